@@ -40,7 +40,8 @@ Exit codes:
   3  no experiment, workload, pod or machine matches the name, or the options exclude everything
   4  `rules test`, `accuracy`, `doctor` or `store` found a problem
   5  `upcoming`: something is announced
-  6  `upcoming`: no source that announces anything could be read
+  6  `upcoming`: no source that announces anything, or not every entry of a calendar, could be
+     read
  70  a bug in whathappened; please report it";
 
 /// Everything that is not a question.

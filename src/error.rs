@@ -185,7 +185,8 @@ impl Error {
                     .to_owned(),
             ],
             Self::Damaged(_) => {
-                vec!["recover what can be read, and add what is missing from the index: whathappened store repair".to_owned()]
+                vec!["recover what can be read, and add what is missing from the index: whathappened store repair".to_owned(),
+                     "if a segment is still damaged after a repair, the rest of its rows is lost: whathappened store forget SEGMENT, with its name as shown by `store verify`".to_owned()]
             }
             Self::Store(error) => error.hint().map(str::to_owned).into_iter().collect(),
             _ => Vec::new(),

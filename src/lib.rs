@@ -6,6 +6,8 @@
 //! timeline) → store → explain → case, coverage → assemble → answer → config,
 //! gather → history → render, sql → serve → commands.
 
+#![deny(clippy::print_stdout)]
+
 /// Writes a line to standard error. Where it cannot be written, as on a full disk or to a
 /// reader that has gone, the work goes on; `eprintln!` would panic.
 #[macro_export]

@@ -64,7 +64,12 @@ fn main() -> ExitCode {
         // Whoever reads the output has enough of it.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let hints = error.hints();
+            let mut hints = error.hints();
+            if is_of_a_name(&error)
+                && let Some(verb) = arguments::mistyped_verb(&typed)
+            {
+                hints.insert(0, format!("did you mean the command {verb}?"));
+            }
             let hints: Vec<String> = hints
                 .iter()
                 .map(|hint| arguments::with_own_options(hint))
@@ -223,6 +228,17 @@ async fn run(cli: Cli) -> Result<u8, Error> {
         None => question::run(&cli.question).await,
     };
     done.map(|()| 0)
+}
+
+/// Whether it may come from a verb that was taken for a name.
+fn is_of_a_name(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::UnknownName { .. }
+            | Error::NoneLeft { .. }
+            | Error::Misused { .. }
+            | Error::Store(_)
+    )
 }
 
 fn is_broken_pipe(error: &Error) -> bool {

@@ -75,6 +75,22 @@ pub fn verb_first(mut words: Vec<OsString>) -> Vec<OsString> {
     }
 }
 
+/// The verb that somebody meant whose first word is none, but nearly one: `reprot`.
+#[must_use]
+pub fn mistyped_verb(words: &[OsString]) -> Option<String> {
+    let word = words.get(1)?.to_str()?;
+    let root = Cli::command();
+    let verbs = root.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let mut near: Vec<(usize, &str)> = verbs
+        .map(|verb| verb.get_name())
+        .filter(|verb| verb.len() > 3 && *verb != word)
+        .map(|verb| (strsim::damerau_levenshtein(word, verb), verb))
+        .filter(|(apart, verb)| *apart <= verb.len() / 3)
+        .collect();
+    near.sort_unstable();
+    near.first().map(|(_, verb)| (*verb).to_owned())
+}
+
 /// The options that say where to look, as they were typed.
 #[must_use]
 pub fn given(words: &[OsString]) -> String {

@@ -36,7 +36,7 @@ pub struct Args {
     #[cfg(feature = "lake")]
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub flush_every: String,
-    /// Say nothing about progress.
+    /// Do not report progress.
     #[arg(long, short)]
     pub quiet: bool,
 }

@@ -27,7 +27,7 @@ pub struct Args {
     /// Folder with your own rules: *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<std::path::PathBuf>,
-    /// Say nothing about progress and what was read.
+    /// Do not report progress or what was read.
     #[arg(long, short)]
     pub quiet: bool,
 }

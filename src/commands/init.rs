@@ -94,6 +94,7 @@ fn text(args: &Args) -> Result<String, Error> {
         out,
         "\
 # whathappened: every setting is optional; commented-out values are the defaults.
+# docs/configuration.md lists all settings, and which value wins.
 
 # Folder with your own rules: *.sql for causes, *.toml for signals. Default: none.
 # rules = \"/path/to/rules\"

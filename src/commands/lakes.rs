@@ -39,7 +39,7 @@ pub(super) fn refuse(config: &Config, verb: &str) -> Result<(), Error> {
     match &config.store.index_of {
         None => Ok(()),
         Some(url) => Err(Error::misused(
-            format!("{url} is a lake, and {verb} is for a store of one's own"),
+            format!("{url} is a lake, and {verb} works on a local store only"),
             "name a folder with --store; rows get into a lake by `whathappened store push` or `whathappened collect --lake`",
         )),
     }

@@ -128,6 +128,7 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
         from: asked(&args.since)?,
         to: asked(&args.until)?,
     };
+    in_order(window, args.output.tz)?;
     let OpenedCase { case, stored } = common::open(&args.input, experiment, window).await?;
     let tz = args.output.tz;
     let at = args
@@ -172,6 +173,21 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
     drop(snapshot);
     keep(stored, args, &case, &answer);
     Ok(answer)
+}
+
+/// Refuses a time that ends before it begins.
+fn in_order(window: Window, tz: Tz) -> Result<(), Error> {
+    let (Some(from), Some(to)) = (window.from, window.to) else {
+        return Ok(());
+    };
+    if from < to {
+        return Ok(());
+    }
+    let (from, to) = (tz.rfc3339(&rfc3339(from)), tz.rfc3339(&rfc3339(to)));
+    Err(Error::misused(
+        format!("--since ({from}) is not before --until ({to})"),
+        "give the earlier time to --since",
+    ))
 }
 
 fn style(args: &Args) -> Style {

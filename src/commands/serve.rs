@@ -77,7 +77,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         .map_err(|error| Error::cannot_listen("--listen", &address, &error))?;
     if config.store.index_of.is_some() && (!hooks.rows().is_empty() || lines.is_some()) {
         return Err(Error::misused(
-            "this service answers from a lake, and what is pushed to it would be kept nowhere",
+            "this service answers from a lake, so it cannot store what is pushed to it",
             "push to a collector, or remove the webhooks and syslog from the configuration",
         ));
     }

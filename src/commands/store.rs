@@ -18,6 +18,13 @@ use crate::config::{parse_duration, parse_size};
 use crate::error::Error;
 use crate::render;
 
+/// Writes a line; where it cannot be written that is an error, where `println!` would panic.
+macro_rules! say {
+    ($($text:tt)*) => {
+        common::print(&format!("{}\n", format_args!($($text)*)))
+    };
+}
+
 /// Manages the store: status, verification, repair, compaction, retention
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
@@ -59,7 +66,7 @@ pub enum StoreCommand {
     /// Abandons a damaged segment whose rows cannot be recovered; its file stays until retention
     /// removes it
     Forget {
-        /// Its name, as shown by `store status`.
+        /// Its name, as shown by `store verify`.
         #[arg(value_name = "SEGMENT")]
         file: String,
         #[command(flatten)]
@@ -233,25 +240,26 @@ fn verify(stored: &KeptArgs) -> Result<(), Error> {
     let store = Store::open_to_read(&config.store_path()?)?;
     let verified = store.verify(&mut |_| {})?;
     for (file, why) in &verified.damaged {
-        println!("{file}: damaged: {why}");
+        say!("{file}: damaged: {why}")?;
     }
     for file in &verified.unknown {
-        println!("{file}: not in the store's index");
+        say!("{file}: not in the store's index")?;
     }
     for said in verified.database.iter().chain(&verified.kept) {
-        println!("store.db: {said}");
+        say!("store.db: {said}")?;
     }
-    println!(
-        "{} segments with {} rows are intact{}.",
-        verified.segments,
-        verified.rows,
+    say!(
+        "{} with {} {} intact{}.",
+        count(verified.segments, "segment"),
+        count(verified.rows, "row"),
+        if verified.segments == 1 { "is" } else { "are" },
         match verified.unchecked {
             0 => String::new(),
             some => format!(
                 "; {some} of them were written before checksums were introduced and were only decoded"
             ),
         }
-    );
+    )?;
     if verified.is_well() {
         return Ok(());
     }
@@ -267,8 +275,9 @@ fn verify(stored: &KeptArgs) -> Result<(), Error> {
     )))
 }
 
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+fn count<N: std::fmt::Display + PartialEq + From<u8>>(number: N, what: &str) -> String {
+    let plural = if number == N::from(1) { "" } else { "s" };
+    format!("{number} {what}{plural}")
 }
 
 fn repair(stored: &KeptArgs) -> Result<(), Error> {
@@ -277,50 +286,45 @@ fn repair(stored: &KeptArgs) -> Result<(), Error> {
     let mut say = |file: &str| tracing::debug!("reading {file}");
     let done = whathappened_store::repair(&path, config.limits(), clock::now(), &mut say)?;
     match &done.list {
-        Some(old) => println!(
-            "The index was damaged and has been rebuilt; the damaged one is saved as {old}."
-        ),
-        None if done.is_anew => println!("The index was lost and has been rebuilt."),
+        Some(old) => {
+            say!("The index was damaged and has been rebuilt; the damaged one is saved as {old}.")?
+        }
+        None if done.is_anew => say!("The index was lost and has been rebuilt.")?,
         None => {}
     }
-    println!(
-        "{} with {} rows were added to the index.",
-        count(
-            usize::try_from(done.listed).unwrap_or(usize::MAX),
-            "segment"
-        ),
-        done.rows
-    );
+    say!(
+        "{} with {} {} added to the index.",
+        count(done.listed, "segment"),
+        count(done.rows, "row"),
+        if done.listed == 1 { "was" } else { "were" }
+    )?;
     if done.renewed > 0 {
-        println!(
-            "{} rewritten: they had been redacted with an older set of rules.",
-            count(
-                usize::try_from(done.renewed).unwrap_or(usize::MAX),
-                "segment"
-            )
-        );
+        say!(
+            "{} redacted with an older set of rules rewritten.",
+            count(done.renewed, "segment")
+        )?;
     }
     for (file, saved, of) in &done.damaged {
-        println!("{file}: damaged; {saved} of its {of} rows were recovered.");
+        say!("{file}: damaged; {saved} of its {of} rows were recovered.")?;
     }
     for file in &done.back {
-        println!("{file}: all of its rows have been restored.");
+        say!("{file}: all of its rows have been restored.")?;
     }
     if done.hot > 0 {
-        println!(
-            "{} that had come lately {} damaged and removed; import what they told again.",
-            count(usize::try_from(done.hot).unwrap_or(usize::MAX), "row"),
+        say!(
+            "{} not yet in a segment {} damaged and removed; import the same files again to restore them.",
+            count(done.hot, "row"),
             if done.hot == 1 { "was" } else { "were" }
-        );
+        )?;
     }
     if done.incidents > 0 {
-        println!(
+        say!(
             "{} damaged and removed; `whathappened explain` explains what is left of the records.",
             match done.incidents {
                 1 => "1 stored incident was".to_owned(),
                 many => format!("{many} stored incidents were"),
             }
-        );
+        )?;
     }
     Ok(())
 }
@@ -329,12 +333,12 @@ fn backup(to: &Path, stored: &KeptArgs) -> Result<(), Error> {
     let config = own(stored, "`store backup`")?;
     let mut say = |file: &str| tracing::debug!("copying {file}");
     let done = whathappened_store::backup(&config.store_path()?, to, &mut say)?;
-    println!(
-        "{} segments, {} bytes, copied to {} and verified.",
-        done.segments,
-        done.bytes,
+    say!(
+        "{}, {}, copied to {} and verified.",
+        count(done.segments, "segment"),
+        count(done.bytes, "byte"),
         terminal::line(&to.to_string_lossy())
-    );
+    )?;
     if done.verified.is_well() {
         return Ok(());
     }
@@ -350,12 +354,12 @@ fn forget(file: &str, stored: &KeptArgs) -> Result<(), Error> {
     let path = config.store_path()?;
     let mut store = existing(&path, config.limits())?;
     if store.forget_damaged(file, clock::now())? {
-        println!("{}: abandoned.", terminal::line(file));
+        say!("{}: abandoned.", terminal::line(file))?;
         return Ok(());
     }
     Err(Error::misused(
         format!("there is no damaged segment named {file}"),
-        "list them with: whathappened store status",
+        "list them with: whathappened store verify",
     ))
 }
 
@@ -378,7 +382,11 @@ fn compact(stored: &KeptArgs) -> Result<(), Error> {
     let replaced = store.compact(1, now, &mut |table, day| {
         note!("compacting {} of {day}", table.as_str());
     })?;
-    note!("{moved} rows written to segments, {replaced} segments merged.");
+    note!(
+        "{} written to segments, {} merged.",
+        count(moved, "row"),
+        count(replaced, "segment")
+    );
     Ok(())
 }
 
@@ -434,10 +442,10 @@ fn retain(stored: &KeptArgs, max_age: Option<&str>, max_size: Option<&str>) -> R
     };
     let gone = existing(&path, limits)?.retain(clock::now())?;
     note!(
-        "{} rows in {} segments removed, {} bytes freed.",
-        gone.rows,
-        gone.segments,
-        gone.bytes
+        "{} in {} removed, {} freed.",
+        count(gone.rows, "row"),
+        count(gone.segments, "segment"),
+        count(gone.bytes, "byte")
     );
     Ok(())
 }

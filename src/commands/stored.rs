@@ -102,8 +102,15 @@ pub(super) async fn refreshed(
     let env = |name: &str| std::env::var(name).ok();
     let sources = fetch::sources(config, &env, Arc::new(clock::now)).await;
     let (clusters, unanswered) = clusters(config, sources.is_empty()).await?;
+    // A typed option that cannot be followed is a mistake; stored data are no answer to it.
+    if let Some(error) = &unanswered
+        && is_mistyped(args, error)
+    {
+        let hint = format!("{}; or answer from the store with --no-fetch", error.hint);
+        return Err(Error::misused(error.message.clone(), hint));
+    }
     if sources.is_empty() && clusters.is_none() {
-        return from_store(&path, unanswered.as_ref(), args.quiet, now);
+        return from_store(&path, unanswered.as_ref(), args, now);
     }
     let mut store = Store::open(&path, config.limits())?;
     let asked = FetchTargets {
@@ -131,6 +138,22 @@ pub(super) async fn refreshed(
         note!("{}", reported(&asked, &live));
     }
     Ok((store, Some(live)))
+}
+
+/// Whether an option names a kubeconfig or a context that does not exist.
+fn is_mistyped(args: &InputArgs, error: &ClusterError) -> bool {
+    let live = &args.live;
+    match error.reason {
+        Reason::NoKubeconfig => live.kubeconfig.is_some() || !live.contexts.is_empty(),
+        Reason::NoSuchContext => !live.contexts.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether a kubeconfig is named somewhere, so that a missing one is not the usual case.
+fn names_kubeconfig(args: &InputArgs) -> bool {
+    let named = std::env::var_os("KUBECONFIG").is_some_and(|list| !list.is_empty());
+    named || args.live.kubeconfig.is_some() || !args.live.contexts.is_empty()
 }
 
 /// The clusters that answer, or why none does.
@@ -175,7 +198,7 @@ fn reported(asked: &FetchTargets, live: &FetchOutcome) -> String {
 fn from_store(
     path: &Path,
     error: Option<&ClusterError>,
-    quiet: bool,
+    args: &InputArgs,
     now: Nanos,
 ) -> Result<(Store, Option<FetchOutcome>), Error> {
     let store = match (Store::open_to_read(path), error) {
@@ -195,12 +218,18 @@ fn from_store(
         }
         (Err(error), _) => return Err(error.into()),
     };
-    let Some(error) = error.filter(|error| error.reason != Reason::NoKubeconfig) else {
+    let is_missed =
+        |error: &&ClusterError| error.reason != Reason::NoKubeconfig || names_kubeconfig(args);
+    let Some(error) = error.filter(is_missed) else {
         return Ok((store, None));
     };
-    if !quiet {
+    if !args.quiet {
         note!(
-            "No cluster responded ({}); answering from the store.",
+            "No cluster {} ({}); answering from the store.",
+            match error.reason {
+                Reason::NoKubeconfig => "was queried",
+                _ => "responded",
+            },
             error.message
         );
     }

@@ -16,7 +16,8 @@ use crate::report::{self, Report};
 /// Shows what is announced for the machines that a run is on, or for one machine
 ///
 /// For launchers, to check before starting work on a host. Exit code 0: nothing is
-/// announced; 5: something is; 6: no source that announces anything could be read.
+/// announced; 5: something is; 6: unknown, because no source that announces anything, or not every
+/// entry of a calendar, could be read.
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_arg("format", crate::cli::table_or_json))]
 pub struct Args {
@@ -46,7 +47,7 @@ const UNSEEN: u8 = 6;
 /// Looks ahead; gives the exit code.
 ///
 /// # Errors
-/// When nothing bears the name, or a time is none.
+/// When nothing has the name, or a time cannot be read.
 pub async fn run(args: &Args) -> Result<u8, Error> {
     let format = args.output.format;
     let ahead = args.within.as_deref().unwrap_or(WITHIN);
@@ -85,13 +86,16 @@ pub async fn run(args: &Args) -> Result<u8, Error> {
             path: "standard output".to_owned(),
             error,
         })?;
-    Ok(
-        match (report.announced.is_empty(), report.read.is_empty()) {
-            (false, _) => ANNOUNCED,
-            (true, true) => UNSEEN,
-            (true, false) => 0,
-        },
-    )
+    Ok(match (report.announced.is_empty(), is_unseen(&report)) {
+        (false, _) => ANNOUNCED,
+        (true, true) => UNSEEN,
+        (true, false) => 0,
+    })
+}
+
+/// Whether there may be announcements that nobody could read.
+fn is_unseen(report: &Report) -> bool {
+    report.read.is_empty() || report.is_incomplete
 }
 
 fn reported(report: &Report, now: Nanos, args: &Args) -> String {
@@ -129,10 +133,13 @@ fn reported(report: &Report, now: Nanos, args: &Args) -> String {
             Some(_) => "",
             None => " (use --within 7d to look further ahead)",
         };
-        out.push_str(&match (report.placed, report.read.is_empty()) {
+        out.push_str(&match (report.placed, is_unseen(report)) {
             (false, _) => format!(
                 "{name} was on no machine at {}, so nothing can be announced for it\n",
                 shown(&report.now)
+            ),
+            (true, true) if report.is_incomplete => format!(
+                "{name}: unknown; nothing is announced until {until} in what could be read, but entries of a calendar could not be read\n"
             ),
             (true, true) => {
                 format!("{name}: unknown; no source of announcements could be read\n")

@@ -164,10 +164,13 @@ impl Config {
             {
                 Ok(Self::default())
             }
-            Err(error) => Err(Error::Io {
-                path: path.display().to_string(),
-                error,
-            }),
+            Err(error) => Err(Error::misused(
+                format!(
+                    "the configuration file {} cannot be read: {error}",
+                    path.display()
+                ),
+                "correct --config or WHATHAPPENED_CONFIG, or write the file with: whathappened init FILE",
+            )),
         }
     }
 

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 /// A section that stands for variables of the environment.
 pub trait Section {
+    /// Its own keys, each with the environment variable that it stands for.
+    fn variables(&self) -> &'static [(&'static str, &'static str)];
+
     /// Whether the source is to be asked.
     fn is_enabled(&self) -> bool;
 
@@ -50,6 +53,10 @@ macro_rules! section {
         }
 
         impl $crate::config::Section for $name {
+            fn variables(&self) -> &'static [(&'static str, &'static str)] {
+                &[$((stringify!($key), $variable),)*]
+            }
+
             fn is_enabled(&self) -> bool {
                 self.enabled != Some(false)
             }

@@ -60,7 +60,7 @@ pub const DEATHS: &[Column] = &[
     (
         "created",
         DataType::Int64,
-        "when the pod was made, ns; NULL where no record says so",
+        "when the pod was created, ns; NULL where no record says so",
     ),
     (
         "node_open",

@@ -27,6 +27,9 @@ pub struct Report {
     /// Whether nothing but announcements was read, which know no machine that none is for.
     #[serde(skip)]
     pub calendar_alone: bool,
+    /// Whether entries of a calendar could not be read.
+    #[serde(skip)]
+    pub is_incomplete: bool,
     /// What is announced, in order of time.
     pub announced: Vec<Announcement>,
     /// Sources of announcements that were read.
@@ -112,6 +115,14 @@ pub fn upcoming(case: &Case, name: &str, now: Nanos, within: Nanos) -> Result<Re
             }),
         }
     }
+    // An entry that could not be read may be of the machine that is asked about.
+    let rejected = case.summary.rejected.iter();
+    let rejected = rejected.filter(|record| record.why.starts_with(ENTRY));
+    let rejected: Vec<String> = rejected
+        .map(|record| format!("{}: {}", record.origin, record.why))
+        .collect();
+    let is_incomplete = !rejected.is_empty();
+    unread.extend(rejected);
     for list in [&mut read, &mut unread] {
         list.sort();
         list.dedup();
@@ -121,6 +132,7 @@ pub fn upcoming(case: &Case, name: &str, now: Nanos, within: Nanos) -> Result<Re
         name: name.to_owned(),
         now: rfc3339(now),
         until: rfc3339(until),
+        is_incomplete,
         placed: !machines.is_empty(),
         calendar_alone: is_calendar_alone(case),
         announced,
@@ -150,6 +162,15 @@ pub fn is_calendar_alone(case: &Case) -> bool {
         && rows.all(|row| Some(row.fact) == planned)
 }
 
+/// How the reasons begin for which an entry of a calendar is rejected.
+const ENTRY: &str = "a maintenance ";
+
+/// Whether everything is asked for and no entry of the calendar could be read.
+fn is_all_of_nothing(case: &Case, name: &Name) -> bool {
+    let mut rejected = case.summary.rejected.iter();
+    name.is_everything() && rejected.any(|record| record.why.starts_with(ENTRY))
+}
+
 /// The machines that a name means: those its newest run is on, else itself.
 fn machines(case: &Case, text: &str, now: Nanos) -> Result<Machines, Error> {
     let name = Name::parse(text);
@@ -168,7 +189,9 @@ fn machines(case: &Case, text: &str, now: Nanos) -> Result<Machines, Error> {
     match place(&case.graph, &name)? {
         Some(place) => Ok(Machines::at(place)),
         // A calendar lists machines that something is planned for, and says so of no other.
-        None if is_calendar_alone(case) => Ok(Machines::at(MachineMatch::default())),
+        None if is_calendar_alone(case) || is_all_of_nothing(case, &name) => {
+            Ok(Machines::at(MachineMatch::default()))
+        }
         None => Err(Error::UnknownName {
             name: text.to_owned(),
             nearest: resolve(&case.graph, &case.runs, &name).nearest,

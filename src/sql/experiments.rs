@@ -92,18 +92,22 @@ pub(super) const COLUMNS: &[Column<ExperimentRow>] = &[
     Column::new(
         "attempts",
         Long(|row| row.attempts.and_then(long)),
-        "generations of the gangs of all of them",
+        "attempts of all of them",
     ),
-    Column::new("pods", Long(|row| long(row.pods)), "pods they had in all"),
+    Column::new(
+        "pods",
+        Long(|row| long(row.pods)),
+        "total number of their pods",
+    ),
     Column::new(
         "first_start",
         Time(|row| row.first),
-        "when the first run was made",
+        "when the first run was created",
     ),
     Column::new(
         "newest_start",
         Time(|row| row.newest),
-        "when the newest run was made",
+        "when the newest run was created",
     ),
     Column::new(
         "state",

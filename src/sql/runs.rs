@@ -160,16 +160,20 @@ pub(super) const COLUMNS: &[Column<RunRow>] = &[
         Text(|row| row.owner.as_deref()),
         "who created it, if known, else the owner named in its labels",
     ),
-    Column::new("start", Time(|row| row.start), "when it was made"),
+    Column::new("start", Time(|row| row.start), "when it was created"),
     Column::new(
         "end",
         Time(|row| row.end),
-        "when its last pod was over; NULL while one may live",
+        "when its last pod ended; NULL while one may still be running",
     ),
     Column::new(
         "attempts",
         Long(|row| row.attempts.and_then(long)),
-        "generations of its gang",
+        "number of attempts: how often its pods were started together",
     ),
-    Column::new("pods", Long(|row| long(row.pods)), "pods it had in all"),
+    Column::new(
+        "pods",
+        Long(|row| long(row.pods)),
+        "total number of its pods",
+    ),
 ];

@@ -92,7 +92,7 @@ fn coverage_rows(db: &Connection) -> rusqlite::Result<Vec<Coverage>> {
         rows.push(Coverage {
             status: Status::Failed,
             detail: Some(format!(
-                "{damaged} {rows_are} damaged: what {they} told of a source's gaps is not known any more"
+                "{damaged} {rows_are} damaged, so gaps in a source that {they} recorded are no longer known"
             )),
             would_have_shown: Some("which sources had gaps".to_owned()),
             ..Coverage::new("store", "coverage")

@@ -288,25 +288,64 @@ fn rules_of_ones_own_are_checked() {
     );
 }
 
+/// Commands that write to standard output, over the recording and a store of it.
+fn writers(store: &str) -> Vec<Vec<String>> {
+    let lab = "--from fixtures/lab-cluster/input -q";
+    let lines = [
+        "init -".to_owned(),
+        "completions bash".to_owned(),
+        "man".to_owned(),
+        "sql help".to_owned(),
+        "rules list".to_owned(),
+        "--help".to_owned(),
+        format!("{GPT2} {lab}"),
+        format!("{GPT2} {lab} --format json"),
+        format!("experiments {lab}"),
+        format!("report {lab}"),
+        format!("store status --store {store}"),
+        format!("store verify --store {store}"),
+        format!("store repair --store {store}"),
+        format!("doctor --no-fetch --store {store}"),
+    ];
+    let words = |line: &String| line.split(' ').map(str::to_owned).collect();
+    lines.iter().map(words).collect()
+}
+
 #[test]
 fn output_that_cannot_be_written_is_an_error_and_no_panic() {
-    for args in [&["init", "-"][..], &["completions", "bash"], &["man"]] {
+    let (_folder, store) = imported(&["fixtures/lab-cluster/input"]);
+    let run = |args: &[String], out: Stdio| {
+        Command::new(env!("CARGO_BIN_EXE_whathappened"))
+            .args(args)
+            .env_clear()
+            .env("HOME", "/nonexistent")
+            .stdin(Stdio::null())
+            .stdout(out)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    for args in writers(&store) {
         let full = std::fs::File::options()
             .write(true)
             .open("/dev/full")
             .unwrap();
-        let output = Command::new(env!("CARGO_BIN_EXE_whathappened"))
-            .args(args)
-            .env_clear()
-            .env("HOME", "/nonexistent")
-            .stdout(full)
-            .output()
-            .unwrap();
+        let output = run(&args, full.into()).wait_with_output().unwrap();
         let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{args:?}: {err}");
         assert!(
-            err.starts_with("error: ") && !err.contains("panicked"),
-            "{err}"
+            err.starts_with("error: ") && !err.contains("panicked") && !err.contains("crashed"),
+            "{args:?}: {err}"
+        );
+        // A reader that has enough of it is no error.
+        let mut child = run(&args, Stdio::piped());
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(
+            (output.status.code(), &*err),
+            (Some(0), ""),
+            "{args:?} into a closed pipe"
         );
     }
 }

@@ -9,6 +9,7 @@ mod api;
 mod bad_input;
 mod cli;
 mod clouds;
+mod configuration;
 mod ends;
 mod fourth_hour;
 mod golden;
@@ -43,6 +44,7 @@ mod slurm;
 mod store;
 mod third_hour;
 mod upcoming;
+mod users;
 #[cfg(any(feature = "flight", feature = "postgres"))]
 mod wires;
 

@@ -82,16 +82,9 @@ pub fn resolve(graph: &EntityGraph, runs: &[Run], name: &Name) -> NameMatch {
             ..NameMatch::default()
         };
     }
-    let tiers: [fn(&EntityGraph, &Name) -> Option<TierMatch>; 7] = [
-        by_label,
-        by_annotation,
-        by_owner_chain,
-        by_log_tag,
-        by_pod_name,
-        by_stem,
-        by_namespace,
-    ];
-    let Some(found) = tiers.iter().find_map(|tier| tier(graph, name)) else {
+    // The word before a name is its kind; where nothing of that kind has the name, its namespace.
+    let found = tier_of(graph, name).or_else(|| tier_of(graph, &name.in_namespace()?));
+    let Some(found) = found else {
         return NameMatch {
             nearest: nearest(graph, name),
             ..NameMatch::default()
@@ -129,6 +122,20 @@ pub fn resolve(graph: &EntityGraph, runs: &[Run], name: &Name) -> NameMatch {
         others,
         nearest: Vec::new(),
     }
+}
+
+/// The first tier in which anything has the name.
+fn tier_of(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
+    const TIERS: [fn(&EntityGraph, &Name) -> Option<TierMatch>; 7] = [
+        by_label,
+        by_annotation,
+        by_owner_chain,
+        by_log_tag,
+        by_pod_name,
+        by_stem,
+        by_namespace,
+    ];
+    TIERS.iter().find_map(|tier| tier(graph, name))
 }
 
 /// A name in several namespaces is listed, not merged: the newest run's place is taken.
@@ -223,12 +230,17 @@ fn by_words(
         return None;
     }
     LABELS.iter().find_map(|key| {
-        let bears = |body: &Option<std::sync::Arc<_>>| {
-            body.as_ref()
-                .is_some_and(|body| words(body).get(*key) == Some(&name.name))
+        let bears = |body: &Option<std::sync::Arc<_>>, namespace: Symbol| {
+            in_namespace(name, graph.name(namespace))
+                && body
+                    .as_ref()
+                    .is_some_and(|body| words(body).get(*key) == Some(&name.name))
         };
-        let pods: BTreeSet<u32> = numbers(graph.pods.iter().map(|pod| bears(&pod.body)));
-        let workloads: BTreeSet<u32> = numbers(graph.workloads.iter().map(|one| bears(&one.body)));
+        let pods = graph.pods.iter().map(|pod| bears(&pod.body, pod.namespace));
+        let pods: BTreeSet<u32> = numbers(pods);
+        let workloads = graph.workloads.iter();
+        let workloads = workloads.map(|one| bears(&one.body, one.namespace));
+        let workloads: BTreeSet<u32> = numbers(workloads);
         (!pods.is_empty() || !workloads.is_empty()).then(|| TierMatch {
             how: format!("{what} {key}"),
             pods,
@@ -327,12 +339,24 @@ fn by_stem(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
     if name.name.contains('*') || name.kind.as_deref() == Some("Namespace") {
         return None;
     }
-    // A kind that is not known here still made pods that carry its object's name.
-    let pods = numbers(graph.pods.iter().map(|pod| {
+    // A kind that is not known here still made pods that carry its object's name. Where an
+    // object of that name and of another kind made them, the one asked for did not.
+    let of_another_kind = |pod: u32| {
+        chain(graph, pod).any(|owner| {
+            let owner = graph.workloads.get(owner as usize);
+            owner.is_some_and(|one| {
+                one.body.is_some()
+                    && graph.name(one.name) == name.name
+                    && !name.is_kind(graph.name(one.kind))
+            })
+        })
+    };
+    let mut pods = numbers(graph.pods.iter().map(|pod| {
         let rest = graph.name(pod.name).strip_prefix(name.name.as_str());
         rest.is_some_and(|rest| rest.starts_with('-'))
             && in_namespace(name, graph.name(pod.namespace))
     }));
+    pods.retain(|pod| !of_another_kind(*pod));
     (!pods.is_empty()).then(|| TierMatch {
         how: BY_STEM.to_owned(),
         pods,
@@ -341,7 +365,7 @@ fn by_stem(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
 }
 
 fn by_namespace(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
-    if !name.is_kind("Namespace") {
+    if !name.is_kind("Namespace") || name.namespace.is_some() {
         return None;
     }
     let here = |namespace: Symbol| namespace.is_some() && name.is(graph.name(namespace));
@@ -362,6 +386,21 @@ fn by_namespace(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
 
 /// Up to five names that are nearest to what was typed.
 fn nearest(graph: &EntityGraph, name: &Name) -> Vec<String> {
+    // The name is right, and the kind or the namespace before it is not.
+    let same = graph.workloads.iter().filter(|one| {
+        name.kind.is_some() && one.body.is_some() && graph.name(one.name) == name.name
+    });
+    let whole = |one: &Workload| match (graph.name(one.kind), graph.name(one.namespace)) {
+        (kind, "") => format!("{}/{}", kind.to_lowercase(), name.name),
+        (kind, namespace) => format!("{}/{namespace}/{}", kind.to_lowercase(), name.name),
+    };
+    let mut same: Vec<String> = same.map(whole).collect();
+    same.sort();
+    same.dedup();
+    if !same.is_empty() {
+        same.truncate(5);
+        return same;
+    }
     let mut known: BTreeSet<String> = graph
         .workloads
         .iter()

@@ -38,11 +38,8 @@ pub struct Name {
 impl fmt::Display for Name {
     /// As it can be typed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(kind) = &self.kind {
-            write!(f, "{kind}/")?;
-            if let Some(namespace) = &self.namespace {
-                write!(f, "{namespace}/")?;
-            }
+        for word in self.kind.iter().chain(&self.namespace) {
+            write!(f, "{word}/")?;
         }
         f.write_str(&self.name)
     }
@@ -87,6 +84,19 @@ impl Name {
                 namespace: None,
                 name: typed.to_owned(),
             },
+        }
+    }
+
+    /// The same words read as `namespace/name`, as tables of runs show them.
+    #[must_use]
+    pub fn in_namespace(&self) -> Option<Self> {
+        match (&self.kind, &self.namespace) {
+            (Some(namespace), None) => Some(Self {
+                kind: None,
+                namespace: Some(namespace.clone()),
+                name: self.name.clone(),
+            }),
+            _ => None,
         }
     }
 

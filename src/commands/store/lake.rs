@@ -96,15 +96,17 @@ pub(super) fn retain(
 ) -> Result<(), Error> {
     if is_sized {
         return Err(Error::misused(
-            "a lake is not bounded by its size",
-            "name an age: --max-age 365d",
+            "a lake has no size limit",
+            "give an age: --max-age 365d",
         ));
     }
     let Some(age) = age else {
         return Err(Error::misused(
-            format!("{url} is a lake that others write, too: nothing is removed by default"),
             format!(
-                "name the age of what goes, such as --max-age 365d; a store of one's own keeps {} days",
+                "others write to the lake {url}, too, so nothing is removed from it by default"
+            ),
+            format!(
+                "say from which age on, such as --max-age 365d; a local store keeps {} days",
                 Limits::default().max_age / 86_400_000_000_000
             ),
         ));
@@ -125,7 +127,7 @@ pub(super) fn vacuum(stored: &KeptArgs) -> Result<(), Error> {
     let config = settings::of_store(stored)?;
     let Some(url) = &config.store.index_of else {
         return Err(Error::misused(
-            "only a lake is vacuumed",
+            "only a lake can be vacuumed",
             "name it: --store s3://bucket/folder, or the lake's folder",
         ));
     };

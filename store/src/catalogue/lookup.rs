@@ -87,7 +87,22 @@ pub(crate) fn family(
     look: CatalogueView<'_>,
     name: &Name,
 ) -> rusqlite::Result<Option<(MatchTier, BTreeSet<Entity>, usize)>> {
-    let Some((tier, found)) = matched(look, name)? else {
+    let found = match matched(look, name)? {
+        // The word before a name is its kind, or else its namespace; a stem takes any kind.
+        None | Some((MatchTier::Stem, _)) => {
+            let inside = name.in_namespace();
+            let inside = inside
+                .map(|name| matched(look, &name))
+                .transpose()?
+                .flatten();
+            match inside {
+                Some(found) => Some(found),
+                None => matched(look, name)?,
+            }
+        }
+        found => found,
+    };
+    let Some((tier, found)) = found else {
         return Ok(None);
     };
     let left_out = found.len().saturating_sub(limit(tier));
@@ -109,15 +124,15 @@ fn matched(
     look: CatalogueView<'_>,
     name: &Name,
 ) -> rusqlite::Result<Option<(MatchTier, Vec<Entity>)>> {
-    let plain = name.kind.is_none() && !name.name.contains('*');
-    if plain && let Some(found) = by_word(look, &name.name)? {
-        return Ok(Some(found));
-    }
     let in_namespace = |one: &Entity| {
         name.namespace
             .as_deref()
             .is_none_or(|asked| asked == one.namespace)
     };
+    let plain = name.kind.is_none() && !name.name.contains('*');
+    if plain && let Some(found) = by_word(look, &name.name, &in_namespace)? {
+        return Ok(Some(found));
+    }
     let named = if name.name.contains('*') {
         let prefix = name.name.split('*').next().unwrap_or_default();
         query(
@@ -161,7 +176,7 @@ fn matched(
             return Ok(Some((MatchTier::Stem, stems)));
         }
     }
-    if name.is_kind("Namespace") {
+    if name.is_kind("Namespace") && name.namespace.is_none() {
         let mut all = query(look, "kind = 'Pod' AND namespace <> ''", &[])?;
         all.retain(|one| name.is(&one.namespace));
         if !all.is_empty() {
@@ -190,6 +205,7 @@ fn by_number(look: CatalogueView<'_>, number: &str) -> rusqlite::Result<Vec<Enti
 fn by_word(
     look: CatalogueView<'_>,
     name: &str,
+    in_namespace: &dyn Fn(&Entity) -> bool,
 ) -> rusqlite::Result<Option<(MatchTier, Vec<Entity>)>> {
     let mut bearers: BTreeMap<i64, Vec<String>> = BTreeMap::new();
     let mut found = look
@@ -206,6 +222,7 @@ fn by_word(
         for bearer in &bearers {
             entities.extend(of_identity(look, bearer)?);
         }
+        entities.retain(in_namespace);
         if !entities.is_empty() {
             entities.sort_by(|a, b| (b.last, a).cmp(&(a.last, b)));
             return Ok(Some((tier_of(tier), entities)));

@@ -28,6 +28,6 @@ impl Handle {
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Status> {
         serde_json::from_slice(bytes)
-            .map_err(|_| Status::invalid_argument("this is no statement that was prepared here"))
+            .map_err(|_| Status::invalid_argument("this statement was not prepared here"))
     }
 }
