@@ -202,9 +202,16 @@ pub(super) fn names_no_secret(value: &str) -> bool {
         MASK,
     ];
     is_reference(value)
+        || is_duration(value)
         || value.starts_with("[redacted")
         || (value.len() > 2 && value.bytes().all(|byte| b"*xX.-".contains(&byte)))
         || WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))
+}
+
+/// `55.356µs`: how long something took, under a key that names what was done.
+fn is_duration(value: &str) -> bool {
+    let unit = value.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    unit.len() < value.len() && ["ns", "µs", "us", "ms", "s"].contains(&unit)
 }
 
 /// `$(NAME)`, `${NAME}`, `$NAME`, `<name>`, `{{ … }}`, `%s`: what will stand there is
