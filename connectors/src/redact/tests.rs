@@ -393,6 +393,10 @@ fn secrets_of_commands_and_of_texts_in_digits_go() {
         ("7z x -phunter2x a.7z", "hunter2x"),
         ("zip -P hunter2x a.zip b", "hunter2x"),
         (
+            "AWS_SECRET_ACCESS_KEY=/XTcHad15Jkm/qVbRsDTaKZSceBVbGpGqs1A9xQz",
+            "qVbRsDTa",
+        ),
+        (
             "mc alias set lab http://minio:9000 admin hunter2x",
             "hunter2x",
         ),

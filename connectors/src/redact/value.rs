@@ -242,9 +242,15 @@ pub(super) fn is_name(value: &str) -> bool {
 
 /// `/var/run/secrets/token`: where it is.
 pub(super) fn is_path(value: &str) -> bool {
-    (value.starts_with('/') && value[1..].contains('/'))
+    (value.starts_with('/') && value[1..].contains('/') && !is_base64_key(value))
         || value.starts_with("./")
         || value.starts_with("~/")
+}
+
+/// One key of 64 begins with a slash, and more have another one.
+fn is_base64_key(value: &str) -> bool {
+    let base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    matches!(value.len(), 40 | 44 | 64 | 88) && is_mixed(value, 40) && value.bytes().all(base64)
 }
 
 pub(super) fn is_number(value: &str) -> bool {
