@@ -43,7 +43,7 @@ pub const MASK: &str = "[redacted]";
 
 /// Which rules these are: it grows with them, so that what was kept under fewer of
 /// them is known.
-pub const RULES: i64 = 4;
+pub const RULES: i64 = 5;
 
 /// What to try where a hint is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,8 +194,9 @@ impl Patterns {
             return None;
         }
         let captures = self.forms.get(number)?.captures(&text[hint.start..])?;
-        // Of a group of that name the pattern says enough as well.
-        let (secret, needs) = match captures.get(1).or_else(|| captures.name("plain")) {
+        // Of groups of these names the pattern says enough as well.
+        let named = || captures.name("plain").or_else(|| captures.name("password"));
+        let (secret, needs) = match captures.get(1).or_else(named) {
             Some(secret) => (secret, form.needs),
             None => (
                 captures.iter().skip(2).flatten().next()?,

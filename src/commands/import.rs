@@ -68,6 +68,9 @@ pub fn run(args: &Args) -> Result<(), Error> {
         note!("warning: {damaged}");
         note!("hint: recover what can be read: whathappened store repair");
     }
+    if let Some(detail) = store.unlisted_coverage()?.and_then(|row| row.detail) {
+        note!("warning: {detail}");
+    }
     common::nothing_read(&summary)?;
     store.retain(now)?;
     unread(&summary, &args.paths)

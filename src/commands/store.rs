@@ -184,9 +184,13 @@ fn status(stored: &KeptArgs, output: &OutputArgs) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Damaged(format!(
-        "{}: {} damaged{}",
+        "{}: {} damaged{}{}",
         store.root().display(),
         count(status.damaged.len(), "segment"),
+        match status.unlisted.len() {
+            0 => String::new(),
+            some => format!(", {} not in the index", count(some, "segment")),
+        },
         if status.database.is_empty() {
             ""
         } else {
@@ -218,6 +222,8 @@ fn lines(store: &Store, status: &Status) -> Vec<(&'static str, String)> {
             .iter()
             .map(|one| ("damaged", one.to_string())),
     );
+    let unlisted = status.unlisted.iter();
+    lines.extend(unlisted.map(|file| ("not in the index", file.clone())));
     lines.extend(
         status
             .database

@@ -52,4 +52,5 @@ pub use self::node::node;
 pub use self::rows::{RowWriter, rows};
 pub use self::slack::{Card, attempts, card, page_of, redacted, timeline, why};
 pub use self::style::{Style, Tz, UnknownTz};
+pub(crate) use self::text::clip;
 pub use self::text::in_address;

@@ -50,10 +50,14 @@ pub fn router(service: Arc<Service>, slack: Option<Arc<Slack>>) -> Router {
         .layer(middleware::from_fn(connections::busy))
 }
 
-/// Turns away a request whose address names another host than its header: whoever is
-/// let in by the one could mean the other.
+/// Turns away a request that names two hosts, or another in its address than in its
+/// header: whoever is let in by the one, here or on the way, could mean the other.
 async fn one_host(request: Request, next: Next) -> Response {
     let named = request.headers().get(header::HOST);
+    if request.headers().get_all(header::HOST).iter().count() > 1 {
+        let why = "a request names one host\n";
+        return (StatusCode::BAD_REQUEST, why).into_response();
+    }
     let address = request
         .uri()
         .authority()

@@ -96,6 +96,10 @@ fn describe() {
     describe_gauge!("whathappened_store_segments", "Segments in the store");
     describe_gauge!("whathappened_store_damaged_segments", "Damaged segments");
     describe_gauge!(
+        "whathappened_store_unlisted_segments",
+        "Segments in the store's folder that its index does not know"
+    );
+    describe_gauge!(
         "whathappened_store_lost_rows",
         "Rows of damaged segments that answers do not include"
     );
@@ -237,6 +241,7 @@ fn of_store(status: &Status) {
     }
     gauge!("whathappened_store_segments").set(status.segments as f64);
     gauge!("whathappened_store_damaged_segments").set(status.damaged.len() as f64);
+    gauge!("whathappened_store_unlisted_segments").set(status.unlisted.len() as f64);
     gauge!("whathappened_store_lost_rows").set(status.lost() as f64);
 }
 

@@ -9,6 +9,8 @@ use crate::error::Error;
 
 /// Names offered for one that is not there.
 const OFFERED: usize = 3;
+/// Letters of a message: a value that is quoted may have a hundred million.
+const LONGEST: usize = 2_000;
 
 /// What DataFusion says, in one line.
 #[must_use]
@@ -33,7 +35,8 @@ pub fn say(error: &DataFusionError) -> String {
         other => other.strip_backtrace(),
     };
     // What a statement asks for may be quoted, and a value of a row as well.
-    whathappened_model::redact::redact(&one_line(&text)).into_owned()
+    let said = whathappened_model::redact::redact(&one_line(&text));
+    crate::render::clip(&said, LONGEST).into_owned()
 }
 
 /// Without the lists of everything there is that some messages end with.
@@ -153,6 +156,18 @@ mod tests {
             "; did you mean message?"
         );
         assert_eq!(offer("zzz", known.into_iter()), "");
+    }
+
+    #[test]
+    fn a_value_in_a_message_does_not_make_it_endless() {
+        let value = "é".repeat(1_000_000);
+        let said = say(&DataFusionError::Execution(format!(
+            "cannot read '{value}' as a time"
+        )));
+        assert!(said.chars().count() < LONGEST + 50, "{}", said.len());
+        assert!(said.starts_with("cannot read 'éé") && said.ends_with(" more characters)"));
+        let short = DataFusionError::Execution("cannot read 'x' as a time".to_owned());
+        assert_eq!(say(&short), "cannot read 'x' as a time");
     }
 
     #[test]

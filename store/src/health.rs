@@ -14,8 +14,20 @@ use crate::store::Store;
 const DAY: i64 = 86_400;
 /// A database up to this size is looked at while it is opened, a larger one beside it.
 const SMALL: i64 = 64 << 20;
+/// One up to this size is looked at closely by whoever only reads it.
+const TINY: i64 = 8 << 20;
 /// How long a note waits for a writer: the next opening looks again.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a database is asked of itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Look {
+    /// Whether its pages are what they should be.
+    Quick,
+    /// Also whether every index has the rows of its table: a name that is another in an
+    /// index alone finds nothing, and no page tells.
+    Close,
+}
 
 /// What was found at the last look.
 struct HealthCheck {
@@ -42,7 +54,7 @@ pub(crate) fn at_opening(db: &Connection, path: &Path) -> Result<(), StoreError>
         beside(path, now);
         return Ok(());
     }
-    let said = look(db).map_err(StoreError::database(path))?;
+    let said = look(db, Look::Close).map_err(StoreError::database(path))?;
     note(db, path, now, &said);
     refuse(path, &said)
 }
@@ -56,7 +68,8 @@ pub(crate) fn at_reading(db: &Connection, path: &Path) -> Result<Vec<String>, St
             |last: &HealthCheck| !last.said.is_empty() || now() < last.at.saturating_add(DAY);
         match last {
             Some(last) if fresh(&last) => Ok(last.said),
-            _ if size(db)? <= SMALL => look(db),
+            _ if size(db)? <= TINY => look(db, Look::Close),
+            _ if size(db)? <= SMALL => look(db, Look::Quick),
             _ => Ok(Vec::new()),
         }
     };
@@ -80,7 +93,7 @@ fn beside(path: &Path, now: i64) {
         if db.busy_timeout(PATIENCE).is_err() {
             return;
         }
-        if let Ok(said) = look(&db) {
+        if let Ok(said) = look(&db, Look::Close) {
             note(&db, &path, now, &said);
         }
     };
@@ -90,9 +103,13 @@ fn beside(path: &Path, now: i64) {
 }
 
 /// What a database says of itself where it is not well.
-pub(crate) fn look(db: &Connection) -> rusqlite::Result<Vec<String>> {
+pub(crate) fn look(db: &Connection, closely: Look) -> rusqlite::Result<Vec<String>> {
+    let question = match closely {
+        Look::Quick => "PRAGMA quick_check(10)",
+        Look::Close => "PRAGMA integrity_check(10)",
+    };
     let ask = || -> rusqlite::Result<Vec<String>> {
-        db.prepare("PRAGMA quick_check(10)")?
+        db.prepare(question)?
             .query_map([], |row| row.get(0))?
             .collect()
     };

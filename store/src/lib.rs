@@ -43,6 +43,7 @@ mod shared_columns;
 mod snapshot;
 mod status;
 mod store;
+mod unlisted;
 mod verify;
 
 #[cfg(test)]

@@ -165,6 +165,7 @@ impl Store {
         rows.extend(damaged);
         let damaged = hot::coverage(&self.db).map_err(StoreError::database(&self.db_path))?;
         rows.extend(damaged);
+        rows.extend(self.unlisted_coverage()?);
         rows.extend(self.trouble()?.first().map(|first| Coverage {
             status: Status::Failed,
             detail: Some(format!(

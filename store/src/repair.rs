@@ -104,7 +104,7 @@ pub fn repair(
 
 /// Whether there is a list that can be used.
 fn is_lost(root: &Path, limits: Limits, has_segments: bool) -> Result<bool, StoreError> {
-    let checked = Store::open(root, limits).and_then(|store| store.quick_check());
+    let checked = Store::open(root, limits).and_then(|store| store.close_check());
     match checked {
         Ok(said) => Ok(!said.is_empty() && has_segments),
         Err(StoreError::Unlisted { .. } | StoreError::Foreign { .. }) => Ok(has_segments),
@@ -271,7 +271,7 @@ impl Repair<'_> {
 
     /// Puts segments on the list that it does not know.
     fn adopt(&mut self) -> Result<(), StoreError> {
-        let unknown = self.store.unknown()?;
+        let unknown = self.store.unlisted()?;
         for of_day in unknown.chunk_by(|a, b| folder(a) == folder(b)) {
             let Some((table, day)) = of_day.first().and_then(|file| place(file)) else {
                 continue;

@@ -141,6 +141,7 @@ impl<'a> Snapshot<'a> {
     pub fn missing(&self) -> Result<Vec<Coverage>, StoreError> {
         let mut rows = damage::rows(&self.tx).map_err(self.failed())?;
         rows.extend(hot::coverage(&self.tx).map_err(self.failed())?);
+        rows.extend(self.store.unlisted_coverage()?);
         let mut rows = self.coverage_of(rows);
         // What was saved whole is not missing.
         rows.retain(|row| row.status == Status::Failed);

@@ -35,6 +35,8 @@ pub struct Status {
     /// Damaged segments, as far as a look at their lengths and
     /// footers tells; `verify` reads them to their ends.
     pub damaged: Vec<DamagedSegment>,
+    /// Segments in the folder that the list does not know; no answer sees what is in them.
+    pub unlisted: Vec<String>,
     /// What the database said of itself when it was checked last, where it was not well.
     pub database: Vec<String>,
 }
@@ -43,7 +45,7 @@ impl Status {
     /// Whether nothing is known to be wrong.
     #[must_use]
     pub fn is_well(&self) -> bool {
-        self.damaged.is_empty() && self.database.is_empty()
+        self.damaged.is_empty() && self.unlisted.is_empty() && self.database.is_empty()
     }
 
     /// How many rows of damaged segments no answer sees.
@@ -58,6 +60,11 @@ impl Status {
         if !self.database.is_empty() {
             return Some(
                 "the database is damaged; keep the data and rebuild the index from the segments: whathappened store repair",
+            );
+        }
+        if self.damaged.is_empty() && !self.unlisted.is_empty() {
+            return Some(
+                "add the segments that the index does not know: whathappened store repair",
             );
         }
         let is_tried = self.damaged.iter().all(|one| one.saved.is_some());
@@ -135,6 +142,7 @@ impl Store {
         status.days = days.len() as u64;
         status.database = self.trouble()?;
         if closely {
+            status.unlisted = self.unlisted()?;
             let damaged = hot::coverage(&self.db).map_err(failed())?;
             status
                 .database

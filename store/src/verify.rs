@@ -1,15 +1,12 @@
 //! Whether everything that is kept is what was written.
 
-use std::collections::BTreeSet;
-
 use crate::damage;
 use crate::error::StoreError;
-use crate::health;
+use crate::health::{self, Look};
 use crate::hot;
 use crate::incidents;
 use crate::metadata;
 use crate::record::{Fact, Object, Record, Table};
-use crate::retain::on_disk;
 use crate::segment::{self, Rows, Segment};
 use crate::store::Store;
 
@@ -52,8 +49,8 @@ impl Store {
     pub fn verify(&self, progress: &mut dyn FnMut(&Segment)) -> Result<Verified, StoreError> {
         let failed = || StoreError::database(&self.db_path);
         let mut verified = Verified {
-            database: self.quick_check()?,
-            unknown: self.unknown()?,
+            database: self.close_check()?,
+            unknown: self.unlisted()?,
             kept: self.damaged_rows().map_err(failed())?,
             ..Verified::default()
         };
@@ -109,8 +106,8 @@ impl Store {
     ///
     /// # Errors
     /// When it cannot be asked.
-    pub fn quick_check(&self) -> Result<Vec<String>, StoreError> {
-        health::look(&self.db).map_err(StoreError::database(&self.db_path))
+    pub fn close_check(&self) -> Result<Vec<String>, StoreError> {
+        health::look(&self.db, Look::Close).map_err(StoreError::database(&self.db_path))
     }
 
     /// What tells this store from all others; made when it is first asked for. A copy
@@ -126,27 +123,6 @@ impl Store {
                 .query_row("SELECT id FROM identity", [], |row| row.get(0))
         })
         .map_err(StoreError::database(&self.db_path))
-    }
-
-    /// Segments in the folder that are neither on the list nor known to be useless.
-    pub(crate) fn unknown(&self) -> Result<Vec<String>, StoreError> {
-        let known = || -> rusqlite::Result<BTreeSet<String>> {
-            let mut known = BTreeSet::new();
-            for table in ["segments", "garbage", "damaged"] {
-                if crate::db::has(&self.db, table)? {
-                    let mut files = self.db.prepare(&format!("SELECT file FROM {table}"))?;
-                    for file in files.query_map([], |row| row.get(0))? {
-                        known.insert(file?);
-                    }
-                }
-            }
-            Ok(known)
-        };
-        // The folder is read first: what is put on the list meanwhile is known then.
-        let mut files = on_disk(&self.root)?;
-        let known = known().map_err(StoreError::database(&self.db_path))?;
-        files.retain(|file| !known.contains(file));
-        Ok(files)
     }
 
     /// Whether there were checksums to compare it with.

@@ -200,7 +200,7 @@ fn what_is_counted_is_told_to_scrapers_and_to_no_web_page() {
         ("host: [::1]:9187", 200),
         ("host: localhost", 200),
         ("host: evil.example", 403),
-        ("host: 127.0.0.1\r\nhost: evil.example", 403),
+        ("host: 127.0.0.1\r\nhost: evil.example", 400),
         ("host: 127.0.0.1\r\norigin: http://evil.example", 403),
         (
             "host: whathappened.lab.svc\r\nauthorization: Bearer token-of-team-a-0001",
@@ -348,6 +348,12 @@ fn a_request_that_names_two_hosts_is_turned_away() {
         (format!("http://{own}/metrics"), &own, "200"),
         ("http://evil.example/metrics".to_owned(), &own, "400"),
         ("http://evil.example/healthz".to_owned(), "localhost", "400"),
+        ("/healthz".to_owned(), "localhost\r\nhost: localhost", "400"),
+        (
+            "/api/v1/experiments".to_owned(),
+            "localhost\r\nhost: evil.example",
+            "400",
+        ),
     ] {
         let mut to = service.connect();
         let request = format!("GET {target} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");

@@ -266,5 +266,8 @@ pub(super) fn is_generated(name: &str) -> bool {
 /// `spec.containers{trainer}` names the container.
 fn container_of(path: &str) -> Option<String> {
     let (_, rest) = path.split_once('{')?;
-    Some(rest.strip_suffix('}')?.to_owned())
+    let name = rest.strip_suffix('}')?;
+    // Anybody may write an Event, and what is no name is none.
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    (name.len() <= 253 && name.bytes().all(is_name)).then(|| name.to_owned())
 }

@@ -3,6 +3,7 @@
 mod machine;
 mod matching;
 mod name;
+mod places;
 mod run;
 
 pub use machine::{MachineMatch, place};

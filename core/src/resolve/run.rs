@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use whathappened_model::time::Nanos;
 
-use crate::graph::{EntityGraph, NO, TaskKind, indexed};
+use super::places::Places;
+use crate::graph::{EntityGraph, NO, TaskKind};
 use crate::lifecycle::{End, State};
 
 /// Labels and annotations that name an experiment, the plainest first.
@@ -227,29 +228,27 @@ fn attempts(graph: &EntityGraph, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
         )
     });
     let mut attempts: Vec<Attempt> = Vec::new();
+    let mut places = Places::default();
     for pod in in_order {
-        let begin = graph
-            .pods
-            .get(pod as usize)
-            .and_then(crate::graph::Task::begin);
+        let Some(new) = graph.pods.get(pod as usize) else {
+            continue;
+        };
         // Of bare pods with one name there is one at a time.
-        let bare = graph
-            .pods
-            .get(pod as usize)
-            .is_some_and(|new| new.root == NO);
-        let replaces = bare
+        let replaces = new.root == NO
             || !is_known_from_its_end(graph, pod, ends)
-                && attempts.last().is_some_and(|attempt| {
-                    attempt.pods.iter().any(|earlier| {
-                        let ended = || over(graph, *earlier, ends);
-                        took_place(graph, *earlier, pod)
-                            && begin
-                                .is_some_and(|begin| ended().is_some_and(|ended| ended <= begin))
-                    })
+                && new.begin().is_some_and(|begin| {
+                    let over = places.over_before(graph, new);
+                    over.is_some_and(|over| over <= begin)
                 });
         match attempts.last_mut() {
             Some(attempt) if !replaces => attempt.pods.push(pod),
-            _ => attempts.push(Attempt { pods: vec![pod] }),
+            _ => {
+                places = Places::default();
+                attempts.push(Attempt { pods: vec![pod] });
+            }
+        }
+        if let Some(over) = over(graph, pod, ends) {
+            places.take(graph, new, over);
         }
     }
     for attempt in &mut attempts {
@@ -280,57 +279,4 @@ fn over(graph: &EntityGraph, pod: u32, ends: &[End]) -> Option<Nanos> {
     end.final_time()
         .map(|end| end.lo)
         .or(reported.map(|(_, last)| last))
-}
-
-/// Whether a pod stands where an earlier one stood in its gang. Of one that is known from
-/// Events alone only its rank is.
-fn took_place(graph: &EntityGraph, earlier: u32, pod: u32) -> bool {
-    let index = |pod: u32| {
-        let name = graph.pods.get(pod as usize)?.name;
-        indexed(graph.name(name))
-    };
-    if index(earlier).is_some_and(|index_before| index(pod) == Some(index_before)) {
-        return true;
-    }
-    let (before, after) = (slot(graph, earlier), slot(graph, pod));
-    let owner_of = |pod: u32| Some(graph.pods.get(pod as usize)?.owner);
-    match (&before, &after) {
-        // The rank of one of them is known from its log, if it wrote it there.
-        (None, Some(_)) | (Some(_), None) => owner_of(earlier) == owner_of(pod),
-        (Some((None, before)), Some((_, after))) | (Some((_, before)), Some((None, after))) => {
-            // A Job that its set made anew bears the name of the one before.
-            let owner = |pod: u32| {
-                let number = graph.pods.get(pod as usize)?.owner;
-                let owner = graph.workloads.get(number as usize)?;
-                Some((owner.kind, owner.name, owner.owner))
-            };
-            before == after && owner(earlier) == owner(pod)
-        }
-        _ => before == after,
-    }
-}
-
-/// The place in the gang that a pod takes: the group it is of, where its labels are
-/// known, and its rank there.
-fn slot(graph: &EntityGraph, pod: u32) -> Option<(Option<String>, i32)> {
-    const GROUPS: [&str; 5] = [
-        "jobset.sigs.k8s.io/replicatedjob-name",
-        "training.kubeflow.org/replica-type",
-        "leaderworkerset.sigs.k8s.io/group-index",
-        "volcano.sh/task-spec",
-        "ray.io/group",
-    ];
-    let pod = graph.pods.get(pod as usize)?;
-    let rank = pod.rank?;
-    let group = pod.body.as_ref().map(|body| {
-        let labels = &body.labels;
-        let group = GROUPS.iter().find_map(|key| labels.get(*key));
-        let index = labels.get("jobset.sigs.k8s.io/job-index");
-        format!(
-            "{}/{}",
-            group.map_or("", String::as_str),
-            index.map_or("", String::as_str)
-        )
-    });
-    Some((group, rank))
 }

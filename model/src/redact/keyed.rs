@@ -93,6 +93,7 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("mot_de_passe", Rule::Password),
     ("motdepasse", Rule::Password),
     ("credential", Rule::Keyed),
+    ("credentials", Rule::Keyed),
     ("secret", Rule::Keyed),
     ("token", Rule::Keyed),
 ];

@@ -349,3 +349,88 @@ fn what_looks_like_a_vendors_token_and_is_none_stays() {
         assert_eq!(redact(text), text);
     }
 }
+
+#[test]
+fn secrets_of_commands_and_of_texts_in_digits_go() {
+    for (text, secret) in [
+        (
+            "crates token cio0123456789abcdefghijABCDEFGHIJkl",
+            "abcdefghij",
+        ),
+        (
+            "see tk-us-0123456789abcdefghijABCDEFGHIJ0123456789abcdefgh now",
+            "abcdefghij",
+        ),
+        (
+            "FLWSECK_TEST-0123456789abcdef0123456789abcdef-X",
+            "89abcdef0123",
+        ),
+        (
+            "mailchimp 0123456789abcdef0123456789abcdef-us12",
+            "89abcdef0123",
+        ),
+        (
+            "discord bot MTAxMjM0NTY3ODkwMTIzNDU2.Gx1y2z.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKL",
+            "klmnopqrst",
+        ),
+        (
+            "[client.admin]\n\tkey = AQDSUzdmZ0yZJhAAX3EXlX6Hl6dfVRLDdpaTsw==",
+            "ZJhAAX3EXl",
+        ),
+        (
+            "echo hunter2x | docker login -u a --password-stdin r.io",
+            "hunter2x",
+        ),
+        (
+            "printf '%s' 'hunter2x' | podman login -u a --password-stdin r.io",
+            "hunter2x",
+        ),
+        (
+            "docker login -u a --password-stdin r.io <<< hunter2x",
+            "hunter2x",
+        ),
+        (r#"net use Z: \\h\s /user:bob hunter2x"#, "hunter2x"),
+        ("7z x -phunter2x a.7z", "hunter2x"),
+        ("zip -P hunter2x a.zip b", "hunter2x"),
+        (
+            "AWS_SECRET_ACCESS_KEY=/XTcHad15Jkm/qVbRsDTaKZSceBVbGpGqs1A9xQz",
+            "qVbRsDTa",
+        ),
+        (
+            "mc alias set lab http://minio:9000 admin hunter2x",
+            "hunter2x",
+        ),
+        ("credentials=abcDEF0123456789abcDEF0123", "DEF0123456789"),
+        (
+            "git clone https://0123456789abcdefghijABCDEFGHIJ0123456789:x-oauth-basic@github.com/o/r.git",
+            "abcdefghij",
+        ),
+        ("redis://:hunter2x@redis:6379/0", "hunter2x"),
+        (r#"{"msg":"password=a\u0026hunter2x"}"#, "hunter2x"),
+        (
+            r#"{"log":"{\"msg\":\"password=a\\u0026hunter2x\"}"}"#,
+            "hunter2x",
+        ),
+        ("/x?q=mysql+-u+root+-phunter2x", "hunter2x"),
+        (
+            r#"running ['redis-cli', "it's", '-a', 'hunter2x', 'ping']"#,
+            "hunter2x",
+        ),
+    ] {
+        let clean = redact(text);
+        assert!(!clean.contains(secret), "{text} -> {clean}");
+        assert!(clean.contains(MASK), "{text} -> {clean}");
+        assert_eq!(redact(&clean), clean, "not stable: {text}");
+    }
+    for text in [
+        "took 55.356µs in token validation, token=55.356µs, auth_token: 12ms",
+        "echo ready | grep --line-buffered ready",
+        "zip files are unpacked, 7z is not there, gzip -P",
+        "the discord between rank 1 and rank 2, mailchimp is down",
+        "a cio scheduler, tk-us-east is a region, tk-eu-west-1",
+        r#"{"msg":"a \u003c b \u0026\u0026 c \u003e d"}"#,
+        "net use is 12 GB, alias set for x",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}

@@ -202,9 +202,16 @@ pub(super) fn names_no_secret(value: &str) -> bool {
         MASK,
     ];
     is_reference(value)
+        || is_duration(value)
         || value.starts_with("[redacted")
         || (value.len() > 2 && value.bytes().all(|byte| b"*xX.-".contains(&byte)))
         || WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))
+}
+
+/// `55.356µs`: how long something took, under a key that names what was done.
+fn is_duration(value: &str) -> bool {
+    let unit = value.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    unit.len() < value.len() && ["ns", "µs", "us", "ms", "s"].contains(&unit)
 }
 
 /// `$(NAME)`, `${NAME}`, `$NAME`, `<name>`, `{{ … }}`, `%s`: what will stand there is
@@ -235,9 +242,15 @@ pub(super) fn is_name(value: &str) -> bool {
 
 /// `/var/run/secrets/token`: where it is.
 pub(super) fn is_path(value: &str) -> bool {
-    (value.starts_with('/') && value[1..].contains('/'))
+    (value.starts_with('/') && value[1..].contains('/') && !is_base64_key(value))
         || value.starts_with("./")
         || value.starts_with("~/")
+}
+
+/// One key of 64 begins with a slash, and more have another one.
+fn is_base64_key(value: &str) -> bool {
+    let base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    matches!(value.len(), 40 | 44 | 64 | 88) && is_mixed(value, 40) && value.bytes().all(base64)
 }
 
 pub(super) fn is_number(value: &str) -> bool {

@@ -57,6 +57,11 @@ pub(super) const FORMS: &[SecretForm] = &[
         r"^(pn[ub]_[A-Za-z0-9]{36})(?:[^A-Za-z0-9]|$)",
     ),
     word(&["ico-"], r"^(ico-[A-Za-z0-9]{32})(?:[^A-Za-z0-9]|$)"),
+    word(&["cio"], r"^(cio[A-Za-z0-9]{32})(?:[^A-Za-z0-9]|$)"),
+    word(
+        &["tk-us-", "tk-eu-"],
+        r"^(tk-(?:us|eu)-[A-Za-z0-9_-]{48})(?:[^A-Za-z0-9_-]|$)",
+    ),
     // Models and data.
     word(&["kgat_"], r"^(KGAT_[A-Za-z0-9]{20,})"),
     word(&["lsv2_"], r"^(lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10})"),
@@ -138,6 +143,52 @@ pub(super) const FORMS: &[SecretForm] = &[
     inside(
         &["fastly-key"],
         r#"^(?i:fastly-key)\\*["']?\s*[:=,]\s*\\*["']?([A-Za-z0-9_-]{16,64})"#,
+    ),
+    word(&["flwseck"], r"^((?i:FLWSECK(?:_TEST)?)-[a-z0-9]{12,64}-X)"),
+    inside(
+        &["mailchimp"],
+        r"^(?i:mailchimp)[^\n]{0,60}?[^0-9A-Za-z]([0-9a-f]{32}-us\d{1,2})(?:[^0-9A-Za-z]|$)",
+    ),
+    inside(
+        &["discord"],
+        r"^(?i:discord)[^\n]{0,60}?[^0-9A-Za-z]([MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})",
+    ),
+    // Keys of Ceph: twelve bytes that are nearly always the same, and sixteen by chance.
+    inside(
+        &[
+            "key = aq",
+            "key: aq",
+            "key=aq",
+            "key\":\"aq",
+            "key\": \"aq",
+            "key\\\":\\\"aq",
+        ],
+        r#"^(?i:key)[^A-Za-z0-9]{1,8}(AQ[A-Za-z0-9+/]{36}==)"#,
+    ),
+    // Commands.
+    inside(
+        &["echo ", "printf "],
+        r#"^(?i:echo|printf)\s+(?:-n\s+)?\\*["']?(?:%s\\*["']?\s+\\*["']?)?([^\s"'\\|$-][^\s"'\\|]{2,200})\\*["']?\s*\|[^\n|]{1,200}--password-stdin"#,
+    ),
+    inside(
+        &["--password-stdin"],
+        r#"^(?i:--password-stdin)[^\n<|;]{0,200}<<<\s*\\*["']?([^\s"'\\$][^\s"'\\]{2,200})"#,
+    ),
+    inside(
+        &["net use"],
+        r#"^(?i:net use)\s[^\n|;]{0,240}?(?i:/user):[^\s"']{1,120}\s+["']?([^\s"'\\/*][^\s"'\\]{2,200})"#,
+    ),
+    inside(
+        &["7z ", "7za ", "7zr "],
+        r#"^7z[ar]?\s[^\n|;]{0,240}?\s-p["']?([^\s"'\\]{3,200})"#,
+    ),
+    inside(
+        &["zip "],
+        r#"^zip\s(?:[^\n|;]{0,240}?\s)??-P\s*["']?([^\s"'\\]{3,200})"#,
+    ),
+    inside(
+        &["alias set"],
+        r#"^alias set\s+[^\s"']{1,80}\s+["']?https?://[^\s"']{1,200}\s+[^\s"']{1,120}\s+["']?([^\s"'\\]{6,200})"#,
     ),
     // Where directories and databases are asked.
     inside(

@@ -119,10 +119,12 @@ pub(super) fn of(text: &str, hints: &Hints, see: &mut dyn FnMut(&TextView)) {
     // Most texts have no hint, and then no list of interest. One search for both signs
     // else: it is most of the cost.
     let opens = if hints.is_empty() { b'%' } else { b'[' };
+    // In a query a hint of two words has a plus between them.
+    for at in memchr::memchr_iter(b'?', bytes) {
+        queried(text, at, see);
+    }
     if !hints.is_empty() {
-        for at in memchr::memchr_iter(b'?', bytes) {
-            queried(text, at, see);
-        }
+        escaped(text, see);
     }
     for at in memchr::memchr2_iter(b'%', opens, bytes) {
         // A list begins with a quote, most brackets do not.
@@ -261,6 +263,59 @@ fn sign(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     None
 }
 
+/// How far around a letter that is written in digits a text is read again.
+const NEAR: usize = 1 << 10;
+
+/// Go writes `&`, `<` and `>` in JSON as `\u0026` and so on, Python every letter that
+/// is not ASCII: a secret goes on behind it.
+fn escaped(text: &str, see: &mut dyn FnMut(&TextView)) {
+    let bytes = text.as_bytes();
+    let mut seen = 0;
+    for at in memchr::memmem::find_iter(bytes, b"\\u") {
+        if at < seen || json_letter(bytes, at).is_none() {
+            continue;
+        }
+        let mut next = boundary(text, at.saturating_sub(NEAR));
+        let end = boundary(text, (at + NEAR).min(bytes.len()));
+        let mut view = TextView::new();
+        while next < end {
+            if let Some((letter, width)) = json_letter(bytes, next) {
+                view.push(letter, Some((next, next + width)));
+                next += width;
+                continue;
+            }
+            let plain = memchr::memchr(b'\\', &bytes[next + 1..end.max(next + 1)]);
+            let to = plain.map_or(end, |plain| next + 1 + plain);
+            view.copy(text, next..to);
+            next = to;
+        }
+        see(&view);
+        seen = at + NEAR / 2;
+    }
+}
+
+/// The letter that JSON, or JSON in JSON, has at a place in digits, and in how many
+/// bytes. Quotes and what ends a line end a value as well, and stay what they are.
+fn json_letter(bytes: &[u8], at: usize) -> Option<(char, usize)> {
+    let rest = bytes.get(at..)?;
+    let slashes = rest.iter().take_while(|byte| **byte == b'\\').count();
+    let (b'u', digits) = (*rest.get(slashes)?, rest.get(slashes + 1..slashes + 5)?) else {
+        return None;
+    };
+    if slashes == 0 {
+        return None;
+    }
+    let digits = std::str::from_utf8(digits).ok()?;
+    if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let code = u32::from_str_radix(digits, 16).ok()?;
+    // Half of a letter beyond the first 65,536.
+    let letter = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+    let ends = letter.is_control() || letter.is_whitespace() || "\"'`\\".contains(letter);
+    (!ends).then_some((letter, slashes + 5))
+}
+
 /// `["Cookie:","a=b"]`: the words of a list of at least two texts, side by side; and
 /// the end of the list, or where there is none the place it was looked for.
 fn list(text: &str, at: usize, hints: &Hints) -> (Option<TextView>, usize) {
@@ -313,10 +368,12 @@ fn word(text: &str, at: usize) -> Option<(Range<usize>, usize)> {
     text.is_char_boundary(end).then_some((from..to, end))
 }
 
-/// The next word of a list, in the same quotes.
+/// The next word of a list, in the same quotes; Python writes a word that has a `'` in
+/// the other ones.
 fn following(text: &str, end: usize, quote: &str) -> Option<(Range<usize>, usize)> {
     let rest = text.get(end..)?;
     let next = rest.trim_ascii_start().strip_prefix(',')?;
     let found = word(text, text.len() - next.len())?;
-    (quote_of(text, &found.0) == quote).then_some(found)
+    let own = quote_of(text, &found.0);
+    (own == quote || own.len() == 1 && quote.len() == 1).then_some(found)
 }

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use whathappened_connectors::coverage::Coverage;
+
 use super::*;
 use crate::repair;
 
@@ -110,11 +112,26 @@ fn an_old_list_deletes_nothing_that_it_does_not_know() {
     store.retain(START).unwrap();
     assert_eq!(segments(&root).len(), before);
     assert_eq!(store.verify(&mut |_| {}).unwrap().unknown.len(), 1);
+    // Nobody takes what is left for whole.
+    let status = store.status().unwrap();
+    assert!(!status.is_well() && status.unlisted.len() == 1 && status.hint().is_some());
+    for rows in [
+        store.snapshot().unwrap().missing().unwrap(),
+        store.coverage().unwrap(),
+    ] {
+        let told = |row: &Coverage| {
+            row.detail
+                .as_ref()
+                .is_some_and(|why| why.contains("not in its index"))
+        };
+        assert!(rows.iter().any(told), "{rows:?}");
+    }
     drop(store);
     assert_eq!(anew(&root).listed, 1);
     let store = Store::open(&root, limits).unwrap();
     assert_eq!(facts(&store).len(), 1_250);
     assert!(store.verify(&mut |_| {}).unwrap().is_well());
+    assert!(store.status().unwrap().is_well() && store.unlisted().unwrap().is_empty());
 }
 
 /// Every place of a segment, one at a time, for one byte.
@@ -407,6 +424,36 @@ fn a_damaged_database_is_told_at_opening_and_by_status() {
     assert!(anew(&root).list.is_some());
     let store = Store::open(&root, Limits::default()).unwrap();
     assert!(store.status().unwrap().is_well());
+    assert_eq!(facts(&store).len(), 1_200);
+}
+
+/// A letter of a name in an index: every page is sound, and the name finds nothing.
+#[test]
+fn a_flipped_letter_of_an_index_is_told_by_verify_and_mended() {
+    let (_folder, root) = filled();
+    let path = root.join("store.db");
+    let store = Store::open(&root, Limits::default()).unwrap();
+    let page: u64 = store
+        .db
+        .query_row(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'entities_name'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    drop(store);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = usize::try_from(page - 1).unwrap() * 4_096;
+    let mut words = bytes[at..at + 4_096].windows(3);
+    let name = words.rposition(|word| word == b"p-1").unwrap();
+    bytes[at + name + 2] ^= 2;
+    std::fs::write(&path, &bytes).unwrap();
+    let verified = Store::open_to_read(&root).unwrap();
+    let verified = verified.verify(&mut |_| {}).unwrap();
+    assert!(!verified.database.is_empty(), "{verified:?}");
+    assert!(anew(&root).list.is_some());
+    let store = Store::open(&root, Limits::default()).unwrap();
+    assert!(store.verify(&mut |_| {}).unwrap().is_well());
     assert_eq!(facts(&store).len(), 1_200);
 }
 
