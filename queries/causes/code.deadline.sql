@@ -11,7 +11,8 @@ FROM links
 WHERE signal IN ('k8s.workload.deadline', 'kueue.evicted.deadline') AND via = 'workload'
   -- Of whose end no record tells, the job says why it was.
   AND (mode IN ('killed', 'lost') OR mode = 'exited' AND exit_code IS NULL OR state IN ('never_scheduled', 'stuck_starting', 'crash_loop', 'never_created', 'failed'))
-  AND lag_s BETWEEN -120 AND 120
+  -- One without a pod counts from when it was made.
+  AND (lag_s BETWEEN -120 AND 120 OR state = 'never_created')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links

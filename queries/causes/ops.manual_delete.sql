@@ -53,7 +53,7 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'k8s.pod.deleted_by_controller' AND via = 'pod' AND mode IN ('killed', 'lost')
   AND actor LIKE 'system:serviceaccount:%'
-  AND NOT regexp_like(actor, '^system:serviceaccount:kube-system:|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws|argo|workflow|operator')
+  AND NOT regexp_like(actor, '^system:serviceaccount:kube-system:|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws|argo([^c]|$)|workflow|operator')
 UNION ALL
 -- A CronJob that may run one job at a time deletes the one that runs for the next (concurrencyPolicy: Replace).
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

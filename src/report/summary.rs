@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use whathappened_core::death::Death;
 use whathappened_core::describe::describe;
 use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
 use whathappened_model::event::Event;
+use whathappened_model::object::Container;
 
 use super::context::ReportContext;
 use crate::answer::Actor;
@@ -55,8 +57,14 @@ impl ReportContext<'_> {
             _ => 0,
         };
         let victims = self.pods_of(finding).len().saturating_sub(elsewhere);
+        let helper = first
+            .zip(pod)
+            .and_then(|(end, pod)| helper(graph, end, pod));
         let name = match (named, victims) {
-            (Some(pod), 0 | 1) => pod,
+            (Some(pod), 0 | 1) => match helper {
+                Some(container) => format!("the container {container} of {pod}"),
+                None => pod,
+            },
             (Some(pod), many) => format!("{pod} and {} more", many - 1),
             (None, _) if workload.is_empty() => "the run".to_owned(),
             (None, _) => workload.to_owned(),
@@ -283,14 +291,31 @@ impl ReportContext<'_> {
     }
 }
 
+/// The container that a death is of, where the pod went on without it and has another that works: it
+/// is one of those beside what trains.
+fn helper<'a>(graph: &'a EntityGraph, end: &Death, pod: &Task) -> Option<&'a str> {
+    let body = pod.body.as_ref()?;
+    let name = graph.name(end.container);
+    let wants_gpus = |container: &&Container| {
+        let asked = container.limits.keys().chain(container.requests.keys());
+        asked.into_iter().any(|one| one.ends_with("/gpu"))
+    };
+    let mut working = body.containers.iter().filter(wants_gpus);
+    let one = working.next().filter(|_| end.state == "restarted")?;
+    let is_other = one.name != name && working.all(|other| other.name != name);
+    let is_there = body.containers.iter().any(|one| one.name == name);
+    (is_other && is_there).then_some(name)
+}
+
 /// A text whose sentences begin with a capital letter where they begin with words of ours;
 /// names and what records say stay as they are.
 fn begun(text: &str) -> String {
-    const OURS: [&str; 7] = [
+    const OURS: [&str; 8] = [
         "an unnamed pod",
         "its node",
         "job ",
         "one of its ",
+        "the container ",
         "the job ",
         "the node of ",
         "the run",

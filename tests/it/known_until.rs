@@ -173,3 +173,85 @@ fn a_machine_whose_name_another_one_bears_is_accused_of_nothing_for_sure() {
     assert_eq!(ask(&one), "node.not_ready supported");
     assert_eq!(ask(&both), "node.not_ready hypothesis");
 }
+
+/// Ages without a moment to count them from: what happened is known, and not when.
+#[test]
+fn a_pod_that_a_table_of_ages_says_was_deleted_does_not_run() {
+    let events = "LAST SEEN   TYPE     REASON                  OBJECT                 MESSAGE\n\
+        93m         Normal   Admitted                workload/job-kq-1a2b3  Admitted by ClusterQueue gpu, wait time since reservation was 0s\n\
+        93m         Normal   Scheduled               pod/kq-0-x7k2p         Successfully assigned ml/kq-0-x7k2p to n1\n\
+        93m         Normal   Started                 pod/kq-0-x7k2p         Started container main\n\
+        10m         Normal   EvictedDueToPreempted   workload/job-kq-1a2b3  Preempted to accommodate a workload (UID: 1f, JobUID: 2f) due to prioritization in the ClusterQueue\n\
+        9m59s       Normal   Suspended               job/kq                 Job suspended\n\
+        9m59s       Normal   SuccessfulDelete        job/kq                 Deleted pod: kq-0-x7k2p\n";
+    let reported = ask_files("kq", &[("events.txt", events)]);
+    assert_eq!(
+        verdict(&reported).0,
+        "sched.kueue_preempted",
+        "{reported:#}"
+    );
+}
+
+/// A condition that only an eviction leaves behind is no trace of one that was merely tried.
+#[test]
+fn who_evicted_a_pod_whose_object_says_so_is_named() {
+    let mut pod = running("solo");
+    pod["status"]["phase"] = json!("Failed");
+    pod["status"]["conditions"] = json!([{"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting", "lastTransitionTime": time("10:20:03")}]);
+    pod["status"]["containerStatuses"][0]["state"] = json!({"terminated": {"exitCode": 143, "reason": "Error",
+        "startedAt": time("10:00:02"), "finishedAt": time("10:20:10")}});
+    let record = |verb: &str, reference: Value, at: &str| {
+        json!({"kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "auditID": at, "stage": "ResponseComplete",
+            "verb": verb, "user": {"username": "carol@lab.example"}, "userAgent": "kubectl/v1.33.2", "objectRef": reference,
+            "responseStatus": {"code": 201}, "requestReceivedTimestamp": format!("2026-11-23T{at}.000000Z"),
+            "stageTimestamp": format!("2026-11-23T{at}.100000Z")})
+    };
+    let reference = json!({"resource": "pods", "namespace": "lab", "name": "solo", "subresource": "eviction", "apiVersion": "v1"});
+    let audit = record("create", reference, "10:20:03").to_string();
+    // It was looked at long after that.
+    let later = json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "n1.1", "namespace": "default", "uid": "e-1"},
+        "involvedObject": {"kind": "Node", "name": "n1"}, "reason": "NodeReady", "message": "Node n1 status is now: NodeReady",
+        "firstTimestamp": time("10:40:00"), "lastTimestamp": time("10:40:00"), "count": 1, "type": "Normal"});
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": [pod, later]}).to_string();
+    let reported = ask_files("pod/solo", &[("list.json", &list), ("audit.log", &audit)]);
+    let main = &reported["incidents"][0];
+    assert_eq!(main["actor"]["name"], "carol@lab.example", "{main:#}");
+}
+
+/// A name that differs from a file's only in its form is that file's.
+#[test]
+fn a_log_is_found_without_its_ending() {
+    let log = "step=1 loss=2.1\nstep=2 loss=2.0\nTraceback (most recent call last):\n  File \"/app/train.py\", line 9, in <module>\nValueError: bad shard\n";
+    let reported = ask_files("llm-9", &[("llm-9.log", log)]);
+    assert_eq!(verdict(&reported).0, "code.exception", "{reported:#}");
+}
+
+/// One rank raises, the others wait for it, and hours later their owner clears the job away.
+#[test]
+fn a_job_whose_log_had_failed_is_not_stopped_by_who_cancels_what_is_left() {
+    let sacct = "JobID|JobName|User|Partition|State|ExitCode|Start|End|NodeList|AllocTRES|Timelimit\n\
+        7104|llama|alice|h100|CANCELLED by 2001|0:0|2026-10-14T08:00:00|2026-10-14T10:30:00|gpu-a[01-04]|node=4|2-00:00:00\n\
+        7104.0|torchrun|||CANCELLED|0:0|2026-10-14T08:00:00|2026-10-14T10:30:00|gpu-a[01-04]|node=4|\n";
+    let steps: String = (0..40)
+        .map(|minute| {
+            format!("2026-10-14 08:{minute:02}:00,000 INFO train: step {minute}0/20000 loss 2.39\n")
+        })
+        .collect();
+    let raised = "2026-10-14 08:41:10,000 ERROR rank3: crashed\n[rank3]: Traceback (most recent call last):\n\
+        [rank3]:   File \"/workspace/train.py\", line 203, in step\n[rank3]: ValueError: bad checkpoint shard\n";
+    let stop = "slurmstepd: error: *** JOB 7104 ON gpu-a01 CANCELLED AT 2026-10-14T10:30:00 ***\n";
+    let ask = |log: &str| {
+        let reported = ask_files("7104", &[("sacct.txt", sacct), ("slurm-7104.out", log)]);
+        let (cause, level) = verdict(&reported);
+        format!("{cause} {level}")
+    };
+    assert_eq!(
+        ask(&format!("{steps}{raised}{stop}")),
+        "code.exception supported"
+    );
+    assert_eq!(
+        ask(&format!("{steps}{stop}")),
+        "ops.manual_delete established"
+    );
+}

@@ -57,6 +57,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
     let mut gpus = witness::Gpus::default();
     let (mut failed, mut failed_rows) = (HashSet::new(), HashSet::new());
     let mut zoneless = HashSet::new();
+    let evicted = learn::evicted(&evidence, &pod_of_row, &symbols)?;
     for number in 0..evidence.rows().len() {
         let number = u32::try_from(number).map_err(|_| SpillError::TooMany)?;
         if evidence
@@ -92,7 +93,8 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
             failed.extend(event.attribute("event_id").map(|id| symbols.number(id)));
         }
         // Asked for in a dry run, which a log of metadata does not say.
-        if learn::is_undone(&event, pods.all.get(pod as usize)) {
+        let was_evicted = event.fact == "k8s.audit.evict" && evicted.contains(&pod);
+        if !was_evicted && learn::is_undone(&event, pods.all.get(pod as usize)) {
             failed_rows.insert(number);
             continue;
         }

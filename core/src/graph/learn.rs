@@ -1,5 +1,7 @@
 //! What single records teach about the lives of pods and workloads.
 
+use std::collections::HashSet;
+
 use whathappened_model::event::{Event, SourceKind};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -8,7 +10,7 @@ use super::identity::{Pods, Workloads};
 use super::indexes::CompletedIndexes;
 use super::log_level;
 use super::{Exit, NO, Task, TaskKind, clocks, instance, job};
-use crate::evidence::{Objects, Version};
+use crate::evidence::{Evidence, Objects, SpillError, Version};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// The earlier of two times; of one second told twice, the more exact one.
@@ -182,6 +184,35 @@ pub(super) fn is_undone(event: &Event, pod: Option<&Task>) -> bool {
     asked && unasked.is_some_and(|at| at > event.time.hi.saturating_add(SERVERS))
 }
 
+/// Pods whose own objects say that they were evicted: no dry run leaves that behind.
+///
+/// # Errors
+/// When the evidence cannot be read back.
+pub(super) fn evicted(
+    evidence: &Evidence,
+    pod_of_row: &[u32],
+    symbols: &SymbolTable,
+) -> Result<HashSet<u32>, SpillError> {
+    let mut found = HashSet::new();
+    let (asked, condition) = (
+        symbols.find("k8s.audit.evict"),
+        symbols.find("k8s.pod.condition"),
+    );
+    if !evidence.rows().iter().any(|row| Some(row.fact) == asked) {
+        return Ok(found);
+    }
+    for ((number, row), pod) in (0..).zip(evidence.rows()).zip(pod_of_row) {
+        if Some(row.fact) == condition && row.tells && *pod != NO {
+            let (_, event): (_, Event) = evidence.body(number)?;
+            let holds = event.attribute("status") == Some("True");
+            if holds && event.reason.as_deref() == Some("EvictionByEvictionAPI") {
+                found.insert(*pod);
+            }
+        }
+    }
+    Ok(found)
+}
+
 fn pod_version(
     number: u32,
     version: &Version,
@@ -321,6 +352,10 @@ pub(super) fn event(
                         .is_some_and(|reason| reason.starts_with("SuccessfulDelete"))
                     {
                         pod.deletion_requested = earlier(pod.deletion_requested, event.time);
+                        // A table of ages alone tells that it was, and not when.
+                        if event.time == Stamp::OPEN {
+                            pod.kills.push(event.time);
+                        }
                     }
                     pod.see(event.time.lo, event.time.hi);
                 }

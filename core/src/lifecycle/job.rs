@@ -28,10 +28,13 @@ pub(super) fn end(graph: &EntityGraph, one: &Task) -> End {
     let now = goes_on(graph, one, last.as_ref());
     let (state, mode, time) = match (&last, now) {
         (_, Some((state, time))) => (state, Mode::None, time.unwrap_or(since)),
-        (Some(exit), None) => {
-            let (state, mode) = meaning(graph.name(exit.reason));
-            (state, mode, exit.time)
-        }
+        (Some(exit), None) => match gave_up(graph, one, exit) {
+            Some(said) => (State::Died, Mode::Exited, said),
+            None => {
+                let (state, mode) = meaning(graph.name(exit.reason));
+                (state, mode, exit.time)
+            }
+        },
         (None, None) => match (said, done) {
             (Some(said), _) => (State::Died, Mode::Exited, said),
             (None, Some(done)) => (State::Completed, Mode::None, done),
@@ -43,7 +46,8 @@ pub(super) fn end(graph: &EntityGraph, one: &Task) -> End {
         ends.extend(last);
         None
     } else {
-        last
+        // How the rest of it was stopped is not how it ended.
+        last.filter(|exit| gave_up(graph, one, exit).is_none())
     };
     let restarts = ends.into_iter().map(|exit| Restart {
         mode: meaning(graph.name(exit.reason)).1,
@@ -142,6 +146,21 @@ fn was_left(graph: &EntityGraph, one: &Task, failed: Stamp, exit: &Exit) -> bool
     is_stop(graph.name(exit.reason))
         && exit.time.lo.saturating_sub(since) > STOPPED_WITHIN
         && !went_on(failed.hi)
+}
+
+/// When the log of a job that somebody stopped much later had ended in a failure: no step was made
+/// after it, for longer than steps take.
+fn gave_up(graph: &EntityGraph, one: &Task, exit: &Exit) -> Option<Stamp> {
+    const STEPS: Nanos = 3;
+    let said = one.last_words.filter(|said| *said != Stamp::OPEN)?;
+    let progress = one.progress.as_ref()?;
+    let quiet = exit.time.lo.saturating_sub(progress.last.hi);
+    let again = one.starts.iter().any(|start| start.lo > said.hi);
+    let is_over = is_last_word(one, said)
+        && was_left(graph, one, said, exit)
+        && quiet > progress.usual().saturating_mul(STEPS)
+        && !again;
+    is_over.then_some(said)
 }
 
 /// Whether a job's log tells of steps, and of none after a time.

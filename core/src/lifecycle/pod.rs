@@ -124,9 +124,15 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         && telling.is_none()
         && let Some((time, well)) = ended_unseen(graph, pod, around.job_over)
     {
+        // Whose last word is that it was asked to stop did not end by itself.
+        let stopped = signed_off(pod).is_some() && given_up(pod).is_none();
         return End {
             state: if well { State::Completed } else { State::Died },
-            mode: if well { Mode::None } else { Mode::Exited },
+            mode: match (well, stopped) {
+                (true, _) => Mode::None,
+                (false, true) => Mode::Killed,
+                (false, false) => Mode::Exited,
+            },
             time,
             exit: None,
             restarts,

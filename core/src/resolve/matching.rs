@@ -132,6 +132,7 @@ fn tier_of(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
         by_owner_chain,
         by_log_tag,
         by_pod_name,
+        by_file_stem,
         by_stem,
         by_namespace,
     ];
@@ -328,6 +329,31 @@ fn by_pod_name(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
             _ => "pod name",
         }
         .to_owned(),
+        pods,
+        only_pods: true,
+        ..TierMatch::default()
+    })
+}
+
+/// Logs by their files' names without what tells of their form: `train` is `train.log`.
+fn by_file_stem(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
+    const FORMS: [&str; 11] = [
+        "bz2", "err", "gz", "json", "jsonl", "log", "ndjson", "out", "txt", "xz", "zst",
+    ];
+    fn bare<'a>(file: &&'a str) -> Option<&'a str> {
+        let (stem, form) = file.rsplit_once('.')?;
+        FORMS.contains(&form).then_some(stem)
+    }
+    let is = |log: &Task| {
+        let stems = std::iter::successors(Some(graph.name(log.name)), bare);
+        log.kind == TaskKind::Log
+            && name.is_kind(log.kind.as_str())
+            && name.namespace.is_none()
+            && stems.skip(1).any(|stem| name.is(stem))
+    };
+    let pods = numbers(graph.pods.iter().map(is));
+    (!pods.is_empty()).then(|| TierMatch {
+        how: "file name".to_owned(),
         pods,
         only_pods: true,
         ..TierMatch::default()
