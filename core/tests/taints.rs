@@ -75,7 +75,13 @@ fn told(graph: &EntityGraph) -> Vec<(String, String, i64, i64, String)> {
         .map(|fact| {
             let text = |symbol| graph.name(symbol).to_owned();
             let (lo, hi) = (minute(fact.time.lo), minute(fact.time.hi));
-            (text(fact.signal), text(fact.detail), lo, hi, text(fact.actor))
+            (
+                text(fact.signal),
+                text(fact.detail),
+                lo,
+                hi,
+                text(fact.actor),
+            )
         })
         .collect()
 }
@@ -98,15 +104,24 @@ fn the_last_writer_of_taints_did_not_add_those_from_before() {
     let listed = node(9, &both, Some(("kube-controller-manager", 30)));
     // Of the list alone: it is there, since nobody knows when.
     let found = told(&graph(&[listed.clone()]));
-    assert_eq!(found.iter().find(|one| one.1 == SILENT).unwrap(), &taint(SILENT, 30, 30, ""));
+    assert_eq!(
+        found.iter().find(|one| one.1 == SILENT).unwrap(),
+        &taint(SILENT, 30, 30, "")
+    );
     let burn_in = found.iter().find(|one| one.1 == BURN_IN).unwrap();
     assert_eq!((burn_in.2, burn_in.4.as_str()), (0, ""), "{burn_in:?}");
     // With the controller's patch, whose answer shows both.
     let answer = node(8, &both, None);
-    let found = told(&graph(&[listed, patch(CONTROLLER, 30, &both, Some(answer))]));
+    let found = told(&graph(&[
+        listed,
+        patch(CONTROLLER, 30, &both, Some(answer)),
+    ]));
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found.contains(&taint(BURN_IN, 0, 30, "")), "{found:?}");
-    assert!(found.contains(&taint(SILENT, 30, 30, CONTROLLER)), "{found:?}");
+    assert!(
+        found.contains(&taint(SILENT, 30, 30, CONTROLLER)),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -114,11 +129,22 @@ fn who_added_a_taint_is_the_one_in_whose_answer_it_appears() {
     let person = "bob@lab.example";
     let found = told(&graph(&[
         patch(person, 10, &[old()], Some(node(5, &[old()], None))),
-        patch(CONTROLLER, 30, &[old(), unreachable(30)], Some(node(8, &[old(), unreachable(30)], None))),
+        patch(
+            CONTROLLER,
+            30,
+            &[old(), unreachable(30)],
+            Some(node(8, &[old(), unreachable(30)], None)),
+        ),
         // When it is heard of again, its controller writes what is left.
         patch(CONTROLLER, 40, &[old()], Some(node(9, &[old()], None))),
     ]));
-    assert_eq!(found, [taint(BURN_IN, 10, 10, person), taint(SILENT, 30, 30, CONTROLLER)]);
+    assert_eq!(
+        found,
+        [
+            taint(BURN_IN, 10, 10, person),
+            taint(SILENT, 30, 30, CONTROLLER)
+        ]
+    );
 }
 
 #[test]
@@ -132,7 +158,12 @@ fn a_request_without_its_answer_adds_what_it_dates_or_what_nobody_dates() {
     let person = "bob@lab.example";
     let found = told(&graph(&[patch(person, 10, &[old()], None)]));
     assert_eq!(found, [taint(BURN_IN, 10, 10, person)]);
-    let found = told(&graph(&[patch(CONTROLLER, 30, &[old(), unreachable(30)], None)]));
+    let found = told(&graph(&[patch(
+        CONTROLLER,
+        30,
+        &[old(), unreachable(30)],
+        None,
+    )]));
     assert_eq!(found, [], "the controller added no such taint");
 }
 
@@ -146,6 +177,9 @@ fn who_closes_a_node_did_not_taint_it_and_who_taints_it_did_not_close_it() {
     let found = told(&graph(&[close]));
     assert_eq!(found, [taint(BURN_IN, 0, 20, "")]);
     let graph = graph(&[patch(person, 20, &[old()], Some(closed))]);
-    let mut closings = graph.facts.iter().filter(|fact| graph.name(fact.signal) == "k8s.node.cordoned");
+    let mut closings = graph
+        .facts
+        .iter()
+        .filter(|fact| graph.name(fact.signal) == "k8s.node.cordoned");
     assert!(closings.all(|fact| !fact.actor.is_some()));
 }

@@ -38,7 +38,10 @@ fn chosen(case: &Case, name: &Name) -> Vec<usize> {
 pub(super) fn scope(case: &Case, name: &Name, now: Nanos) -> Option<(Scope, Window)> {
     let numbers = chosen(case, name);
     let graph = &case.graph;
-    let runs: Vec<&Run> = numbers.iter().filter_map(|one| case.runs.get(*one)).collect();
+    let runs: Vec<&Run> = numbers
+        .iter()
+        .filter_map(|one| case.runs.get(*one))
+        .collect();
     let newest = runs.first()?;
     let found = deaths(graph, &case.runs, &numbers, &case.ends);
     let text = |sym| Some(graph.name(sym).to_owned()).filter(|text| !text.is_empty());

@@ -436,9 +436,7 @@ impl AuditAct<'_> {
         }
         let now = |taint: &&Value| {
             let added = field::time(taint, &["timeAdded"]);
-            added.is_some_and(|added| {
-                added.lo.saturating_sub(self.received.lo).abs() <= 2 * SECOND
-            })
+            added.is_some_and(|added| added.lo.saturating_sub(self.received.lo).abs() <= 2 * SECOND)
         };
         let mut dated = taints.iter().filter(now).peekable();
         let by = field::text(self.record, &["user", "username"]).unwrap_or_default();

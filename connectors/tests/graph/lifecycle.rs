@@ -603,5 +603,9 @@ fn what_kept_failing_until_it_was_taken_away_is_told_by_events_alone() {
     ]);
     let runs = runs(&graph);
     let found = deaths(&graph, &runs, &[0], &ends(&graph));
-    assert_eq!(found.first().map(|death| death.state), Some("crash_loop"), "{found:?}");
+    assert_eq!(
+        found.first().map(|death| death.state),
+        Some("crash_loop"),
+        "{found:?}"
+    );
 }

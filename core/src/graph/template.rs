@@ -7,7 +7,13 @@ use whathappened_connectors::object::ObjectBody;
 use super::{EntityGraph, Task};
 
 /// Kinds whose pods are all made alike.
-const ALIKE: [&str; 5] = ["DaemonSet", "Deployment", "Job", "ReplicaSet", "StatefulSet"];
+const ALIKE: [&str; 5] = [
+    "DaemonSet",
+    "Deployment",
+    "Job",
+    "ReplicaSet",
+    "StatefulSet",
+];
 
 impl EntityGraph {
     /// The pod's own object, else that of its maker, which has what it was made to be.

@@ -148,7 +148,8 @@ impl VersionDiff<'_> {
                 taint.effect.as_str(),
                 taint.value.as_str(),
             ];
-            let event = time.and_then(|time| self.event_at("k8s.node.taint", &what, time, index, &raw));
+            let event =
+                time.and_then(|time| self.event_at("k8s.node.taint", &what, time, index, &raw));
             if let Some(mut event) = event {
                 event.actor = by;
                 let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
@@ -167,12 +168,7 @@ impl VersionDiff<'_> {
     /// The request that added a taint which is in its answer, and whose it was: the one that was made when
     /// the taint says that it was added. One that says nothing was added by no controller that dates
     /// its own, and by no request that is there for another.
-    fn adder(
-        &self,
-        index: usize,
-        taint: &Taint,
-        own: Option<Stamp>,
-    ) -> Option<(Stamp, String)> {
+    fn adder(&self, index: usize, taint: &Taint, own: Option<Stamp>) -> Option<(Stamp, String)> {
         const LIFECYCLE: [&str; 2] = [
             "system:kube-controller-manager",
             "system:serviceaccount:kube-system:node-controller",
@@ -184,7 +180,9 @@ impl VersionDiff<'_> {
                 let all = self.versions.get(index).into_iter();
                 let mut all = all.flat_map(|version| &version.body.taints);
                 !LIFECYCLE.contains(&by.as_str())
-                    && !all.any(|one| !one.is(taint) && one.added.is_some_and(|added| is_near(added, at)))
+                    && !all.any(|one| {
+                        !one.is(taint) && one.added.is_some_and(|added| is_near(added, at))
+                    })
             }
         };
         added.then_some((at, by))
@@ -357,9 +355,7 @@ impl VersionDiff<'_> {
         raw: &Value,
     ) -> Option<Event> {
         let by_audit = self.told_by_audit(index).and_then(|version| version.at);
-        let time = by_audit
-            .or(own)
-            .or_else(|| self.between(before, index))?;
+        let time = by_audit.or(own).or_else(|| self.between(before, index))?;
         self.event_at(fact, what, time, index, raw)
     }
 

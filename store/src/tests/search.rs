@@ -237,7 +237,10 @@ fn a_pod_that_only_events_know_is_found_with_what_made_it() {
     let objects = found.unwrap().objects.into_iter();
     let pods: BTreeSet<String> = objects.map(|object| object.version.key.name).collect();
     let members = (0..4).map(|rank| format!("run03-worker-{rank}"));
-    assert!(members.into_iter().all(|name| pods.contains(&name)), "{pods:?}");
+    assert!(
+        members.into_iter().all(|name| pods.contains(&name)),
+        "{pods:?}"
+    );
 }
 
 #[test]
