@@ -197,10 +197,7 @@ pub(super) fn gpu_hours<'a>(
         let start = death.since.unwrap_or(start);
         let start = saved.filter(|saved| saved.lo > start.lo).unwrap_or(start);
         let known = pod.kind != TaskKind::Pod;
-        let Some(gpus) = graph.gpus(pod).or(known.then_some(0.0)) else {
-            return None;
-        };
-        sum += gpus * hours(start, end);
+        sum += graph.gpus(pod).or(known.then_some(0.0))? * hours(start, end);
     }
     // Hundredths, so that the order of summing cannot show.
     (sum > 0.0).then(|| (sum * 100.0).round() / 100.0)
