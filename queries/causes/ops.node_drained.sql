@@ -34,8 +34,9 @@ WHERE e.signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
   AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND e.node_open IS NOT TRUE
 UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN closed.death IS NULL AND other.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
+  CASE WHEN closed.death IS NULL AND (other.death IS NOT NULL OR alone.death IS NOT NULL) THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links e
+LEFT JOIN (SELECT DISTINCT death FROM single) alone ON alone.death = e.death
 LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
   ON closed.death = e.death
