@@ -28,7 +28,7 @@ SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN closed.death IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
 FROM links e
 LEFT JOIN (SELECT DISTINCT death FROM links
-           WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
+           WHERE via = 'node' AND COALESCE(lag_s, 0) >= -5 AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
   ON closed.death = e.death
 WHERE e.signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
   AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND e.node_open IS NOT TRUE
@@ -38,7 +38,7 @@ SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
 FROM links e
 LEFT JOIN (SELECT DISTINCT death FROM single) alone ON alone.death = e.death
 LEFT JOIN (SELECT DISTINCT death FROM links
-           WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
+           WHERE via = 'node' AND COALESCE(lag_s, 0) >= -5 AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
   ON closed.death = e.death
 LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')) other
