@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::object::ObjectBody;
+use whathappened_model::object::ObjectBody;
 
 use super::{EntityGraph, Task};
 

@@ -1,14 +1,12 @@
 //! Who added which taint of a node, and when: whoever writes one writes all of them.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use serde_json::{Value, json};
-use whathappened_connectors::observation::Observation;
 use whathappened_connectors::recording::{Input, Options, read};
-use whathappened_connectors::time::Stamp;
 use whathappened_core::evidence::Evidence;
 use whathappened_core::graph::{EntityGraph, Fact};
 use whathappened_core::signals::Ruleset;
+use whathappened_model::observation::Observation;
+use whathappened_model::time::Stamp;
 
 const CONTROLLER: &str = "system:serviceaccount:kube-system:node-controller";
 
