@@ -164,9 +164,12 @@ fn wrong_before(
             .collect();
         bad.sort_by_key(|exit| exit.time);
         bad.dedup_by_key(|exit| exit.time);
-        let last = *bad.last()?;
-        let soon = end.time.lo.saturating_sub(last.time.hi) < BACK_OFF;
-        (bad.len() >= OFTEN && soon).then_some(("crash_loop", Mode::Exited, last.time, Some(last)))
+        let held = held_back(one, end);
+        let last = bad.last().copied();
+        let often = bad.len() >= OFTEN || held.is_some();
+        let time = last.map(|last| last.time).or(held)?;
+        let soon = end.time.lo.saturating_sub(time.hi) < BACK_OFF;
+        (often && soon).then_some(("crash_loop", Mode::Exited, time, last))
     };
     let looped = || {
         let last = failing_start(graph, one)?;
@@ -190,6 +193,16 @@ fn wrong_before(
         reason: exit.map_or(Symbol::NONE, |exit| exit.reason),
         container: exit.map_or(Symbol::NONE, |exit| exit.container),
     })
+}
+
+/// When the kubelet held a container back last that somebody then took away: it does so from the second
+/// failure on.
+fn held_back(pod: &Task, end: &End) -> Option<Stamp> {
+    let held = pod.held_back.filter(|held| held.lo <= end.time.hi)?;
+    // One that has run for longer since is well.
+    let again = pod.starts.last().filter(|start| start.lo > held.hi);
+    let well = again.is_some_and(|again| end.time.lo.saturating_sub(again.hi) > TIDIED);
+    (!well).then_some(held)
 }
 
 /// A pod whose log ends in an error, and which somebody deleted later: how its process

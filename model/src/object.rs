@@ -42,8 +42,16 @@ pub struct Taint {
     pub value: String,
     /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
     pub effect: String,
-    /// Only set by the API server for `NoExecute`.
+    /// When it was added, where its object tells.
     pub added: Option<Stamp>,
+}
+
+impl Taint {
+    /// Whether it is the same, whenever it was added.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        (&self.key, &self.value, &self.effect) == (&other.key, &other.value, &other.effect)
+    }
 }
 
 /// The last writer of a field, from `metadata.managedFields`.
@@ -120,6 +128,8 @@ pub struct ObjectBody {
     pub unschedulable_by: Option<FieldWriter>,
     /// `spec.taints` of a node.
     pub taints: Vec<Taint>,
+    /// Fields of a node's spec that the request named which made this version, where it named some.
+    pub written: Vec<String>,
     /// `status.allocatable` of a node.
     pub allocatable: BTreeMap<String, String>,
     /// `spec.suspend`.

@@ -28,9 +28,10 @@ LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'nccl
 WHERE l.signal IN ('log.segfault', 'log.heap_corrupted', 'log.bus_error') AND l.via = 'pod' AND l.same_container AND l.mode = 'exited'
   AND COALESCE(l.exit_code, 1) NOT IN (0, 137, 143) AND l.lag_s BETWEEN -5 AND 60 AND w.death IS NULL
 UNION ALL
--- The watchdog of a collective aborts its process too, and so does one that ran out of memory: neither is a crash.
+-- The watchdog of a collective aborts its process too, and so does one that ran out of memory: neither is a crash. An
+-- abort of which the log says nothing is nothing more than that.
 SELECT a.death, a.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN l.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
+  CASE WHEN l.death IS NULL THEN 'context' ELSE 'inferred' END AS edge, 'claim' AS role
 FROM links a
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal IN ('nccl.timeout', 'nccl.aborted', 'nccl.heartbeat_lost')) w
   ON w.death = a.death

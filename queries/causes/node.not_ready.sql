@@ -35,13 +35,14 @@ past AS (
   WHERE s.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable') AND s.via = 'node'
     OR s.signal = 'k8s.pod.node_lost'
 ),
--- A taint of somebody's own, set just before the pod was evicted for one; or the kernel had killed the pod
+-- A taint of somebody's own, set before the pod was evicted for one, and not at a time that nobody knows; or the kernel had killed the pod
 -- itself before, how its containers ended nobody saw, and what was evicted may be its leftover.
 tainted AS (
   SELECT DISTINCT e.death, e.fact
   FROM evicted e
   JOIN links c ON c.death = e.death AND c.via = 'node' AND c.signal = 'k8s.node.tainted.no_execute'
     AND c.time <= e.time_hi + 5000000000 AND c.lag_s >= -15
+    AND e.time - c.time < 3600000000000 AND c.time_hi - 600000000000 < c.time
   UNION
   SELECT e.death, e.fact
   FROM evicted e
@@ -80,7 +81,8 @@ LEFT JOIN tainted t ON t.death = e.death AND t.fact = e.fact
 LEFT JOIN answered a ON a.death = e.death
 WHERE r.death IS NULL
 UNION ALL
--- Evicted for a taint that nobody saw: most are set for silent nodes.
+-- Evicted for a taint that nobody saw: most are set for silent nodes. When a node falls silent, its controller tells
+-- that of each pod on it: where the taint manager's own Event is there and that one is not, somebody set another taint.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN s.death IS NULL OR a.death IS NOT NULL THEN 'guess' WHEN k.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
 FROM evicted e
@@ -94,7 +96,10 @@ LEFT JOIN tainted t ON t.death = e.death AND t.fact = e.fact
 LEFT JOIN answered a ON a.death = e.death
 -- One that was ready all the time had not fallen silent.
 LEFT JOIN deaths d ON d.death = e.death AND d.node_ready
-WHERE t.fact IS NULL AND d.death IS NULL
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'k8s.pod.evicted.taint' AND actor IS NOT NULL) told
+  ON told.death = e.death
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'k8s.pod.node_lost') lost ON lost.death = e.death
+WHERE t.fact IS NULL AND d.death IS NULL AND (s.death IS NOT NULL OR told.death IS NULL OR lost.death IS NOT NULL)
 UNION ALL
 -- A node that somebody took out of service had not fallen silent. The taint manager's later
 -- eviction says that the pod was on it still.

@@ -28,16 +28,17 @@ SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN closed.death IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
 FROM links e
 LEFT JOIN (SELECT DISTINCT death FROM links
-           WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
+           WHERE via = 'node' AND COALESCE(lag_s, 0) >= -5 AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
   ON closed.death = e.death
 WHERE e.signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
   AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND e.node_open IS NOT TRUE
 UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN closed.death IS NULL AND other.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
+  CASE WHEN closed.death IS NULL AND (other.death IS NOT NULL OR alone.death IS NOT NULL) THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links e
+LEFT JOIN (SELECT DISTINCT death FROM single) alone ON alone.death = e.death
 LEFT JOIN (SELECT DISTINCT death FROM links
-           WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
+           WHERE via = 'node' AND COALESCE(lag_s, 0) >= -5 AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
   ON closed.death = e.death
 LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')) other
@@ -71,12 +72,12 @@ UNION ALL
 -- Tainting is draining, too. Whoever cannot stand the taint goes at once; who stands it for a
 -- while goes later, and then another taint may be why.
 SELECT c.death, c.fact AS cause, e.fact AS effect,
-  CASE WHEN e.time - c.time < 10000000000 THEN 'asserted' ELSE 'inferred' END AS edge, 'act' AS role
+  CASE WHEN c.time_hi - 600000000000 >= c.time THEN 'guess' WHEN e.time - c.time < 10000000000 THEN 'asserted' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links c
 JOIN links e ON e.death = c.death AND e.via = 'pod'
   AND e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller')
   AND e.time_hi >= c.time - 5000000000 AND e.time - c.time < 3600000000000
--- A printed Event may be of minutes; nobody was sent away for a taint that was set after the end.
+-- A printed Event may be of minutes, and of a taint it may be known only by when it was there; nobody was sent away for a taint that was set after the end.
 WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node' AND c.mode IN ('killed', 'lost') AND c.lag_s >= -15
 UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

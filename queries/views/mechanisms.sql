@@ -2,16 +2,16 @@
 -- A rule for an upstream cause links its record to these; each of them leads on to the death
 -- by the rule of its own.
 SELECT t.death, t.fact, t.time, t.signal,
-  -- A person has reasons of their own.
-  t.signal LIKE '%_by_user' OR (
+  -- A person has reasons of their own; what they do once the pod has ended is none of them.
+  COALESCE(t.lag_s, 0) >= -5 AND t.signal LIKE '%_by_user' OR (
     p.death IS NOT NULL AND t.signal IN ('k8s.pod.evicted.api', 'k8s.pod.evicted.taint', 'k8s.node.cordoned',
                                          'k8s.node.drained', 'k8s.node.tainted.no_execute',
                                          'k8s.pod.deleted_by_node_controller', 'k8s.pod.deletion_requested')) AS person
 FROM links t
 LEFT JOIN (SELECT DISTINCT death FROM links
-           WHERE signal IN ('k8s.pod.evicted_by_user', 'k8s.node.cordoned_by_user', 'k8s.node.tainted_by_user')
+           WHERE COALESCE(lag_s, 0) >= -5 AND (signal IN ('k8s.pod.evicted_by_user', 'k8s.node.cordoned_by_user', 'k8s.node.tainted_by_user')
 -- What watches machines names what is wrong with them in its taint.
-              OR (signal = 'k8s.node.tainted.no_execute' AND via = 'node'
+              OR signal = 'k8s.node.tainted.no_execute' AND via = 'node'
                   AND NOT regexp_like(COALESCE(detail, ''), '(?i)gpu|xid|nvidia|dcgm|accel|hardware|health|fault|fail|error|bad|broken|repair|remedi|quarantine|sick|nic|rdma|infiniband|disk|memory'))) p
   ON p.death = t.death
 WHERE signal LIKE 'k8s.pod.evicted%'

@@ -1,7 +1,7 @@
 //! What sources are asked about: the pods of a run, when they were there and
 //! when they died.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_core::death::deaths;
 use whathappened_core::graph::{NO, TaskKind};
@@ -14,22 +14,46 @@ use crate::case::Case;
 /// What is said somewhat before and after a pod was there is of interest, too.
 const MARGIN: Nanos = 120 * SECOND;
 
-/// The newest run of a name: its pods in the order they died, their nodes, and
+/// Of several things of a name, such as those in a namespace, the logs of so many are read, the newest
+/// first.
+const MOST_THINGS: usize = 24;
+
+/// The runs of a name that are looked at: of generations of one thing the newest.
+fn chosen(case: &Case, name: &Name) -> Vec<usize> {
+    let mut seen = BTreeSet::new();
+    let mut runs = resolve(&case.graph, &case.runs, name).runs;
+    runs.retain(|number| {
+        let run = case.runs.get(*number);
+        run.is_some_and(|run| {
+            let (_, kind, namespace, name) = run.names(&case.graph);
+            seen.insert((kind, namespace, name))
+        })
+    });
+    runs.truncate(MOST_THINGS);
+    runs
+}
+
+/// The newest runs of a name: their pods in the order they died, their nodes, and
 /// the time to look at. `None` where nothing bears the name.
 pub(super) fn scope(case: &Case, name: &Name, now: Nanos) -> Option<(Scope, Window)> {
-    let matched = resolve(&case.graph, &case.runs, name);
-    let number = *matched.runs.first()?;
-    let run = case.runs.get(number)?;
+    let numbers = chosen(case, name);
     let graph = &case.graph;
-    let found = deaths(graph, &case.runs, &[number], &case.ends);
+    let runs: Vec<&Run> = numbers
+        .iter()
+        .filter_map(|one| case.runs.get(*one))
+        .collect();
+    let newest = runs.first()?;
+    let found = deaths(graph, &case.runs, &numbers, &case.ends);
     let text = |sym| Some(graph.name(sym).to_owned()).filter(|text| !text.is_empty());
     let mut scope = Scope {
-        experiments: vec![run.experiment(graph).0],
-        workloads: workload(case, run).into_iter().collect(),
+        experiments: runs.iter().map(|run| run.experiment(graph).0).collect(),
+        workloads: runs.iter().filter_map(|run| workload(case, run)).collect(),
         ..Scope::default()
     };
+    let mut named = BTreeSet::new();
+    scope.experiments.retain(|one| named.insert(one.clone()));
     let providers = providers(case);
-    for number in &run.pods {
+    for number in runs.iter().flat_map(|run| &run.pods) {
         let Some(pod) = graph.pods.get(*number as usize) else {
             continue;
         };
@@ -76,7 +100,7 @@ pub(super) fn scope(case: &Case, name: &Name, now: Nanos) -> Option<(Scope, Wind
     let members = || scope.pods.iter().chain(&scope.instances);
     let from = members().filter_map(|pod| pod.window.from).min();
     let to = members().filter_map(|pod| pod.window.to).max();
-    let from = from.or(run.begin.map(|begin| begin.saturating_sub(MARGIN)));
+    let from = from.or(newest.begin.map(|begin| begin.saturating_sub(MARGIN)));
     Some((
         scope,
         Window {

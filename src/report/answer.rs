@@ -486,13 +486,21 @@ fn running_when_last_seen(case: &Case, run: &Run, name: &str) -> String {
     }
 }
 
-/// Whether only notices about machines tell of a run: none says that it ever ran.
+/// Whether only notices about machines tell of a run, none of which says that it ever ran; or whether no
+/// object of it was seen, and nothing that it wrote: what was started is no more than that, and may be long gone.
 fn is_only_named(case: &Case, run: &Run, state: RunState) -> bool {
     let graph = &case.graph;
     let mut pods = run
         .pods
         .iter()
         .filter_map(|pod| graph.pods.get(*pod as usize));
+    let is_root_seen = match run.root {
+        Root::Workload(root) => graph
+            .workloads
+            .get(root as usize)
+            .is_some_and(|root| root.body.is_some()),
+        Root::Pod(_) => false,
+    };
     let no_more_than_named = |pod: &Task| match pod.kind {
         TaskKind::Instance => !pod
             .signs
@@ -500,7 +508,7 @@ fn is_only_named(case: &Case, run: &Run, state: RunState) -> bool {
             .any(|sign| matches!(sign.what, InstanceChange::Made | InstanceChange::Runs)),
         TaskKind::Log => true,
         TaskKind::Job => pod.body.is_none() && pod.starts.is_empty() && pod.exits.is_empty(),
-        TaskKind::Pod => false,
+        TaskKind::Pod => pod.body.is_none() && pod.last_line.is_none() && !is_root_seen,
     };
     !is_shown(case, run, state) && pods.all(no_more_than_named)
 }

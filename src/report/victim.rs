@@ -180,7 +180,7 @@ fn of_instance(one: &Task, death: &Death) -> &'static str {
 }
 
 /// GPU-hours that the deaths cost: what the pods held times how long they ran,
-/// since their work was last `saved`.
+/// since their work was last `saved`. Of pods of which nobody knows what they held, it is not known.
 pub(super) fn gpu_hours<'a>(
     graph: &EntityGraph,
     deaths: impl Iterator<Item = &'a Death>,
@@ -196,7 +196,8 @@ pub(super) fn gpu_hours<'a>(
         };
         let start = death.since.unwrap_or(start);
         let start = saved.filter(|saved| saved.lo > start.lo).unwrap_or(start);
-        sum += pod.gpus() * hours(start, end);
+        let known = pod.kind != TaskKind::Pod;
+        sum += graph.gpus(pod).or(known.then_some(0.0))? * hours(start, end);
     }
     // Hundredths, so that the order of summing cannot show.
     (sum > 0.0).then(|| (sum * 100.0).round() / 100.0)

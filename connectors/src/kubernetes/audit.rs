@@ -9,7 +9,7 @@ use crate::kind;
 use crate::event::{Event, EventId, SourceKind};
 use crate::observation::{Observation, Rejection};
 use crate::redact::redact;
-use crate::time::{Stamp, TimeKind};
+use crate::time::{SECOND, Stamp, TimeKind};
 
 const MUTATING: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
 
@@ -184,8 +184,17 @@ fn bodies(
         by,
         ..context
     };
+    let before = out.len();
     // Bodies are read for what they hold; a kind this tool does not explain is no fault of the record.
     let _irrelevant = decode_value(answer, Some(kind), context, out);
+    let spec = field::at(record, &["requestObject", "spec"]).and_then(Value::as_object);
+    if let Some(spec) = spec.filter(|_| kind == "Node" && verb == "patch") {
+        for one in out.iter_mut().skip(before) {
+            if let Observation::Object(version) = one {
+                version.body.written = spec.keys().cloned().collect();
+            }
+        }
+    }
 }
 
 /// One act on one object, or on a collection of them.
@@ -400,9 +409,7 @@ impl AuditAct<'_> {
                 fields.sort_unstable();
                 event.set_attribute("fields", Some(fields.join(",")));
             }
-            if let Some(taints) = field::at(self.record, &["requestObject", "spec", "taints"]) {
-                event.set_attribute("taints", Some(taints.to_string()));
-            }
+            event.set_attribute("taints", self.taints_added());
             const SUSPEND: [&[&str]; 2] = [
                 &["requestObject", "spec", "suspend"],
                 &["requestObject", "spec", "runPolicy", "suspend"],
@@ -412,6 +419,34 @@ impl AuditAct<'_> {
                 event.set_attribute("suspend", field::scalar(suspend));
             }
         }
+    }
+
+    /// The taints that a request of which no answer is kept may have added: it names all that are to be
+    /// there. What is dated was added when it says, and a request that adds such a one is no reason to
+    /// believe that it added others; the node lifecycle's controller dates all of its own.
+    fn taints_added(&self) -> Option<String> {
+        const LIFECYCLE: [&str; 2] = [
+            "system:kube-controller-manager",
+            "system:serviceaccount:kube-system:node-controller",
+        ];
+        let answered = field::at(self.record, &["responseObject", "spec"]).is_some();
+        let taints = field::items(self.record, &["requestObject", "spec", "taints"]);
+        if answered || taints.is_empty() {
+            return None;
+        }
+        let now = |taint: &&Value| {
+            let added = field::time(taint, &["timeAdded"]);
+            added.is_some_and(|added| added.lo.saturating_sub(self.received.lo).abs() <= 2 * SECOND)
+        };
+        let mut dated = taints.iter().filter(now).peekable();
+        let by = field::text(self.record, &["user", "username"]).unwrap_or_default();
+        let added: Vec<&Value> = if dated.peek().is_some() || LIFECYCLE.contains(&by) {
+            dated.collect()
+        } else {
+            let undated = |taint: &&Value| field::time(taint, &["timeAdded"]).is_none();
+            taints.iter().filter(undated).collect()
+        };
+        (!added.is_empty()).then(|| Value::from_iter(added.into_iter().cloned()).to_string())
     }
 
     /// The record without the answer's body, which is kept as an object version.

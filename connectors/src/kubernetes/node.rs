@@ -7,7 +7,7 @@ use super::{field, meta};
 use crate::object::Taint;
 use crate::observation::{Observation, Rejection};
 use crate::redact::redact;
-use crate::time::Stamp;
+use crate::time::{SECOND, Stamp};
 
 pub(super) fn decode(
     node: &Value,
@@ -21,19 +21,7 @@ pub(super) fn decode(
     body.unschedulable = field::flag(node, &["spec", "unschedulable"]);
     body.unschedulable_by = meta::writer(node, &["f:spec", "f:unschedulable"]);
     body.allocatable = field::texts(node, &["status", "allocatable"]);
-    let taints_by = meta::writer(node, &["f:spec", "f:taints"]);
-    body.taints = field::items(node, &["spec", "taints"])
-        .iter()
-        .filter_map(|taint| {
-            Some(Taint {
-                key: field::owned(taint, &["key"])?,
-                value: field::owned(taint, &["value"]).unwrap_or_default(),
-                effect: field::owned(taint, &["effect"]).unwrap_or_default(),
-                added: field::time(taint, &["timeAdded"]).or_else(|| taints_by.as_ref()?.time),
-            })
-        })
-        .collect();
-    body.taints.sort();
+    body.taints = taints(node);
     let version = meta::version(key, node, body, context);
     for condition in field::items(node, &["status", "conditions"]) {
         let (Some(kind), Some(status)) = (
@@ -65,6 +53,42 @@ pub(super) fn decode(
     meta::endings(&version, context, out);
     out.push(Observation::Object(Box::new(version)));
     Ok(())
+}
+
+/// The taints of a node, each with the time at which it was added, as far as that is known.
+fn taints(node: &Value) -> Vec<Taint> {
+    let mut taints: Vec<Taint> = field::items(node, &["spec", "taints"])
+        .iter()
+        .filter_map(|taint| {
+            Some(Taint {
+                key: field::owned(taint, &["key"])?,
+                value: field::owned(taint, &["value"]).unwrap_or_default(),
+                effect: field::owned(taint, &["effect"]).unwrap_or_default(),
+                added: field::time(taint, &["timeAdded"]),
+            })
+        })
+        .collect();
+    let written = meta::writer(node, &["f:spec", "f:taints"])
+        .filter(|writer| !DATES_ITS_OWN.contains(&writer.manager.as_str()))
+        .and_then(|writer| writer.time);
+    // Whoever writes one taint writes them all: the last write added those that bear no time only
+    // where it added none that does, and is not known to have been made for something else.
+    if let Some(written) = written.filter(|written| !explains(&taints, *written)) {
+        for taint in taints.iter_mut().filter(|taint| taint.added.is_none()) {
+            taint.added = Some(written);
+        }
+    }
+    taints.sort();
+    taints
+}
+
+/// Managers of fields that give each taint which they add its time.
+const DATES_ITS_OWN: [&str; 1] = ["kube-controller-manager"];
+
+/// Whether a taint that bears its own time was added by a write of a certain time.
+fn explains(taints: &[Taint], written: Stamp) -> bool {
+    let near = |added: Stamp| added.lo.saturating_sub(written.lo).abs() <= 2 * SECOND;
+    taints.iter().filter_map(|taint| taint.added).any(near)
 }
 
 /// Readiness tells in all its states; of the rest only what is not healthy.

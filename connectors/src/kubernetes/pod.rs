@@ -347,6 +347,8 @@ fn disrupted_at(
         return Some(since);
     }
     match version.body.deletion_requested {
+        // What its kubelet had ended was cleared away when that was asked for, however soon it was.
+        Some(requested) if has_verdict => Some(requested.max(since)),
         Some(requested) if requested.lo > since.hi.saturating_add(AT_ONCE) => Some(requested),
         Some(_) => Some(since),
         // A running pod bears this condition before its deletion is asked for. One that had

@@ -582,3 +582,30 @@ fn what_a_table_says_to_back_off_is_not_running() {
     ]);
     assert_eq!(end_of(&graph, "run-0").state, State::CrashLoop);
 }
+
+/// What the kubelet says of a pod that no object tells of any more.
+fn said(name: &str, reason: &str, message: &str, count: u32, (first, last): (u32, u32)) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Event", "metadata": {"name": format!("{name}.{reason}"), "namespace": "lab", "uid": format!("event-{name}-{reason}")},
+        "involvedObject": {"kind": "Pod", "name": name, "namespace": "lab", "uid": format!("uid-{name}")},
+        "reason": reason, "message": message, "type": "Warning", "count": count,
+        "source": {"component": "kubelet", "host": "n1"}, "firstTimestamp": at(first), "lastTimestamp": at(last),
+    })
+}
+
+#[test]
+fn what_kept_failing_until_it_was_taken_away_is_told_by_events_alone() {
+    let held = "Back-off restarting failed container main in pod run-a_lab(uid-run-a)";
+    let graph = graph(&[
+        said("run-a", "Started", "Started container main", 3, (2, 40)),
+        said("run-a", "BackOff", held, 4, (12, 70)),
+        torn_down("run-a", 80),
+    ]);
+    let runs = runs(&graph);
+    let found = deaths(&graph, &runs, &[0], &ends(&graph));
+    assert_eq!(
+        found.first().map(|death| death.state),
+        Some("crash_loop"),
+        "{found:?}"
+    );
+}

@@ -5,3 +5,4 @@
 mod collectives;
 mod lifecycle;
 mod searched_words;
+mod taints;

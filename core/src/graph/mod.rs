@@ -32,6 +32,7 @@ mod rows;
 mod scheduling;
 mod tagged;
 mod task;
+mod template;
 mod topology;
 mod undated;
 mod version_diff;

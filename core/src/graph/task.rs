@@ -361,22 +361,4 @@ impl Task {
         });
         reported.filter(|begin| *begin != Nanos::MIN)
     }
-
-    /// GPUs that it asked for, of any vendor.
-    #[must_use]
-    pub fn gpus(&self) -> f64 {
-        let Some(body) = &self.body else { return 0.0 };
-        let of = |resources: &std::collections::BTreeMap<String, String>| -> f64 {
-            resources
-                .iter()
-                .filter(|(name, _)| name.ends_with("/gpu") || name.contains("nvidia.com/mig-"))
-                .filter_map(|(_, amount)| amount.parse::<f64>().ok())
-                .fold(0.0, |sum, gpus| sum + gpus)
-        };
-        body.containers
-            .iter()
-            .map(|container| of(&container.limits).max(of(&container.requests)))
-            // A sum of nothing is -0.
-            .fold(0.0, |sum, gpus| sum + gpus)
-    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use whathappened_model::event::{Event, EventId, SourceKind};
-use whathappened_model::object::ObjectKey;
+use whathappened_model::object::{ObjectKey, Taint};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::evidence::{Objects, Version};
@@ -67,40 +67,20 @@ impl VersionDiff<'_> {
                     .same_revision(index)
                     .find_map(|version| version.body.unschedulable_by.clone());
                 let own = writer.as_ref().and_then(|writer| writer.time);
-                let by = self
-                    .same_revision(index)
-                    .find_map(|version| version.by.clone());
+                let written = self.writer(index, "unschedulable");
+                let written = written.filter(|(at, _)| own.is_none_or(|own| is_near(own, *at)));
                 let manager = writer.map(|writer| writer.manager);
-                if let Some(mut event) = self.event(
-                    fact,
-                    &[],
-                    own,
-                    before,
-                    index,
-                    &json!({ "unschedulable": new.unschedulable }),
-                ) {
+                let (at, by) = written.map_or((None, None), |(at, by)| (Some(at), Some(by)));
+                let time = at.or(own).or_else(|| self.between(before, index));
+                let raw = json!({ "unschedulable": new.unschedulable });
+                if let Some(time) = time.map(|time| self.by_then(index, time))
+                    && let Some(mut event) = self.event_at(fact, &[], time, index, &raw)
+                {
                     event.actor = by;
                     self.push(event, &[("manager", manager)]);
                 }
             }
-            for taint in &new.taints {
-                let known = old.is_some_and(|old| {
-                    old.taints.iter().any(|one| {
-                        one.key == taint.key
-                            && one.effect == taint.effect
-                            && one.value == taint.value
-                    })
-                });
-                if !known
-                    && let Some(mut event) = self.event("k8s.node.taint", &[&taint.key, &taint.effect, &taint.value], taint.added, before, index, &json!({ "taint": taint.key, "effect": taint.effect, "value": taint.value }))
-                {
-                    let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-                    event.actor = self
-                        .same_revision(index)
-                        .find_map(|version| version.by.clone());
-                    self.push(event, &[("key", text(&taint.key)), ("effect", text(&taint.effect)), ("value", text(&taint.value))]);
-                }
-            }
+            self.taints(before, index);
             if let (Some(old), Some(was), Some(is)) = (
                 old,
                 old.and_then(|old| old.boot_id.as_ref()),
@@ -138,6 +118,94 @@ impl VersionDiff<'_> {
                 index,
             );
             before = Some(version);
+        }
+    }
+
+    /// Taints that were not there before, each at its own time and by who added it. Whoever writes one
+    /// writes all of them, so that the last writer need not have added what is told of no earlier version.
+    fn taints(&mut self, before: Option<&Version>, index: usize) {
+        let is_known = |taint: &Taint| {
+            let before = before.map(|version| version.body.taints.as_slice());
+            before.unwrap_or_default().iter().any(|one| one.is(taint))
+        };
+        let Some(version) = self.versions.get(index) else {
+            return;
+        };
+        for taint in version.body.taints.iter().filter(|taint| !is_known(taint)) {
+            let own = self
+                .same_revision(index)
+                .flat_map(|version| &version.body.taints)
+                .find_map(|one| one.added.filter(|_| one.is(taint)));
+            let writer = self.adder(index, taint, own);
+            let (at, by) = writer.map_or((None, None), |(at, by)| (Some(at), Some(by)));
+            let time = at
+                .or(own)
+                .or_else(|| self.between(before, index))
+                .map(|time| self.by_then(index, time));
+            let raw = json!({ "taint": taint.key, "effect": taint.effect, "value": taint.value });
+            let what = [
+                taint.key.as_str(),
+                taint.effect.as_str(),
+                taint.value.as_str(),
+            ];
+            let event =
+                time.and_then(|time| self.event_at("k8s.node.taint", &what, time, index, &raw));
+            if let Some(mut event) = event {
+                event.actor = by;
+                let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+                self.push(
+                    event,
+                    &[
+                        ("key", text(&taint.key)),
+                        ("effect", text(&taint.effect)),
+                        ("value", text(&taint.value)),
+                    ],
+                );
+            }
+        }
+    }
+
+    /// The request that added a taint which is in its answer, and whose it was: the one that was made when
+    /// the taint says that it was added. One that says nothing was added by no controller that dates
+    /// its own, and by no request that is there for another.
+    fn adder(&self, index: usize, taint: &Taint, own: Option<Stamp>) -> Option<(Stamp, String)> {
+        const LIFECYCLE: [&str; 2] = [
+            "system:kube-controller-manager",
+            "system:serviceaccount:kube-system:node-controller",
+        ];
+        let (at, by) = self.writer(index, "taints")?;
+        let added = match own {
+            Some(own) => is_near(own, at),
+            None => {
+                let all = self.versions.get(index).into_iter();
+                let mut all = all.flat_map(|version| &version.body.taints);
+                !LIFECYCLE.contains(&by.as_str())
+                    && !all.any(|one| {
+                        !one.is(taint) && one.added.is_some_and(|added| is_near(added, at))
+                    })
+            }
+        };
+        added.then_some((at, by))
+    }
+
+    /// When and by whom a version was made by a request that wrote a field of its spec, as far as the
+    /// request says what it wrote.
+    fn writer(&self, index: usize, field: &str) -> Option<(Stamp, String)> {
+        let version = self.told_by_audit(index)?;
+        let written = &version.body.written;
+        let wrote = written.is_empty() || written.iter().any(|one| one == field);
+        let by = version.by.clone().filter(|_| wrote)?;
+        Some((version.at?, by))
+    }
+
+    /// What an answer of the server shows was so by then.
+    fn by_then(&self, index: usize, time: Stamp) -> Stamp {
+        match self.told_by_audit(index).and_then(|version| version.at) {
+            Some(at) => Stamp {
+                lo: time.lo.min(at.hi),
+                hi: time.hi.min(at.hi),
+            },
+            None => time,
         }
     }
 
@@ -286,24 +354,39 @@ impl VersionDiff<'_> {
         index: usize,
         raw: &Value,
     ) -> Option<Event> {
-        let version = self.versions.get(index)?;
         let by_audit = self.told_by_audit(index).and_then(|version| version.at);
+        let time = by_audit.or(own).or_else(|| self.between(before, index))?;
+        self.event_at(fact, what, time, index, raw)
+    }
+
+    /// Between which times a version came to be, where no record tells.
+    fn between(&self, before: Option<&Version>, index: usize) -> Option<Stamp> {
+        let version = self.versions.get(index)?;
         let since = before.and_then(|before| before.at).or(version.body.created);
-        let between = || {
-            let seen = version.at?;
-            // The first version that is seen may be of any time since the object was made.
-            let until = if before.is_some() {
-                seen.hi
-            } else {
-                let next = self.versions.get(index + 1).and_then(|next| next.at);
-                next.map_or(Nanos::MAX, |next| next.hi.max(seen.hi))
-            };
-            Some(Stamp {
-                lo: since.map_or(seen.lo, |since| since.lo.min(seen.lo)),
-                hi: until,
-            })
+        let seen = version.at?;
+        // The first version that is seen may be of any time since the object was made.
+        let until = if before.is_some() {
+            seen.hi
+        } else {
+            let next = self.versions.get(index + 1).and_then(|next| next.at);
+            next.map_or(Nanos::MAX, |next| next.hi.max(seen.hi))
         };
-        let time = by_audit.or(own).or_else(between)?;
+        Some(Stamp {
+            lo: since.map_or(seen.lo, |since| since.lo.min(seen.lo)),
+            hi: until,
+        })
+    }
+
+    /// The fact of a change at a time.
+    fn event_at(
+        &self,
+        fact: &str,
+        what: &[&str],
+        time: Stamp,
+        index: usize,
+        raw: &Value,
+    ) -> Option<Event> {
+        let version = self.versions.get(index)?;
         let identity = self.key.identity();
         let seconds = time.lo.div_euclid(SECOND).to_string();
         let mut parts = vec![fact, identity.as_str()];
@@ -331,4 +414,10 @@ impl VersionDiff<'_> {
         }
         self.found.push(event);
     }
+}
+
+/// Whether what an object tells of a change is the time of a request, by two clocks.
+fn is_near(own: Stamp, request: Stamp) -> bool {
+    const CLOCKS: Nanos = 2 * SECOND;
+    own.lo.saturating_sub(request.hi) <= CLOCKS && request.lo.saturating_sub(own.hi) <= CLOCKS
 }

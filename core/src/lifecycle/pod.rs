@@ -314,14 +314,19 @@ fn ended_unseen(graph: &EntityGraph, pod: &Task, job_over: Option<Stamp>) -> Opt
     Some((ended, well))
 }
 
-/// When the log of a pod of which nothing but its log is known ended in a failure, or with its
-/// end by others.
+/// When the log of a pod that no object tells of any more ended in a failure; where nothing but its log
+/// is known, or with its end by others. One that was held back was started again.
 pub(super) fn failed_last(pod: &Task) -> Option<Stamp> {
-    let only_log = pod.body.is_none() && pod.bound.is_none() && pod.starts.is_empty();
+    let only_log = pod.bound.is_none() && pod.starts.is_empty();
+    let over = || {
+        let said = pod.said_over.filter(|_| only_log)?;
+        last_of_log(pod, said, None)
+    };
     given_up(pod)
-        .or_else(|| last_of_log(pod, pod.said_over?, None))
-        .or_else(|| failed_untimed(pod))
-        .filter(|_| only_log)
+        .filter(|_| pod.held_back.is_none())
+        .or_else(over)
+        .or_else(|| failed_untimed(pod).filter(|_| only_log))
+        .filter(|_| pod.body.is_none())
 }
 
 /// That a log without times ended in a failure; when, it does not say.

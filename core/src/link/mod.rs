@@ -81,7 +81,7 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
         if let Some(pod) = graph.pods.get(death.pod as usize) {
             touch(index.pod.get(&death.pod), "pod", &own);
             touch(index.named.get(&death.pod), "named", &own);
-            let tolerance = Tolerance::of(pod);
+            let tolerance = Tolerance::of(graph, pod);
             for stay in stays(graph, pod, &index) {
                 let befalls =
                     |fact: &Fact| stay.holds(fact, death) && !tolerance.covers(graph, fact);

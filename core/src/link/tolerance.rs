@@ -11,8 +11,8 @@ pub(super) struct Tolerance {
 }
 
 impl Tolerance {
-    pub(super) fn of(pod: &Task) -> Self {
-        let body = pod.body.as_ref();
+    pub(super) fn of(graph: &EntityGraph, pod: &Task) -> Self {
+        let body = graph.template(pod);
         let text = body.and_then(|body| body.tolerations.as_deref());
         let all = text.and_then(|text| serde_json::from_str::<Value>(text).ok());
         let all = all.as_ref().and_then(Value::as_array);

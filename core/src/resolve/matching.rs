@@ -126,7 +126,7 @@ pub fn resolve(graph: &EntityGraph, runs: &[Run], name: &Name) -> NameMatch {
 
 /// The first tier in which anything has the name.
 fn tier_of(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
-    const TIERS: [fn(&EntityGraph, &Name) -> Option<TierMatch>; 7] = [
+    const TIERS: [fn(&EntityGraph, &Name) -> Option<TierMatch>; 8] = [
         by_label,
         by_annotation,
         by_owner_chain,

@@ -177,7 +177,9 @@ fn matched(
         }
     }
     if name.is_kind("Namespace") && name.namespace.is_none() {
-        let mut all = query(look, "kind = 'Pod' AND namespace <> ''", &[])?;
+        // Workloads as well: some never got a pod.
+        let held = "kind <> 'Namespace' AND kind <> 'PersistentVolumeClaim' AND namespace <> ''";
+        let mut all = query(look, held, &[])?;
         all.retain(|one| name.is(&one.namespace));
         if !all.is_empty() {
             return Ok(Some((MatchTier::Namespace, all)));
@@ -272,6 +274,7 @@ pub(crate) fn closure(
             }
             if one.owner.is_empty() {
                 above.extend(deployments(look, &one)?);
+                above.extend(maker(look, &one)?);
             } else {
                 above.extend(of_identity(look, &one.owner)?);
             }
@@ -308,6 +311,21 @@ fn deployments(look: CatalogueView<'_>, one: &Entity) -> rusqlite::Result<Vec<En
         "kind = 'Deployment' AND namespace = ?1 AND name = ?2",
         &[&one.namespace, &name],
     )
+}
+
+/// What made a pod of which only Events tell: its name says so, where such a thing was there.
+fn maker(look: CatalogueView<'_>, one: &Entity) -> rusqlite::Result<Option<Entity>> {
+    if one.kind != "Pod" {
+        return Ok(None);
+    }
+    for (kind, name) in makers(&one.name) {
+        let condition = "kind = ?1 AND namespace = ?2 AND name = ?3";
+        let found = query(look, condition, &[&kind, &one.namespace, &name])?;
+        if let Some(maker) = found.into_iter().find(|maker| maker.first <= one.last) {
+            return Ok(Some(maker));
+        }
+    }
+    Ok(None)
 }
 
 /// Pods of which only Events tell, and replica sets that only their pods name, have no owner in
@@ -599,6 +617,7 @@ mod tests {
             "name >= ?1 AND name < ?2",
             "name = ?1 AND namespace = ?2",
             "uid = '' AND kind = ?1 AND namespace = ?2 AND name = ?3",
+            "kind = ?1 AND namespace = ?2 AND name = ?3",
         ] {
             let sql = format!("EXPLAIN QUERY PLAN SELECT * FROM entities WHERE {condition}");
             let values = vec!["x"; condition.matches('?').count()];

@@ -225,3 +225,36 @@ fn a_pod_that_only_events_know_belongs_to_the_job_that_its_name_tells() {
     let job = roots.iter().find(|root| root.name == "run03").unwrap();
     assert_eq!(job.pods, 5);
 }
+
+#[test]
+fn a_pod_that_only_events_know_is_found_with_what_made_it() {
+    let (_folder, mut store) = filled();
+    let mut orphan = event(1_000_001, "run03-x2k8f", START + DAY);
+    orphan.entities.pod_uid = None;
+    import(&mut store, vec![reported(orphan)]);
+    let snapshot = store.snapshot().unwrap();
+    let found = snapshot.find(&Name::parse("pod/run03-x2k8f")).unwrap();
+    let objects = found.unwrap().objects.into_iter();
+    let pods: BTreeSet<String> = objects.map(|object| object.version.key.name).collect();
+    let members = (0..4).map(|rank| format!("run03-worker-{rank}"));
+    assert!(
+        members.into_iter().all(|name| pods.contains(&name)),
+        "{pods:?}"
+    );
+}
+
+#[test]
+fn a_namespace_is_found_that_holds_no_pod() {
+    let (_folder, mut store) = store();
+    let mut held_back = event(1, "", START);
+    held_back.entities.pod = None;
+    held_back.entities.pod_uid = None;
+    held_back.entities.namespace = Some("empty".to_owned());
+    held_back.entities.workload_kind = Some("Job".to_owned());
+    held_back.entities.workload = Some("hungry".to_owned());
+    import(&mut store, vec![reported(held_back)]);
+    let snapshot = store.snapshot().unwrap();
+    let found = snapshot.find(&Name::parse("empty")).unwrap().unwrap();
+    assert_eq!(found.tier, MatchTier::Namespace);
+    assert_eq!(found.facts.len(), 1);
+}
