@@ -248,7 +248,7 @@ impl DeathColumns {
             };
             pod.kind == TaskKind::Pod && body.is_some_and(asks)
         });
-        let asked = asked.map(Task::gpus);
+        let asked = asked.and_then(|pod| graph.gpus(pod));
         // A device may come to a pod by a claim, by the runtime's class or unasked.
         let reported = |gpus: &f64| *gpus > 0.0 || !self.devices.contains(&death.pod);
         self.gpus.append_option(asked.filter(reported));

@@ -35,7 +35,8 @@ pub fn say(error: &DataFusionError) -> String {
         other => other.strip_backtrace(),
     };
     // What a statement asks for may be quoted, and a value of a row as well.
-    let said = whathappened_model::redact::redact(&one_line(&text));
+    let text = one_line(&text);
+    let said = whathappened_model::redact::redact(&text);
     crate::render::clip(&said, LONGEST).into_owned()
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use rusqlite::Connection;
-use whathappened_connectors::coverage::{Coverage, Status};
+use whathappened_model::coverage::{Coverage, Status};
 
 use crate::db::has;
 use crate::error::StoreError;

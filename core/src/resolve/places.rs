@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 use crate::graph::{EntityGraph, Task, indexed};
 use crate::symbols::Symbol;

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use whathappened_connectors::coverage::Coverage;
+use whathappened_model::coverage::Coverage;
 
 use super::*;
 use crate::repair;
