@@ -97,13 +97,13 @@ impl Tale {
         self.object("Pod", "lab", name, &format!("uid-{name}"), body);
     }
 
-    fn end(self) -> Told {
+    fn end(self) -> Case {
         let graph = EntityGraph::build(self.evidence, &self.ruleset).unwrap();
         let ends = ends(&graph);
         let runs = runs(&graph, &ends);
         let chosen: Vec<usize> = (0..runs.len()).collect();
         let deaths = deaths(&graph, &runs, &chosen, &ends);
-        Told {
+        Case {
             graph,
             runs,
             deaths,
@@ -119,13 +119,13 @@ fn of_instance(event: &mut Event, id: &str, name: &str) {
     event.set_attribute("account", Some("lab"));
 }
 
-struct Told {
+struct Case {
     graph: EntityGraph,
     runs: Vec<Run>,
     deaths: Vec<Death>,
 }
 
-impl Told {
+impl Case {
     /// Signals of machines that count for the deaths of a pod.
     fn counts_for(&self, pod: &str) -> Vec<&str> {
         let mut found: Vec<&str> = links(&self.graph, &self.runs, &self.deaths)
@@ -196,14 +196,14 @@ fn an_instance_that_could_not_be_made_never_ran() {
 }
 
 #[test]
-fn what_befell_another_instance_of_the_name_counts_for_nobody() {
+fn what_happened_to_another_instance_of_the_name_counts_for_nobody() {
     let mut tale = Tale::new();
     tale.object("Node", "", "gke-a", "n", ObjectBody::default());
     tale.call("07:00", "1", "gke-a", ("insert", "succeeded"));
     tale.call("09:00", "1", "gke-a", ("delete", "succeeded"));
     tale.call("09:30", "2", "gke-a", ("insert", "succeeded"));
     tale.pod("run-0", "gke-a", "09:40", "10:00");
-    // Told within minutes of the pod's end, but of the instance before.
+    // Case within minutes of the pod's end, but of the instance before.
     tale.host("10:00", "1", "gke-a", "hostError", "acted");
     assert_eq!(
         tale.end().counts_for("run-0"),
@@ -212,7 +212,7 @@ fn what_befell_another_instance_of_the_name_counts_for_nobody() {
 }
 
 #[test]
-fn what_befell_the_instance_counts_while_the_pod_was_on_it() {
+fn what_happened_to_the_instance_counts_while_the_pod_was_on_it() {
     let mut tale = Tale::new();
     let node = ObjectBody {
         provider_id: Some("aws:///eu-west-1a/i-0123456789abcdef0".to_owned()),

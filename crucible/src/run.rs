@@ -36,7 +36,7 @@ pub struct Options {
 pub struct Row {
     /// The seed.
     pub seed: u64,
-    /// The fault that befell the run that was asked for.
+    /// The fault that happened to the run that was asked for.
     pub fault: String,
     /// What was recorded.
     pub observers: String,

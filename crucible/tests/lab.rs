@@ -196,10 +196,10 @@ fn play() -> World {
 }
 
 /// One Event: when, by whom, of what kind of object, why.
-type Told = (Time, String, String, String);
+type Reported = (Time, String, String, String);
 
-fn told(events: impl Iterator<Item = Value>) -> BTreeMap<&'static str, Vec<Told>> {
-    let mut found: BTreeMap<&'static str, Vec<Told>> = BTreeMap::new();
+fn told(events: impl Iterator<Item = Value>) -> BTreeMap<&'static str, Vec<Reported>> {
+    let mut found: BTreeMap<&'static str, Vec<Reported>> = BTreeMap::new();
     for event in events {
         let about = event["involvedObject"]["name"]
             .as_str()
@@ -235,7 +235,7 @@ fn told(events: impl Iterator<Item = Value>) -> BTreeMap<&'static str, Vec<Told>
     found
 }
 
-fn simulated(w: &World) -> BTreeMap<&'static str, Vec<Told>> {
+fn simulated(w: &World) -> BTreeMap<&'static str, Vec<Reported>> {
     let newest: BTreeMap<_, _> = w
         .api
         .revs
@@ -246,12 +246,12 @@ fn simulated(w: &World) -> BTreeMap<&'static str, Vec<Told>> {
     told(newest.into_values())
 }
 
-fn recorded() -> BTreeMap<&'static str, Vec<Told>> {
+fn recorded() -> BTreeMap<&'static str, Vec<Reported>> {
     let list: Value = serde_json::from_str(&recording("events-list.json.gz")).unwrap();
     told(list["items"].as_array().unwrap().clone().into_iter())
 }
 
-fn kinds(events: &[Told]) -> BTreeSet<(String, String, String)> {
+fn kinds(events: &[Reported]) -> BTreeSet<(String, String, String)> {
     // Whether an image was there already is chance.
     events
         .iter()
@@ -277,7 +277,7 @@ fn the_same_components_tell_the_same_reasons() {
 #[test]
 fn what_ends_a_run_is_told_in_the_same_order() {
     let (ours, real) = (simulated(&play()), recorded());
-    let order = |events: &[Told]| {
+    let order = |events: &[Reported]| {
         let mut seen: Vec<(Time, String)> = Vec::new();
         for (time, _, _, reason) in events {
             if !seen.iter().any(|(_, known)| known == reason) {
@@ -304,7 +304,7 @@ fn what_ends_a_run_is_told_in_the_same_order() {
     }
 }
 
-fn lag(events: &[Told], from: &str, to: &str) -> i64 {
+fn lag(events: &[Reported], from: &str, to: &str) -> i64 {
     let at = |reason: &str| {
         events
             .iter()

@@ -48,7 +48,7 @@ FROM links
 WHERE signal IN ('metric.nic_errors', 'alert.node_network') AND via = 'node' AND lag_s BETWEEN -120 AND 900
 UNION ALL
 -- A rank that waits in the driver writes nothing, lets the others wait until their time is up, and is stopped with what
--- is left of them: what befell its machine meanwhile is why it was missing.
+-- is left of them: what happened to its machine meanwhile is why it was missing.
 SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
 FROM links k
 JOIN missed g ON g.death = k.death AND g.time - k.time BETWEEN 60000000000 AND 7200000000000

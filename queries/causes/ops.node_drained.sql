@@ -80,13 +80,15 @@ JOIN links e ON e.death = c.death AND e.via = 'pod'
 -- A printed Event may be of minutes, and of a taint it may be known only by when it was there; nobody was sent away for a taint that was set after the end.
 WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node' AND c.mode IN ('killed', 'lost') AND c.lag_s >= -15
 UNION ALL
-SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN c.dated THEN 'asserted' ELSE 'guess' END AS edge, 'act' AS role
 FROM links e
-JOIN (SELECT DISTINCT e.death, e.fact FROM links c
+JOIN (SELECT e.death, e.fact, bool_or(c.time_hi - 600000000000 < c.time) AS dated FROM links c
       JOIN links e ON e.death = c.death AND e.via = 'pod'
         AND e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller')
         AND e.time_hi >= c.time - 5000000000 AND e.time - c.time < 3600000000000
-      WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node' AND c.lag_s >= -15) c
+      WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node' AND c.lag_s >= -15
+      GROUP BY e.death, e.fact) c
   ON c.death = e.death AND c.fact = e.fact
 WHERE e.mode IN ('killed', 'lost')
 UNION ALL

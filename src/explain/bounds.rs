@@ -322,7 +322,7 @@ pub fn is_cut_file(row: &Coverage) -> bool {
 }
 
 fn is_request(signal: &str) -> bool {
-    // These act for what befell the node or the object, and confirm what others asked for.
+    // These act for what happened to the node or the object, and confirm what others asked for.
     const FOLLOW: [&str; 3] = ["kubelet", "node_controller", "podgc"];
     let by = signal
         .strip_prefix("k8s.pod.deleted_by_")
@@ -614,7 +614,7 @@ fn is_of_machine(fact: &Fact) -> bool {
 }
 
 /// When a container that ends and is started again first ended in the way it did now:
-/// what befell its machine since then is not why.
+/// what happened to its machine since then is not why.
 fn schedule(graph: &EntityGraph, death: &Death) -> Option<Nanos> {
     if !matches!(death.state, "restarted" | "crash_loop") {
         return None;

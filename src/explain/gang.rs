@@ -25,7 +25,7 @@ const ONE_ACT: Nanos = 600 * SECOND;
 /// As exact as ages are: one in minutes is any second of them. What is less exact tells of no order.
 const BLUR: std::ops::Range<Nanos> = 20 * SECOND..3_600 * SECOND;
 
-/// Nobody looks at a run, and acts, within this long of what befell it.
+/// Nobody looks at a run, and acts, within this long of what happened to it.
 const IN_HASTE: Nanos = 15 * SECOND;
 
 /// Kinds whose pods work as one: one dies, the rest follow.

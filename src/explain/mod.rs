@@ -3,7 +3,7 @@
 //! `tables` are what cause rules query; `engine` runs the rules, whose `plans`
 //! are made once (and `checked` for rules of one's own when they are loaded), each answering with edges; `bounds` turns away what cannot be, `climb` goes up the edges from each
 //! death to its roots, `candidate` weighs these;
-//! `gang` groups deaths with one root; `fault` finds what befell machines and
+//! `gang` groups deaths with one root; `fault` finds what happened to machines and
 //! nobody on them; `verdict` runs all of it.
 
 mod bounds;

@@ -1,4 +1,4 @@
-//! What befell a machine, in order of time.
+//! What happened to a machine, in order of time.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What befell machines before: earlier faults of the one an incident is of, and
+//! What happened to machines before: earlier faults of the one an incident is of, and
 //! a machine's own history.
 //!
 //! A fault is counted once however many records tell of it, and only for the

@@ -46,7 +46,7 @@ pub enum Verdicts {
     /// They are found out: all that is known of the runs is in the case.
     Explain,
     /// They were explained before; the case has only what was on the machine.
-    Kept(Vec<fetch::IncidentOfRun>),
+    Stored(Vec<fetch::IncidentOfRun>),
 }
 
 /// The history of the machine that a name means.
@@ -84,7 +84,7 @@ pub async fn node(
             }
             of_runs(case, &chosen).await?
         }
-        Verdicts::Kept(stored) => {
+        Verdicts::Stored(stored) => {
             let unexplained = here.iter().any(|one| {
                 let id = case.runs.get(one.run).map(|run| run.id(&case.graph));
                 one.ended_badly && !stored.iter().any(|stored| stored.incident.run_id == id)
@@ -293,7 +293,7 @@ fn machines(
                 ..Machine::default()
             };
             let faults = faults(past, &machine, asked);
-            // What no instance is known to have borne is told where something befell it.
+            // What no instance is known to have borne is told where something happened to it.
             if id.is_none() && !none_known && faults.is_empty() {
                 continue;
             }

@@ -18,7 +18,7 @@ use crate::fetch;
 /// Pods on one machine that are read, the newest.
 const MOST_GUESTS: usize = 500;
 
-/// What befell a machine and what ran on it, as far as a snapshot shows it. `now`
+/// What happened to a machine and what ran on it, as far as a snapshot shows it. `now`
 /// is the moment to speak from; the latest record where it is not known.
 ///
 /// # Errors
@@ -51,7 +51,7 @@ pub async fn of_store(
     let mut case = fetch::of_found(found, coverage, Arc::clone(rules))?;
     case.graph.now = now.or(case.graph.now);
     let past = PastFaults::of_store(snapshot, &names, window, rules)?;
-    let verdicts = Verdicts::Kept(stored(snapshot, &case)?);
+    let verdicts = Verdicts::Stored(stored(snapshot, &case)?);
     let mut reported = node(&case, asked, past, verdicts).await?;
     if left_out > 0 {
         reported.notes.push(format!(

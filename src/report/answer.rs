@@ -337,7 +337,7 @@ fn incidents(
     Ok(reported)
 }
 
-/// What befell the instances of the runs and ended none of them.
+/// What happened to the instances of the runs and ended none of them.
 fn faults(
     case: &Case,
     verdict: &Verdict,

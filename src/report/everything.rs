@@ -66,7 +66,7 @@ pub(super) async fn of_machine(
         let told_of = steps
             .filter_map(|step| case.graph.facts.get(step.fact))
             .any(|fact| place.holds(&case.graph, fact));
-        told_of || befell_here(case, &verdict, finding, place)
+        told_of || happened_here(case, &verdict, finding, place)
     };
     let mut answer = reported(case, &verdict, question, Some(place), &is_here)?;
     let was_here: BTreeSet<String> = case
@@ -115,7 +115,7 @@ pub fn befalls(cause: &str) -> bool {
 
 /// Whether something was done to a machine, or to a place of it, and whom it struck was
 /// there: an eviction names the pod and not the machine that it had to leave.
-fn befell_here(case: &Case, verdict: &Verdict, finding: &Finding, place: &MachineMatch) -> bool {
+fn happened_here(case: &Case, verdict: &Verdict, finding: &Finding, place: &MachineMatch) -> bool {
     let rule = finding.candidate.as_ref().map(|one| one.rule);
     let cause = rule.and_then(|rule| case.rules.causes.get(rule));
     let of_machine = cause.is_some_and(|rule| befalls(&rule.cause));

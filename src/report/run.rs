@@ -3,7 +3,7 @@
 use whathappened_core::death::RunState;
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::{End, State};
-use whathappened_core::resolve::{Root, Run as Found};
+use whathappened_core::resolve::{Root, Run as ResolvedRun};
 use whathappened_model::time::{SECOND, Stamp, rfc3339};
 
 use super::actor::owner;
@@ -11,7 +11,7 @@ use super::record::reported;
 use crate::answer::{Attempt, Run};
 
 /// A run as the answer shows it.
-pub(super) fn run(graph: &EntityGraph, ends: &[End], run: &Found, state: RunState) -> Run {
+pub(super) fn run(graph: &EntityGraph, ends: &[End], run: &ResolvedRun, state: RunState) -> Run {
     let (_, kind, namespace, name) = run.names(graph);
     let attempts: Vec<Attempt> = run
         .attempts

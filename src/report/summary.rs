@@ -218,7 +218,7 @@ impl ReportContext<'_> {
             .replace("{message}", &describe(event))
     }
 
-    /// What befell a machine and nobody that is known of.
+    /// What happened to a machine and nobody that is known of.
     fn of_machine(&self, event: &Event, finding: &Finding) -> String {
         let title = finding
             .candidate

@@ -16,7 +16,7 @@ use whathappened_core::evidence::SpillError;
 
 use super::column::{self, Column};
 use super::events::{COLUMNS, EventRow, needs_body};
-use super::planned::{Scan, Wanted};
+use super::planned::{Scan, ScanRequest};
 use super::prune::Test;
 use super::rows::{BATCH, wrapped};
 use super::shared_case::SharedCase;
@@ -55,7 +55,7 @@ impl Scan for Events {
         Test::of(filter, symbols).is_some()
     }
 
-    fn plan(&self, wanted: &Wanted<'_>) -> Result<Arc<dyn ExecutionPlan>> {
+    fn plan(&self, wanted: &ScanRequest<'_>) -> Result<Arc<dyn ExecutionPlan>> {
         let all: Vec<usize> = (0..COLUMNS.len()).collect();
         let chosen = wanted.projection.unwrap_or(&all);
         let columns: Vec<&'static Column<EventRow>> = chosen

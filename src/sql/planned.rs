@@ -12,7 +12,7 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 
 /// What a scan is asked for.
-pub(super) struct Wanted<'a> {
+pub(super) struct ScanRequest<'a> {
     pub(super) session: &'a dyn Session,
     /// Columns by number; all where nothing is said.
     pub(super) projection: Option<&'a Vec<usize>>,
@@ -27,7 +27,7 @@ pub(super) trait Scan: Debug + Send + Sync + 'static {
     fn schema(&self) -> &SchemaRef;
 
     /// Says what reads the rows. It may read more than the filters let through.
-    fn plan(&self, wanted: &Wanted<'_>) -> Result<Arc<dyn ExecutionPlan>>;
+    fn plan(&self, wanted: &ScanRequest<'_>) -> Result<Arc<dyn ExecutionPlan>>;
 
     /// Whether a filter may spare something.
     fn helps(&self, _filter: &Expr) -> bool {
@@ -63,7 +63,7 @@ impl<S: Scan> TableProvider for Planned<S> {
         'd: 'out,
         Self: 'out,
     {
-        let plan = self.0.plan(&Wanted {
+        let plan = self.0.plan(&ScanRequest {
             session,
             projection,
             filters,

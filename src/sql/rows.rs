@@ -14,7 +14,7 @@ use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use futures::future::BoxFuture;
 
 use super::column::{self, Column};
-use super::planned::Wanted;
+use super::planned::ScanRequest;
 use crate::error::Error;
 
 /// Rows of a batch.
@@ -76,7 +76,7 @@ pub(super) fn scan<S: Send + Sync + 'static, R: Send + 'static>(
     columns: &'static [Column<R>],
     shared: &Arc<S>,
     fill: RowSource<S, R>,
-    wanted: &Wanted<'_>,
+    wanted: &ScanRequest<'_>,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let rows = rows(columns, shared, fill);
     Ok(Arc::new(StreamingTableExec::try_new(

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 
 use lab::{amazon, google, microsoft, refused};
-use server::{Asked, Reply, Server};
+use server::{ReceivedRequest, Reply, Server};
 
 /// Three clouds, and a store with what the cluster told.
 struct Lab {
@@ -19,7 +19,7 @@ struct Lab {
     microsoft: Server,
 }
 
-type Answer = Box<dyn Fn(&Asked, usize) -> Reply + Send + Sync>;
+type Answer = Box<dyn Fn(&ReceivedRequest, usize) -> Reply + Send + Sync>;
 
 /// The clouds as they should be.
 fn well() -> [Answer; 3] {

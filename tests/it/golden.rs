@@ -31,7 +31,7 @@ const IN_EVERY_FORMAT: [&str; 12] = [
     "store-refuses-too-often",
 ];
 
-fn fixtures() -> Vec<String> {
+pub(crate) fn fixtures() -> Vec<String> {
     let folders = std::fs::read_dir("fixtures").unwrap();
     let mut names: Vec<String> = folders
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -41,14 +41,14 @@ fn fixtures() -> Vec<String> {
 }
 
 /// The names that `expect.json` has answers to.
-fn questions(fixture: &str) -> Vec<String> {
+pub(crate) fn questions(fixture: &str) -> Vec<String> {
     let text = std::fs::read_to_string(format!("fixtures/{fixture}/expect.json")).unwrap();
     let all: Value = serde_json::from_str(&text).unwrap();
     let all = all["experiments"].as_object().unwrap();
     all.keys().cloned().collect()
 }
 
-fn case(fixture: &str, rules: &Arc<Rules>) -> Case {
+pub(crate) fn case(fixture: &str, rules: &Arc<Rules>) -> Case {
     let inputs: Vec<Input> = ["input", "loki"]
         .iter()
         .map(|folder| PathBuf::from(format!("fixtures/{fixture}/{folder}")))
@@ -60,7 +60,7 @@ fn case(fixture: &str, rules: &Arc<Rules>) -> Case {
 }
 
 /// An answer without the hash of the rules, which changes with every one of them.
-async fn ask(case: &Case, name: &str) -> Answer {
+pub(crate) async fn ask(case: &Case, name: &str) -> Answer {
     let question = Question {
         name: name.to_owned(),
         ..Question::default()
@@ -70,7 +70,7 @@ async fn ask(case: &Case, name: &str) -> Answer {
     answer
 }
 
-fn written(answer: &Answer, format: Format, width: usize) -> String {
+pub(crate) fn written(answer: &Answer, format: Format, width: usize) -> String {
     let lines = match format {
         Format::Table => 0,
         _ => 30,

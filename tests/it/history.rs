@@ -1,4 +1,4 @@
-//! What befell machines before: a month of a few nodes, made up here.
+//! What happened to machines before: a month of a few nodes, made up here.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,35 +1,19 @@
 //! `--format html`: one file that needs nothing else, for every recording there is.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::whathappened;
+use whathappened::answer::IncidentRole;
+use whathappened::case::Rules;
+use whathappened::render::Format;
+
+use crate::{golden, whathappened};
 
 /// Bytes of a page, at most.
 const CAP: usize = 3_000_000;
-
-/// Each fixture's input with the first experiment that is expected of it.
-fn fixtures() -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    for folder in std::fs::read_dir("fixtures").unwrap() {
-        let folder = folder.unwrap().path();
-        let Ok(text) = std::fs::read_to_string(folder.join("expect.json")) else {
-            continue;
-        };
-        let expected: Value = serde_json::from_str(&text).unwrap();
-        let name = expected["experiments"]
-            .as_object()
-            .and_then(|all| all.keys().next());
-        if let Some(name) = name.filter(|_| folder.join("input").is_dir()) {
-            found.push((folder.join("input").display().to_string(), name.clone()));
-        }
-    }
-    found.sort();
-    assert!(found.len() > 50, "{}", found.len());
-    found
-}
 
 fn ask(name: &str, input: &str, format: &str) -> String {
     let args = [name, "--from", input, "--quiet", "--format", format];
@@ -88,20 +72,20 @@ fn judge(page: &str, of: &str) {
     );
 }
 
-#[test]
-fn every_recording_is_a_page_of_its_own() {
-    for (input, name) in fixtures() {
-        let page = ask(&name, &input, "html");
-        judge(&page, &input);
-        let answer: Value = serde_json::from_str(&ask(&name, &input, "json")).unwrap();
-        let main = answer["incidents"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .find(|one| one["role"] == "main");
-        if let Some(main) = main {
-            let summary = escaped(main["summary"].as_str().unwrap());
-            assert!(page.contains(&summary), "{input}: {summary}");
+#[tokio::test]
+async fn every_recording_is_a_page_of_its_own() {
+    let rules = Arc::new(Rules::load(&[]).unwrap());
+    for fixture in golden::fixtures() {
+        let Some(name) = golden::questions(&fixture).into_iter().next() else {
+            continue;
+        };
+        let answer = golden::ask(&golden::case(&fixture, &rules), &name).await;
+        let page = golden::written(&answer, Format::Html, 80);
+        judge(&page, &fixture);
+        let mut of_it = answer.incidents.iter();
+        if let Some(main) = of_it.find(|one| one.role == IncidentRole::Main) {
+            let summary = escaped(&main.summary);
+            assert!(page.contains(&summary), "{fixture}: {summary}");
         }
     }
 }

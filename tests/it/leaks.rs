@@ -494,7 +494,7 @@ fn what_is_ones_own_is_told_in_full() {
         reported.json()[0]["n"].as_u64().unwrap()
     };
     assert_eq!(count(TEAM_A), count(ALL));
-    // What befell the shared machine is everybody's.
+    // What happened to the shared machine is everybody's.
     let node = service.sql(
         b"SELECT count(*) AS n FROM events WHERE node = 'shared-node' AND reason = 'NodeNotReady'",
         &[TEAM_A],

@@ -9,11 +9,11 @@ use crate::whathappened;
 const INPUT: &str = "fixtures/lab-cluster/input";
 const LOKI: &str = "fixtures/lab-cluster/loki";
 
-pub(crate) struct Kept {
+pub(crate) struct StoreFixture {
     pub(crate) folder: tempfile::TempDir,
 }
 
-impl Kept {
+impl StoreFixture {
     pub(crate) fn of(paths: &[&str]) -> Self {
         let kept = Self {
             folder: tempfile::tempdir().unwrap(),
@@ -87,7 +87,7 @@ fn difference(a: &Value, b: &Value, at: &str) -> String {
 
 #[test]
 fn the_store_answers_as_the_recording_does() {
-    let kept = Kept::of(&[INPUT, LOKI]);
+    let kept = StoreFixture::of(&[INPUT, LOKI]);
     for name in experiments() {
         let (stored, recorded) = (kept.json(&[&name]), recorded(&[&name]));
         for part in ["incidents", "runs", "timeline", "matched_by"] {
@@ -108,8 +108,8 @@ fn the_store_answers_as_the_recording_does() {
 
 #[test]
 fn parts_imported_in_any_order_and_again_are_one_store() {
-    let whole = Kept::of(&[INPUT, LOKI]);
-    let parts = Kept::of(&[LOKI]);
+    let whole = StoreFixture::of(&[INPUT, LOKI]);
+    let parts = StoreFixture::of(&[LOKI]);
     for path in [INPUT, INPUT, LOKI] {
         let (code, _, err) = parts.run(&["import", path]);
         assert_eq!(code, Some(0), "{err}");
@@ -126,7 +126,7 @@ fn parts_imported_in_any_order_and_again_are_one_store() {
 
 #[test]
 fn sql_over_the_store_is_that_over_the_recording() {
-    let kept = Kept::of(&[INPUT, LOKI]);
+    let kept = StoreFixture::of(&[INPUT, LOKI]);
     for statement in [
         "SELECT count(*) AS n FROM events WHERE fact NOT IN ('k8s.event.grew', 'k8s.pod.bound') AND fact NOT LIKE 'k8s.node.%' AND fact NOT LIKE 'k8s.pod.%' AND fact NOT LIKE 'k8s.workload%'",
         "SELECT id, time, pod, reason, signals FROM events WHERE reason = 'Killing' ORDER BY time, id",
@@ -148,7 +148,7 @@ fn sql_over_the_store_is_that_over_the_recording() {
 
 #[test]
 fn incidents_are_kept_as_they_are_explained() {
-    let kept = Kept::of(&[INPUT, LOKI]);
+    let kept = StoreFixture::of(&[INPUT, LOKI]);
     let count =
         "SELECT experiment, cause, level FROM incidents WHERE role = 'main' ORDER BY experiment";
     // What nobody asked about by name is explained for the statement.
@@ -170,11 +170,11 @@ fn incidents_are_kept_as_they_are_explained() {
 
 #[test]
 fn what_is_not_there_is_said() {
-    let kept = Kept::of(&[INPUT]);
+    let kept = StoreFixture::of(&[INPUT]);
     let (code, _, err) = kept.run(&["gpt2-smal-7f3"]);
     assert_eq!(code, Some(3), "{err}");
     assert!(err.contains("did you mean: gpt2-small-7f3"), "{err}");
-    let empty = Kept {
+    let empty = StoreFixture {
         folder: tempfile::tempdir().unwrap(),
     };
     let (code, _, err) = empty.run(&["x"]);
@@ -186,7 +186,7 @@ fn what_is_not_there_is_said() {
 
 #[test]
 fn experiments_and_status_come_from_the_catalogue() {
-    let kept = Kept::of(&[INPUT]);
+    let kept = StoreFixture::of(&[INPUT]);
     let (_, out, err) = kept.run(&["experiments", "--format", "csv"]);
     for name in experiments() {
         assert!(out.contains(&name), "{name}: {out} {err}");
@@ -197,7 +197,7 @@ fn experiments_and_status_come_from_the_catalogue() {
 }
 
 /// The plan of a statement, without what differs from machine to machine.
-fn plan(kept: &Kept, statement: &str) -> String {
+fn plan(kept: &StoreFixture, statement: &str) -> String {
     let explain = format!("EXPLAIN {statement}");
     let (code, out, err) = kept.run(&["sql", &explain, "--format", "json"]);
     assert_eq!(code, Some(0), "{err}");
@@ -216,7 +216,7 @@ fn plan(kept: &Kept, statement: &str) -> String {
 
 #[test]
 fn plans_show_what_is_left_out() {
-    let kept = Kept::of(&[INPUT, LOKI]);
+    let kept = StoreFixture::of(&[INPUT, LOKI]);
     let day = "time BETWEEN TIMESTAMP '2026-11-21 15:20:00' AND TIMESTAMP '2026-11-21 15:21:00'";
     let mut plans = String::new();
     for filter in [
@@ -246,7 +246,7 @@ fn incidents_of_machines_are_told_alike() {
         ("gke-recycled-name", "sft-3"),
     ] {
         let input = format!("fixtures/{case}/input");
-        let kept = Kept::of(&[input.as_str()]).json(&[name, "--quiet"]);
+        let kept = StoreFixture::of(&[input.as_str()]).json(&[name, "--quiet"]);
         let from = [
             name,
             "--from",
@@ -271,7 +271,7 @@ fn incidents_of_machines_are_told_alike() {
 
 #[test]
 fn others_that_failed_alike_are_counted_though_the_question_loads_none_of_them() {
-    let kept = Kept::of(&["fixtures/dns-one-host/input"]);
+    let kept = StoreFixture::of(&["fixtures/dns-one-host/input"]);
     let answer = kept.json(&["embed-12"]);
     let incident = &answer["incidents"][0];
     assert_eq!(incident["cause"], "dep.dns");
@@ -297,7 +297,7 @@ fn others_that_failed_alike_are_counted_though_the_question_loads_none_of_them()
 #[test]
 fn no_statement_passes_for_whole_beside_damage() {
     for table in ["events", "objects"] {
-        let kept = Kept::of(&[INPUT]);
+        let kept = StoreFixture::of(&[INPUT]);
         let path = kept.folder.path().join("store");
         damage_of(&path, table);
         let count = format!("SELECT count(*) FROM {table}");
@@ -359,7 +359,7 @@ fn segments(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn damage_is_told_wherever_one_looks_and_mended() {
-    let kept = Kept::of(&[INPUT]);
+    let kept = StoreFixture::of(&[INPUT]);
     let path = kept.folder.path().join("store");
     let copy = kept.folder.path().join("copy").display().to_string();
     let ask = |args: &[&str]| kept.run(args);

@@ -60,10 +60,6 @@ const NOTHING: [(&str, &str); 16] = [
         "health of what is no instance",
     ),
     (
-        "container_recorder_test_1_2",
-        "a kubelet's report of a pod's state, without a body",
-    ),
-    (
         "containerd_run_pod_sandbox",
         "a line of a healthy machine's runtime",
     ),

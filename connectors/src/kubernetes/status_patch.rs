@@ -78,7 +78,7 @@ mod tests {
             &mut told,
         )
         .unwrap();
-        let facts: Vec<&str> = told
+        let mut facts: Vec<&str> = told
             .iter()
             .map(|one| match one {
                 Observation::Event(event) => event.fact.as_str(),
@@ -86,10 +86,13 @@ mod tests {
                 Observation::EventGrew { .. } => "more of an Event",
             })
             .collect();
+        facts.sort_unstable();
         assert_eq!(facts, ["k8s.container.started", "k8s.container.terminated"]);
-        let Some(Observation::Event(ended)) = told.last() else {
-            panic!("no end");
-        };
+        let ended = told.iter().find_map(|one| match one {
+            Observation::Event(event) if event.fact == "k8s.container.terminated" => Some(event),
+            _ => None,
+        });
+        let ended = ended.expect("its end");
         assert_eq!(ended.exit_code, Some(133));
         assert_eq!(ended.entities.pod_uid.as_deref(), Some("u-1"));
     }

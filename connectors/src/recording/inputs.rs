@@ -31,7 +31,7 @@ pub(super) fn size(inputs: &[Input]) -> Option<u64> {
             Input::Stdin => return None,
         };
         for found in walk(path) {
-            if let Found::File(path, _) = found {
+            if let Entry::File(path, _) = found {
                 let meta = fs::metadata(path).ok()?;
                 total += if meta.is_file() { meta.len() } else { 0 };
             }
@@ -41,7 +41,7 @@ pub(super) fn size(inputs: &[Input]) -> Option<u64> {
 }
 
 /// Something below a path that was named.
-enum Found {
+enum Entry {
     /// A file, and whether the user named it.
     File(PathBuf, bool),
     /// What cannot be read, and why.
@@ -51,7 +51,7 @@ enum Found {
 /// Everything below a path, in order. A symbolic link does not lead out of the folder
 /// that was named, and what several lead to is found once by them: folders lie
 /// where they are as well.
-fn walk(path: &Path) -> impl Iterator<Item = Found> + use<> {
+fn walk(path: &Path) -> impl Iterator<Item = Entry> + use<> {
     let root = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let named = path.to_owned();
     let mut linked = HashSet::new();
@@ -59,7 +59,7 @@ fn walk(path: &Path) -> impl Iterator<Item = Found> + use<> {
     let made_up = fs::metadata(path).is_ok_and(|meta| meta.is_dir())
         && (kernel::is_its_own(&root) || kernel::is_mount(&root));
     let refused = made_up.then(|| {
-        Found::Not(
+        Entry::Not(
             named.to_string_lossy().into_owned(),
             kernel::REFUSED.to_owned(),
         )
@@ -76,12 +76,12 @@ fn walk(path: &Path) -> impl Iterator<Item = Found> + use<> {
                 let path = error.path().unwrap_or(&named).to_string_lossy();
                 let why = error.io_error().map(ToString::to_string);
                 let why = why.unwrap_or_else(|| error.to_string());
-                return Some(Found::Not(path.into_owned(), why));
+                return Some(Entry::Not(path.into_owned(), why));
             }
         };
         let file = |entry: walkdir::DirEntry| {
             let is_named = entry.depth() == 0;
-            Some(Found::File(entry.into_path(), is_named))
+            Some(Entry::File(entry.into_path(), is_named))
         };
         if !entry.path_is_symlink() || entry.depth() == 0 {
             return if entry.file_type().is_dir() {
@@ -92,7 +92,7 @@ fn walk(path: &Path) -> impl Iterator<Item = Found> + use<> {
         }
         let not = |why: &str| {
             let path = entry.path().to_string_lossy().into_owned();
-            Some(Found::Not(path, why.to_owned()))
+            Some(Entry::Not(path, why.to_owned()))
         };
         let target = match entry.path().canonicalize() {
             Ok(target) => target,
@@ -140,8 +140,8 @@ fn read_path(path: &Path, progress: &Arc<AtomicU64>, feed: &mut Feed<'_>) {
             return;
         }
         match found {
-            Found::Not(name, why) => failed(&name, why, feed),
-            Found::File(path, is_named) => {
+            Entry::Not(name, why) => failed(&name, why, feed),
+            Entry::File(path, is_named) => {
                 let name = path.to_string_lossy();
                 // A pipe that the user named is read; one found in a folder would block.
                 if !is_named && !path.is_file() {

@@ -1,4 +1,4 @@
-//! `sacctmgr show event`: what befell nodes, from when to when, why, and who said so.
+//! `sacctmgr show event`: what happened to nodes, from when to when, why, and who said so.
 
 use std::sync::Arc;
 

@@ -148,7 +148,7 @@ fn reasons_are_listed_for_each_node() {
 }
 
 #[test]
-fn what_befell_nodes_is_kept_with_who_said_so() {
+fn what_happened_to_nodes_is_kept_with_who_said_so() {
     let table = "   Cluster NodeName                  TimeStart             TimeEnd  State                         Reason       User 
 ---------- --------------- ------------------- ------------------- ------ ------------------------------ ---------- 
        lab                 2026-11-21T08:00:00             Unknown               Cluster Registered TRES            

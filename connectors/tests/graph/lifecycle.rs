@@ -601,8 +601,9 @@ fn what_kept_failing_until_it_was_taken_away_is_told_by_events_alone() {
         said("run-a", "BackOff", held, 4, (12, 70)),
         torn_down("run-a", 80),
     ]);
-    let runs = runs(&graph);
-    let found = deaths(&graph, &runs, &[0], &ends(&graph));
+    let ends = ends(&graph);
+    let runs = runs(&graph, &ends);
+    let found = deaths(&graph, &runs, &[0], &ends);
     assert_eq!(
         found.first().map(|death| death.state),
         Some("crash_loop"),

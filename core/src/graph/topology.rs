@@ -1,7 +1,7 @@
 //! In which region, zone and node pool each machine was.
 //!
 //! Notices of clouds are about regions and zones, and upgrades about pools:
-//! neither names the machines that it befell.
+//! neither names the machines that it happened to.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Who wrote a line: words that a program quotes are not what befell it, or its machine.
+//! Who wrote a line: words that a program quotes are not what happened to it, or its machine.
 
 use whathappened_model::event::Event;
 

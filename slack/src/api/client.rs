@@ -302,7 +302,7 @@ impl Api {
 }
 
 fn trouble(method: &'static str) -> impl Fn(HttpError) -> ApiError {
-    move |trouble| ApiError::Trouble { method, trouble }
+    move |trouble| ApiError::Http { method, trouble }
 }
 
 /// A request with a message and what belongs beside it.

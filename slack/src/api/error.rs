@@ -10,7 +10,7 @@ use crate::reply_to::NotSlack;
 pub enum ApiError {
     /// Slack was not reached, or answered what is not its own.
     #[error("Slack's {method}: {trouble}; {}", .trouble.hint())]
-    Trouble {
+    Http {
         /// Which method.
         method: &'static str,
         /// What is wrong.

@@ -93,7 +93,7 @@ async fn a_no_says_what_to_do() {
     for garbage in ["<html><title>Sign in</title>", "", "[]", "{\"ok\":\"yes\"}"] {
         let fake = Fake::start(move |_| (200, Vec::new(), garbage.to_owned())).await;
         let error = api(&fake).identity().await.unwrap_err();
-        assert!(matches!(error, ApiError::Trouble { .. }), "{error}");
+        assert!(matches!(error, ApiError::Http { .. }), "{error}");
     }
 }
 

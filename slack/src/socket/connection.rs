@@ -29,7 +29,7 @@ pub(super) struct Connection {
 #[derive(Debug)]
 pub(super) enum End {
     /// Slack told why.
-    Told(DisconnectReason),
+    Disconnected(DisconnectReason),
     /// It broke, or nothing was received for too long.
     Broken(String),
 }
@@ -117,7 +117,7 @@ impl Connection {
             };
             match Frame::read(&text) {
                 Some(Frame::Envelope(envelope)) => self.take(envelope, done.clone()),
-                Some(Frame::Disconnect(leave)) => return End::Told(leave),
+                Some(Frame::Disconnect(leave)) => return End::Disconnected(leave),
                 Some(Frame::Hello) => {}
                 Some(Frame::Other(kind)) => {
                     tracing::debug!("a frame of unknown type on Slack's socket: {kind:?}");

@@ -120,7 +120,7 @@ impl SocketMode {
             }
             match end {
                 // Served on until the next one stands and a while longer.
-                End::Told(DisconnectReason::Refresh) => {
+                End::Disconnected(DisconnectReason::Refresh) => {
                     let overlap = self.times.overlap;
                     tokio::spawn(async move {
                         let _ended = timeout(overlap, connection.serve()).await;
@@ -128,7 +128,7 @@ impl SocketMode {
                     });
                     continue;
                 }
-                End::Told(leave) => {
+                End::Disconnected(leave) => {
                     standing.send_replace(false);
                     tracing::warn!("{}", advice(leave));
                     // Asking again at once would make it worse.

@@ -9,15 +9,15 @@ use super::super::table::role;
 use super::super::{facts, wording};
 use super::cells;
 use super::links::full_name;
-use super::page::Told;
+use super::page::Page;
 
-pub(super) fn advice(told: Told<'_>) -> Markup {
+pub(super) fn advice(told: Page<'_>) -> Markup {
     let advice = told.main.map_or(&[][..], |main| &main.advice);
     items(advice, told)
 }
 
 /// What would have told more, or could overturn the verdict.
-pub(super) fn settle(told: Told<'_>) -> Markup {
+pub(super) fn settle(told: Page<'_>) -> Markup {
     let lines = told.main.map_or(&[][..], |main| &main.would_have_told);
     let lines: Vec<String> = lines
         .iter()
@@ -26,7 +26,7 @@ pub(super) fn settle(told: Told<'_>) -> Markup {
     items(&lines, told)
 }
 
-fn items(items: &[String], told: Told<'_>) -> Markup {
+fn items(items: &[String], told: Page<'_>) -> Markup {
     html! {
         @if !items.is_empty() {
             ul { @for item in items.iter().take(told.room.entries) { li { (cells::text(item, told.room)) } } }
@@ -35,7 +35,7 @@ fn items(items: &[String], told: Told<'_>) -> Markup {
 }
 
 /// Causes that were considered and lost.
-pub(super) fn ruled_out(told: Told<'_>) -> Markup {
+pub(super) fn ruled_out(told: Page<'_>) -> Markup {
     let lost = told.main.map_or(&[][..], |main| &main.alternatives);
     html! {
         @if !lost.is_empty() {
@@ -54,7 +54,7 @@ pub(super) fn ruled_out(told: Told<'_>) -> Markup {
 }
 
 /// Attempts of the run, and the other runs of the name.
-pub(super) fn runs(told: Told<'_>) -> Markup {
+pub(super) fn runs(told: Page<'_>) -> Markup {
     let run = facts::told_run(told.answer, told.main);
     let attempts = run.map_or(&[][..], |run| &run.attempts);
     let runs = &told.answer.runs;
@@ -94,7 +94,7 @@ pub(super) fn runs(told: Told<'_>) -> Markup {
     }
 }
 
-fn lived(state: &str, start: Option<&str>, end: Option<&str>, told: Told<'_>) -> Markup {
+fn lived(state: &str, start: Option<&str>, end: Option<&str>, told: Page<'_>) -> Markup {
     let (sign, _) = wording::state_sign(state);
     let took = seconds_between(start, end)
         .filter(|s| *s >= 0.0)
@@ -106,7 +106,7 @@ fn lived(state: &str, start: Option<&str>, end: Option<&str>, told: Told<'_>) ->
     }
 }
 
-fn title(incident: &Incident, told: Told<'_>) -> Markup {
+fn title(incident: &Incident, told: Page<'_>) -> Markup {
     match incident.title.as_str() {
         "" => html! { "Cause unknown" },
         title => cells::text(title, told.room),
@@ -114,7 +114,7 @@ fn title(incident: &Incident, told: Told<'_>) -> Markup {
 }
 
 /// Incidents that do not lead.
-pub(super) fn others(told: Told<'_>) -> Markup {
+pub(super) fn others(told: Page<'_>) -> Markup {
     let others: Vec<&Incident> = told
         .answer
         .incidents

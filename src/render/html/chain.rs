@@ -8,9 +8,9 @@ use crate::answer::{ChainLink, Edge};
 
 use super::super::clock::{offset, seconds_between, zero};
 use super::cells;
-use super::page::Told;
+use super::page::Page;
 
-pub(super) fn why(told: Told<'_>) -> Markup {
+pub(super) fn why(told: Page<'_>) -> Markup {
     let Some(incident) = told.main.filter(|main| !main.chain.is_empty()) else {
         return html! {};
     };
@@ -69,7 +69,7 @@ fn records(link: &ChainLink, shown: &BTreeSet<&str>) -> Markup {
 }
 
 /// The traceback as the process wrote it.
-fn traceback(told: Told<'_>) -> Markup {
+fn traceback(told: Page<'_>) -> Markup {
     let traceback = told.main.and_then(|main| main.said.traceback.as_ref());
     let Some(traceback) = traceback.filter(|told| told.text.lines().count() > 1) else {
         return html! {};

@@ -8,20 +8,20 @@ use crate::answer::CoverageRow;
 
 use super::super::wording;
 use super::cells;
-use super::page::Told;
+use super::page::Page;
 
 /// Rows that say the same, of several namespaces or clusters.
 pub(super) type Group<'a> = Vec<&'a CoverageRow>;
 
 /// Sources that fell short, and what they would have shown.
-pub(super) fn missing(told: Told<'_>) -> Markup {
+pub(super) fn missing(told: Page<'_>) -> Markup {
     let groups = groups(&told.answer.coverage);
     let short: Vec<&Group<'_>> = groups.iter().filter(|group| !is_whole(group)).collect();
     table(&short, true, told)
 }
 
 /// Sources that were read in full.
-pub(super) fn read(told: Told<'_>) -> Markup {
+pub(super) fn read(told: Page<'_>) -> Markup {
     let groups = groups(&told.answer.coverage);
     if groups.is_empty() {
         return html! { p { "No source was asked." } };
@@ -37,7 +37,7 @@ fn is_whole(group: &Group<'_>) -> bool {
     group.first().is_some_and(|row| row.status == "complete")
 }
 
-fn table(groups: &[&Group<'_>], is_short: bool, told: Told<'_>) -> Markup {
+fn table(groups: &[&Group<'_>], is_short: bool, told: Page<'_>) -> Markup {
     if groups.is_empty() {
         return html! {};
     }
@@ -54,7 +54,7 @@ fn table(groups: &[&Group<'_>], is_short: bool, told: Told<'_>) -> Markup {
     }
 }
 
-fn line(group: &Group<'_>, is_short: bool, told: Told<'_>) -> Markup {
+fn line(group: &Group<'_>, is_short: bool, told: Page<'_>) -> Markup {
     let Some(row) = group.first() else {
         return html! {};
     };

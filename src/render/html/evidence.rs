@@ -8,9 +8,9 @@ use super::super::table::origin;
 use super::super::text::{clip, escape_lines};
 use super::super::wording;
 use super::cells;
-use super::page::Told;
+use super::page::Page;
 
-pub(super) fn show(told: Told<'_>) -> Markup {
+pub(super) fn show(told: Page<'_>) -> Markup {
     let Some(incident) = told.main else {
         return html! {};
     };
@@ -38,7 +38,7 @@ fn prove(records: usize) -> &'static str {
     if records == 1 { "proves" } else { "prove" }
 }
 
-fn record(row: &Value, told: Told<'_>) -> Markup {
+fn record(row: &Value, told: Page<'_>) -> Markup {
     let text = |key: &str| {
         let text = row.get(key).and_then(Value::as_str);
         text.filter(|text| !text.is_empty())

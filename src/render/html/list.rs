@@ -8,10 +8,10 @@ use super::super::clock::{offset, seconds_between};
 use super::super::select::{VisibleRow, select};
 use super::super::wording;
 use super::cells;
-use super::page::Told;
+use super::page::Page;
 use super::picture::Group;
 
-pub(super) fn show(told: Told<'_>) -> Markup {
+pub(super) fn show(told: Page<'_>) -> Markup {
     let rows = &told.answer.timeline;
     if rows.is_empty() {
         return html! {};
@@ -40,7 +40,7 @@ pub(super) fn show(told: Told<'_>) -> Markup {
 }
 
 /// The rows that are shown with their places among all, which are their names on the page.
-pub(super) fn numbered(told: Told<'_>) -> impl Iterator<Item = (usize, VisibleRow<'_>)> {
+pub(super) fn numbered(told: Page<'_>) -> impl Iterator<Item = (usize, VisibleRow<'_>)> {
     let mut next = 0;
     let shown = select(&told.answer.timeline, Some(told.room.rows));
     shown.into_iter().map(move |part| {
@@ -53,7 +53,7 @@ pub(super) fn numbered(told: Told<'_>) -> impl Iterator<Item = (usize, VisibleRo
     })
 }
 
-fn line(at: usize, part: VisibleRow<'_>, told: Told<'_>) -> Markup {
+fn line(at: usize, part: VisibleRow<'_>, told: Page<'_>) -> Markup {
     match part {
         VisibleRow::LeftOut(rows) => html! {
             tr.gap { td colspan="5" { "⋯ " (wording::count(rows, "row")) " left out" } }
@@ -62,7 +62,7 @@ fn line(at: usize, part: VisibleRow<'_>, told: Told<'_>) -> Markup {
     }
 }
 
-fn full(at: usize, row: &TimelineRow, told: Told<'_>) -> Markup {
+fn full(at: usize, row: &TimelineRow, told: Page<'_>) -> Markup {
     let wide = seconds_between(Some(&row.time), Some(&row.time_hi)).filter(|s| *s >= 2.0);
     let by = row
         .actor

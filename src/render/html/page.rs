@@ -17,7 +17,7 @@ use super::{beside, cells, chain, coverage, evidence, list, verdict};
 
 /// What every part of the page is made from.
 #[derive(Clone, Copy)]
-pub(super) struct Told<'a> {
+pub(super) struct Page<'a> {
     pub(super) answer: &'a Answer,
     pub(super) main: Option<&'a crate::answer::Incident>,
     pub(super) clock: Clock,
@@ -27,7 +27,7 @@ pub(super) struct Told<'a> {
 
 /// The whole page in one file.
 pub(super) fn whole(answer: &Answer, style: &Style, room: Room) -> String {
-    let told = Told {
+    let told = Page {
         answer,
         main: leading(answer),
         clock: Clock(style.tz),
@@ -56,7 +56,7 @@ pub(super) fn leading(answer: &Answer) -> Option<&crate::answer::Incident> {
 pub(super) type Part = (&'static str, &'static str, Markup);
 
 /// Everything about one answer, with parts of the page's own before the coverage.
-pub(super) fn body(told: Told<'_>, own: &[Part]) -> Markup {
+pub(super) fn body(told: Page<'_>, own: &[Part]) -> Markup {
     let picture = Picture::of(told);
     let mut parts: Vec<Part> = vec![
         ("why", "Why", chain::why(told)),
@@ -97,7 +97,7 @@ pub(super) fn body(told: Told<'_>, own: &[Part]) -> Markup {
 }
 
 /// An established verdict is settled, but could still be wrong.
-fn settle_title(told: Told<'_>) -> &'static str {
+fn settle_title(told: Page<'_>) -> &'static str {
     match told.main.map(|incident| incident.level) {
         Some(Level::Established) => "Evidence that could overturn it",
         _ => "Evidence that would settle it",
@@ -120,7 +120,7 @@ pub(super) fn head(title: &str, with_script: bool) -> Markup {
 }
 
 /// The title of the page, for a tab.
-pub(super) fn title(told: Told<'_>) -> String {
+pub(super) fn title(told: Page<'_>) -> String {
     let name = told.answer.experiment.as_deref().unwrap_or("everything");
     let name = cells::cut(name, 120);
     match told.main.filter(|main| !main.title.is_empty()) {
@@ -129,14 +129,14 @@ pub(super) fn title(told: Told<'_>) -> String {
     }
 }
 
-fn others_title(told: Told<'_>) -> &'static str {
+fn others_title(told: Page<'_>) -> &'static str {
     match told.main {
         Some(_) => "Also happened",
         None => "Incidents",
     }
 }
 
-fn foot(told: Told<'_>) -> Markup {
+fn foot(told: Page<'_>) -> Markup {
     let run = facts::told_run(told.answer, told.main);
     let zone = told
         .answer

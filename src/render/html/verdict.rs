@@ -6,11 +6,11 @@ use super::super::facts;
 use super::super::page::Spans;
 use super::super::wording;
 use super::cells;
-use super::page::Told;
+use super::page::Page;
 use crate::answer::Level;
 
-pub(super) fn show(told: Told<'_>) -> Markup {
-    let Told {
+pub(super) fn show(told: Page<'_>) -> Markup {
+    let Page {
         answer, main, room, ..
     } = told;
     if answer.experiment.is_none() {
@@ -51,7 +51,7 @@ pub(super) fn show(told: Told<'_>) -> Markup {
 }
 
 /// How the run stands, as a class: only states that the style knows.
-pub(super) fn state(told: Told<'_>) -> &'static str {
+pub(super) fn state(told: Page<'_>) -> &'static str {
     let run = facts::told_run(told.answer, told.main);
     let states = ["completed", "failed", "running", "pending", "deleted"];
     let own = run.filter(|_| told.answer.experiment.is_some());
@@ -65,7 +65,7 @@ pub(super) fn level(level: Level) -> Markup {
 }
 
 /// The verdict itself is shown whole, unless it is absurdly long.
-fn long(told: Told<'_>) -> super::room::Room {
+fn long(told: Page<'_>) -> super::room::Room {
     super::room::Room {
         text: told.room.text * 4,
         ..told.room
@@ -73,7 +73,7 @@ fn long(told: Told<'_>) -> super::room::Room {
 }
 
 /// Which object this is about, for the reader who knows several of the name.
-fn identity(told: Told<'_>) -> Markup {
+fn identity(told: Page<'_>) -> Markup {
     let Some(run) = facts::told_run(told.answer, told.main) else {
         return html! {};
     };
@@ -92,7 +92,7 @@ fn identity(told: Told<'_>) -> Markup {
     }
 }
 
-fn notes(told: Told<'_>) -> Markup {
+fn notes(told: Page<'_>) -> Markup {
     html! {
         @for note in told.answer.notes.iter().take(told.room.entries) {
             p.note { (cells::spans(&Spans::new().data(super::super::page::Tone::Warn, note), told.room)) }

@@ -31,7 +31,7 @@ pub(crate) fn node(
             Spans::new().data(Tone::Warn, note),
         );
     }
-    befell(&mut page, history);
+    what_happened(&mut page, history);
     guests(&mut page, history);
     coverage::show(&mut page, &sources_of(history), None);
     foot(&mut page, history);
@@ -178,7 +178,7 @@ fn fault_line(fault: &PastFault, clock: Clock) -> Spans {
     line
 }
 
-fn befell(page: &mut Page<'_>, history: &NodeHistory) {
+fn what_happened(page: &mut Page<'_>, history: &NodeHistory) {
     if history.happened.is_empty() {
         return;
     }

@@ -28,12 +28,12 @@ pub(super) async fn get(visit: Visit) -> Response {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct FleetQuery {
     since: Option<String>,
 }
 
 async fn page(visit: &Visit) -> Result<String, Problem> {
-    let Asked { since } = visit.params()?;
+    let FleetQuery { since } = visit.params()?;
     let since = since.unwrap_or_else(|| SINCE.to_owned());
     let length = parse_duration(&since)
         .filter(|length| *length > 0)

@@ -29,7 +29,7 @@ const FAILURES: u32 = 3;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct FollowQuery {
     seen: String,
 }
 
@@ -45,7 +45,7 @@ struct Followed {
 }
 
 pub(super) async fn get(visit: Visit) -> Response {
-    let (name, asked) = match (visit.name(), visit.params::<Asked>()) {
+    let (name, asked) = match (visit.name(), visit.params::<FollowQuery>()) {
         (Ok(name), Ok(asked)) => (name, asked),
         (Err(problem), _) | (_, Err(problem)) => return problem.into_response(),
     };

@@ -20,7 +20,7 @@ pub(super) async fn get(visit: Visit) -> Response {
 }
 
 /// An incident as it is kept.
-struct Kept {
+struct StoredIncident {
     experiment: String,
     one: IncidentOfRun,
     ruleset: String,
@@ -63,7 +63,7 @@ async fn explain_damaged(service: &Service, id: &str) -> Result<(), Error> {
     fetch::explain_damaged(&mut store, id, &service.rules, (service.clock)()).await
 }
 
-async fn kept(visit: &Visit, id: String) -> Result<Option<Kept>, Problem> {
+async fn kept(visit: &Visit, id: String) -> Result<Option<StoredIncident>, Problem> {
     let access = visit.reader.caller.access.clone();
     let handle = Handle::current();
     let read = move |service: &Service| {
@@ -78,7 +78,7 @@ async fn kept(visit: &Visit, id: String) -> Result<Option<Kept>, Problem> {
             return Ok(None);
         };
         let verdicts = fetch::past_verdicts(&snapshot, &id)?;
-        Ok(Some(Kept {
+        Ok(Some(StoredIncident {
             experiment: stored.experiment,
             one,
             ruleset: stored.ruleset,
@@ -93,7 +93,7 @@ async fn kept(visit: &Visit, id: String) -> Result<Option<Kept>, Problem> {
 }
 
 /// The incident within all that is known of its run, explained from what the store has now.
-async fn whole(visit: &Visit, kept: &Kept) -> Option<(Answer, usize)> {
+async fn whole(visit: &Visit, kept: &StoredIncident) -> Option<(Answer, usize)> {
     let name = match &kept.one.run {
         Some(run) => match &run.namespace {
             Some(namespace) => format!("{}/{namespace}/{}", run.kind, run.name),
@@ -132,7 +132,7 @@ async fn whole(visit: &Visit, kept: &Kept) -> Option<(Answer, usize)> {
 }
 
 /// The incident as it was kept, where its records are gone.
-fn alone(kept: &Kept) -> Answer {
+fn alone(kept: &StoredIncident) -> Answer {
     Answer {
         schema: SCHEMA,
         experiment: Some(kept.experiment.clone()),

@@ -19,7 +19,7 @@ use crate::serve::{Caller, Service};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Asked {
+pub(super) struct LoginQuery {
     next: String,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Sent {
 
 /// `GET /login`
 pub(super) async fn form(State(service): State<Arc<Service>>, uri: Uri) -> Response {
-    let asked = Query::<Asked>::try_from_uri(&uri);
+    let asked = Query::<LoginQuery>::try_from_uri(&uri);
     let next = asked.map(|Query(asked)| asked.next).unwrap_or_default();
     if service.callers.is_open() {
         return Redirect::to(within(&next)).into_response();

@@ -15,14 +15,14 @@ pub(super) async fn get(visit: Visit) -> Response {
 /// Which part of its history is wanted.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct HistoryQuery {
     since: Option<String>,
     until: Option<String>,
 }
 
 async fn page(visit: &Visit) -> Result<String, Problem> {
     let name = visit.name()?;
-    let Asked { since, until } = visit.params()?;
+    let HistoryQuery { since, until } = visit.params()?;
     let wanted = NodeParams { since, until };
     let access = visit.reader.caller.access.clone();
     let history = node_history(&visit.service, access, name, &wanted).await?;

@@ -18,12 +18,12 @@ pub(super) async fn get(visit: Visit) -> Response {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct SqlQuery {
     q: String,
 }
 
 async fn page(visit: &Visit) -> Result<String, Problem> {
-    let Asked { q: statement } = visit.params()?;
+    let SqlQuery { q: statement } = visit.params()?;
     let mut page = SqlPage {
         statement,
         ..SqlPage::default()

@@ -173,7 +173,7 @@ fn asked_cluster(uri: &Uri) -> Result<Option<String>, String> {
 enum BodyError {
     Admitted,
     /// What stands behind the path is wrong.
-    Asked(String),
+    Parameter(String),
     /// It is larger than this.
     Small(usize),
     /// It came too slowly, or broke off.
@@ -181,20 +181,20 @@ enum BodyError {
     /// As many are being read of this hook as may be.
     Alone,
     Understood(String),
-    Kept(IntakeError),
+    Intake(IntakeError),
 }
 
 impl BodyError {
     fn outcome(&self) -> &'static str {
         match self {
             Self::Admitted => "denied",
-            Self::Asked(_) => "unreadable",
+            Self::Parameter(_) => "unreadable",
             Self::Small(_) => "large",
             Self::Whole(_) => "slow",
             Self::Understood(_) => "unreadable",
             Self::Alone => "full",
-            Self::Kept(IntakeError::Full) => "full",
-            Self::Kept(_) => "refused",
+            Self::Intake(IntakeError::Full) => "full",
+            Self::Intake(_) => "refused",
         }
     }
 
@@ -216,11 +216,11 @@ impl BodyError {
                 ),
             ),
             Self::Whole(why) => problem(StatusCode::REQUEST_TIMEOUT, why),
-            Self::Asked(why) => problem(StatusCode::BAD_REQUEST, why),
+            Self::Parameter(why) => problem(StatusCode::BAD_REQUEST, why),
             // What cannot be read may be quoted.
             Self::Understood(why) => problem(StatusCode::BAD_REQUEST, &redact(why)),
             Self::Alone => again("too many bodies are being read for this hook; try again later"),
-            Self::Kept(why) => again(&why.to_string()),
+            Self::Intake(why) => again(&why.to_string()),
         }
     }
 }
@@ -245,7 +245,7 @@ async fn answer(
     if !hook.guard.may_admit(headers) {
         return Err(BodyError::Admitted);
     }
-    let asked = asked_cluster(uri).map_err(BodyError::Asked)?;
+    let asked = asked_cluster(uri).map_err(BodyError::Parameter)?;
     let Ok(_place) = hook.places.try_acquire() else {
         return Err(BodyError::Alone);
     };
@@ -263,7 +263,7 @@ async fn answer(
         Err(panic) => std::panic::resume_unwind(panic.into_panic()),
     };
     let stored = intake.keep(observations, Vec::new()).await;
-    Ok((stored.map_err(BodyError::Kept)?.reported, summary))
+    Ok((stored.map_err(BodyError::Intake)?.reported, summary))
 }
 
 /// The body and the room that it takes.
@@ -278,12 +278,12 @@ async fn whole(
         in_all: IN_ALL,
         silence: SILENCE,
     };
-    let mut room = intake.room(0).map_err(BodyError::Kept)?;
+    let mut room = intake.room(0).map_err(BodyError::Intake)?;
     let take = |bytes| intake.room(bytes).map(|more| room.add(more));
     match body::read(headers, body, bounds, take).await {
         Ok(body) => Ok((body, room)),
         Err(Unread::Large) => Err(BodyError::Small(most)),
-        Err(Unread::Room(why)) => Err(BodyError::Kept(why)),
+        Err(Unread::Room(why)) => Err(BodyError::Intake(why)),
         Err(Unread::Interrupted(why)) => {
             Err(BodyError::Whole(format!("the body was interrupted: {why}")))
         }

@@ -26,7 +26,7 @@ use super::pruning::ScanBounds;
 use crate::error::Error;
 use crate::sql::column;
 use crate::sql::events::COLUMNS;
-use crate::sql::planned::{Scan, Wanted};
+use crate::sql::planned::{Scan, ScanRequest};
 use crate::sql::rows::wrapped;
 
 /// All facts of a store.
@@ -126,7 +126,7 @@ impl Scan for Events {
     }
 
     // The optimizer hands the whole filter to the scan of the files by itself.
-    fn plan(&self, wanted: &Wanted<'_>) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
+    fn plan(&self, wanted: &ScanRequest<'_>) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
         let session = wanted.session;
         let bounds = ScanBounds::of(wanted.filters, EVENT_WORDS);
         let ScanFiles { on, files, hot } = self.segments.choose(&bounds).map_err(wrapped)?;

@@ -11,7 +11,7 @@ use super::pruning::ScanBounds;
 use crate::error::Error;
 use crate::sql::column;
 use crate::sql::objects::{COLUMNS, ObjectRow, stored};
-use crate::sql::planned::{Scan, Wanted};
+use crate::sql::planned::{Scan, ScanRequest};
 use crate::sql::rows::{RowSource, scan};
 
 /// All versions of objects of a store.
@@ -45,7 +45,7 @@ impl Scan for Objects {
         &self.schema
     }
 
-    fn plan(&self, wanted: &Wanted<'_>) -> Result<Arc<dyn ExecutionPlan>> {
+    fn plan(&self, wanted: &ScanRequest<'_>) -> Result<Arc<dyn ExecutionPlan>> {
         let bounds = ScanBounds::of(wanted.filters, &["name"]);
         let named = Arc::new(ObjectScan {
             stored: Arc::clone(&self.stored),

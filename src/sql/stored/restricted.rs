@@ -21,7 +21,7 @@ use super::pruning::ScanBounds;
 use crate::error::Error;
 use crate::sql::column;
 use crate::sql::events::COLUMNS;
-use crate::sql::planned::{Scan, Wanted};
+use crate::sql::planned::{Scan, ScanRequest};
 use crate::sql::rows::wrapped;
 
 /// Rows of a batch; a row may carry a long text.
@@ -48,7 +48,7 @@ impl Scan for Events {
         &self.schema
     }
 
-    fn plan(&self, wanted: &Wanted<'_>) -> Result<Arc<dyn ExecutionPlan>> {
+    fn plan(&self, wanted: &ScanRequest<'_>) -> Result<Arc<dyn ExecutionPlan>> {
         let part = RestrictedScan {
             stored: Arc::clone(&self.stored),
             schema: Arc::clone(&self.schema),

@@ -18,7 +18,7 @@ use super::events::may_match;
 use super::pruning::ScanBounds;
 use crate::sql::column;
 use crate::sql::events::COLUMNS;
-use crate::sql::planned::{Scan, Wanted};
+use crate::sql::planned::{Scan, ScanRequest};
 use crate::sql::rows::wrapped;
 
 /// All facts of a lake.
@@ -42,7 +42,7 @@ impl Scan for Events {
         &self.schema
     }
 
-    fn plan(&self, wanted: &Wanted<'_>) -> Result<Arc<dyn ExecutionPlan>> {
+    fn plan(&self, wanted: &ScanRequest<'_>) -> Result<Arc<dyn ExecutionPlan>> {
         let bounds = ScanBounds::of(wanted.filters, EVENT_WORDS);
         let all: Vec<usize> = (0..self.schema.fields().len()).collect();
         let projection = wanted.projection.unwrap_or(&all);

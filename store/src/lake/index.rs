@@ -8,7 +8,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use whathappened_model::time::Nanos;
 
 use super::delta::LiveFile;
-use super::keeper::{self, Keeper};
+use super::keeper::{self, LakeFiles};
 use super::kept;
 use super::place::{has_manifest, tables};
 use super::wait::wait;
@@ -47,7 +47,7 @@ pub struct TableStatus {
 #[derive(Debug)]
 pub struct Index {
     pub(super) store: Store,
-    pub(super) keeper: Arc<Keeper>,
+    pub(super) keeper: Arc<LakeFiles>,
 }
 
 /// Opens the lake at `url` by its index in `folder`, which is made where it is missing

@@ -31,7 +31,7 @@ const RUN: u64 = 32;
 
 /// The files of a lake.
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(super) struct LakeFiles {
     pub(super) place: Place,
     cache: Arc<Cache>,
     /// The tables as they were read last, by name.
@@ -40,12 +40,12 @@ pub(super) struct Keeper {
 
 /// Keepers of this process, by the folder of their index: what one has read of the logs
 /// and holds in memory serves all.
-static KEEPERS: LazyLock<Mutex<BTreeMap<String, Arc<Keeper>>>> = LazyLock::new(Mutex::default);
+static LAKES: LazyLock<Mutex<BTreeMap<String, Arc<LakeFiles>>>> = LazyLock::new(Mutex::default);
 
 /// The keeper of the lake of an index.
-pub(super) fn of(root: &Path, marker: &Marker) -> Result<Arc<Keeper>, StoreError> {
+pub(super) fn of(root: &Path, marker: &Marker) -> Result<Arc<LakeFiles>, StoreError> {
     let key = format!("{}\0{}", root.display(), marker.url);
-    let mut keepers = KEEPERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut keepers = LAKES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = keepers.get(&key) {
         return Ok(Arc::clone(known));
     }
@@ -54,7 +54,7 @@ pub(super) fn of(root: &Path, marker: &Marker) -> Result<Arc<Keeper>, StoreError
         let table = Delta::new(&place, name);
         (name, Arc::new(tokio::sync::Mutex::new(table)))
     });
-    let keeper = Arc::new(Keeper {
+    let keeper = Arc::new(LakeFiles {
         tables: tables.collect(),
         cache: Arc::new(Cache::new(root.join("blocks"), marker.cache_bytes)),
         place,
@@ -73,7 +73,7 @@ pub(super) fn shared(root: &Path, marker: &Marker) -> Result<SharedStore, StoreE
     })
 }
 
-impl Keeper {
+impl LakeFiles {
     pub(super) fn table(&self, name: &str) -> Result<Arc<tokio::sync::Mutex<Delta>>, StoreError> {
         let found = self.tables.get(name).map(Arc::clone);
         found.ok_or_else(|| StoreError::elsewhere(name, "a lake has no such table"))
@@ -197,7 +197,7 @@ pub(super) fn filter_file(file: &str, of: FilterOf) -> String {
     format!("{table}/_filters/{name}.{of}")
 }
 
-impl Elsewhere for Keeper {
+impl Elsewhere for LakeFiles {
     fn read(&self, file: &str, range: Range<u64>) -> io::Result<Vec<u8>> {
         if range.is_empty() {
             return Ok(Vec::new());
@@ -333,7 +333,7 @@ fn stats(draft: &Draft) -> String {
     .to_string()
 }
 
-impl Keeper {
+impl LakeFiles {
     /// Whole files of the tables beside facts and objects, which are small.
     pub(super) fn files(&self, files: Vec<String>) -> Result<Vec<Vec<u8>>, StoreError> {
         let store = Arc::clone(&self.place.store);

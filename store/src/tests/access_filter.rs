@@ -137,7 +137,7 @@ fn nothing_of_another_namespace_leaves_the_store() {
 }
 
 #[test]
-fn what_is_ones_own_and_what_befell_its_machine_stays() {
+fn what_is_ones_own_and_what_happened_to_its_machine_stays() {
     let (_folder, store) = shared();
     let snapshot = store.snapshot_for(&team_a()).unwrap();
     let found = snapshot.find(&Name::parse("exp")).unwrap().unwrap();

@@ -413,7 +413,7 @@ fn a_damaged_database_is_told_at_opening_and_by_status() {
     let status = store.status().unwrap();
     assert!(!status.is_well() && status.hint().unwrap().contains("store repair"));
     let reported = store.coverage().unwrap();
-    let is_told = |row: &whathappened_model::coverage::Coverage| {
+    let is_told = |row: &Coverage| {
         let detail = row.detail.as_deref().unwrap_or_default();
         detail.contains("database is damaged")
     };

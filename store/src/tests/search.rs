@@ -127,7 +127,7 @@ fn of_a_machine_only_the_last_runs_are_read() {
     let own = found.facts.iter();
     let own = own.filter(|fact| fact.event.entities.pod.is_some());
     assert_eq!(own.count(), 12 * 50);
-    // What befell the machine itself is there however long ago.
+    // What happened to the machine itself is there however long ago.
     let of_node = |fact: &Fact| fact.event.entities.pod.is_none();
     assert!(found.facts.iter().any(of_node));
     // The time that is asked about chooses the runs.

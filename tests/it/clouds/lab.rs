@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::server::{Asked, Reply};
+use super::server::{ReceivedRequest, Reply};
 
 const SUBSCRIPTION: &str = "0a0a0a0a-1111-2222-3333-444444444444";
 
@@ -73,7 +73,7 @@ fn ok(body: &Value) -> Reply {
 }
 
 /// Google: the machine was preempted. An empty page with a token comes first.
-pub(super) fn google(asked: &Asked) -> Reply {
+pub(super) fn google(asked: &ReceivedRequest) -> Reply {
     if !asked.target.starts_with("/v2/entries:list") {
         return ok(&json!({"kind": "compute#instanceAggregatedList", "items": {}}));
     }
@@ -95,7 +95,7 @@ pub(super) fn google(asked: &Asked) -> Reply {
 }
 
 /// AWS: the spot machine was taken back. The first two of `lookups` are throttled.
-pub(super) fn amazon(asked: &Asked, lookups: usize) -> Reply {
+pub(super) fn amazon(asked: &ReceivedRequest, lookups: usize) -> Reply {
     let xml = |body: &str| {
         (
             200,
@@ -141,7 +141,7 @@ pub(super) fn amazon(asked: &Asked, lookups: usize) -> Reply {
 }
 
 /// Azure: the host of the machine failed.
-pub(super) fn microsoft(asked: &Asked) -> Reply {
+pub(super) fn microsoft(asked: &ReceivedRequest) -> Reply {
     let target = asked.target.to_lowercase();
     if !target.contains("/eventtypes/management/values") || !target.contains("resourcegroupname") {
         return ok(&json!({"value": []}));

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 /// A request as it came.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct ReceivedRequest {
     /// The path with its query.
     pub(super) target: String,
     /// Names in lower case.
@@ -14,7 +14,7 @@ pub(super) struct Asked {
     pub(super) body: String,
 }
 
-impl Asked {
+impl ReceivedRequest {
     pub(super) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value.as_str())
@@ -39,11 +39,13 @@ pub(super) type Reply = (u16, String, String);
 
 pub(super) struct Server {
     pub(super) address: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Server {
-    pub(super) fn start(answer: impl Fn(&Asked, usize) -> Reply + Send + Sync + 'static) -> Self {
+    pub(super) fn start(
+        answer: impl Fn(&ReceivedRequest, usize) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", server.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -58,7 +60,7 @@ impl Server {
     }
 
     /// What was asked so far, in the order it came.
-    pub(super) fn asked(&self) -> Vec<Asked> {
+    pub(super) fn asked(&self) -> Vec<ReceivedRequest> {
         self.asked.lock().unwrap().clone()
     }
 }
@@ -66,11 +68,11 @@ impl Server {
 /// One request a connection; `answer` gets how many came before.
 fn serve(
     connection: &TcpStream,
-    noted: &Mutex<Vec<Asked>>,
-    answer: &(dyn Fn(&Asked, usize) -> Reply + Send + Sync),
+    noted: &Mutex<Vec<ReceivedRequest>>,
+    answer: &(dyn Fn(&ReceivedRequest, usize) -> Reply + Send + Sync),
 ) {
     let mut reader = BufReader::new(connection);
-    let mut request = Asked::default();
+    let mut request = ReceivedRequest::default();
     let mut head = String::new();
     reader.read_line(&mut head).unwrap();
     head.split(' ')

@@ -70,10 +70,10 @@ impl Browser {
         let address = crate::service::address_of(&mut child, "DevTools listening on ");
         let host = address.split('/').nth(2).unwrap();
         let stream = TcpStream::connect(host).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_millis(200)))
-            .unwrap();
         let (mut socket, _) = client(&address, stream).unwrap();
+        // Only what is waited for later comes in pieces: a greeting that was cut short cannot be taken up again.
+        let patience = Some(Duration::from_millis(200));
+        socket.get_mut().set_read_timeout(patience).unwrap();
         socket.set_config(|config: &mut WebSocketConfig| {
             config.max_message_size = Some(256 << 20);
             config.max_frame_size = Some(256 << 20);

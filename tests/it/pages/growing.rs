@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::browser::Browser;
-use super::{LAB, incidents, judge};
+use super::{LAB, incidents};
 use crate::service::Service;
 
 fn part(name: &str) -> String {

@@ -156,8 +156,7 @@ fn three_clicks_lead_to_the_roots_own_record() {
 
 #[test]
 fn a_restart_shows_how_the_work_went() {
-    let Some((mut browser, base, _folder)) = file("gpt2-small-7f3", "fixtures/lab-logs/input")
-    else {
+    let Some((mut browser, base, _folder)) = file("gpt2-small-7f3", "fixtures/lab-cluster") else {
         return;
     };
     let labels = browser

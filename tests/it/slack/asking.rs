@@ -16,13 +16,13 @@ use whathappened_slack::{Envelope, Kind};
 
 use super::fake::Fake;
 use super::{Setup, form, mention, number};
-use crate::store::Kept;
+use crate::store::StoreFixture;
 
 const NOW: &str = "2026-11-22T08:00:00Z";
 const ALL: &str = "default = 'all'\npage = 'https://whathappened.example/{name}'";
 const INPUT: &str = "fixtures/lab-cluster/input";
 
-async fn setup(kept: &Kept, config: &str) -> Setup {
+async fn setup(kept: &StoreFixture, config: &str) -> Setup {
     Setup::start(kept.folder.path(), Fake::start().await, config, NOW).await
 }
 
@@ -52,7 +52,7 @@ fn click(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_is_acknowledged_and_then_answered() {
-    let kept = Kept::of(&[INPUT]);
+    let kept = StoreFixture::of(&[INPUT]);
     let setup = setup(&kept, ALL).await;
     let acknowledged = setup.type_in("C1", "gpt2-small-7f3").await;
     assert_eq!(acknowledged["response_type"], "ephemeral");
@@ -107,7 +107,7 @@ async fn a_command_is_acknowledged_and_then_answered() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mention_is_answered_in_its_thread_once() {
-    let kept = Kept::of(&[INPUT]);
+    let kept = StoreFixture::of(&[INPUT]);
     let first = setup(&kept, ALL).await;
     let body = mention("C1", "whathappened atari-dqn-42", "Ev-once", false);
     let (code, _) = first.send("slack/events", &body, &[]).await;
@@ -147,7 +147,7 @@ async fn a_mention_is_answered_in_its_thread_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn buttons_tell_more_in_the_thread() {
-    let kept = Kept::of(&[INPUT]);
+    let kept = StoreFixture::of(&[INPUT]);
     let setup = setup(&kept, ALL).await;
     setup.type_in("C1", "gpt2-small-7f3").await;
     let message = setup.fake.wait("respond", 1).await[0].body.clone();
@@ -191,7 +191,7 @@ async fn buttons_tell_more_in_the_thread() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_one_way_is_closed_another_is_taken() {
-    let kept = Kept::of(&[INPUT]);
+    let kept = StoreFixture::of(&[INPUT]);
     let setup = setup(&kept, ALL).await;
     setup.type_in("C1", "gpt2-small-7f3").await;
     let message = setup.fake.wait("respond", 1).await[0].body.clone();
@@ -215,7 +215,7 @@ async fn where_one_way_is_closed_another_is_taken() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_address_that_is_used_up_is_no_end() {
-    let kept = Kept::of(&[INPUT]);
+    let kept = StoreFixture::of(&[INPUT]);
     let setup = setup(&kept, ALL).await;
     setup.fake.refuse("respond", "expired_url");
     setup.type_in("C1", "gpt2-small-7f3").await;
@@ -225,7 +225,7 @@ async fn an_address_that_is_used_up_is_no_end() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_socket_brings_the_same_once() {
-    let kept = Kept::of(&[INPUT]);
+    let kept = StoreFixture::of(&[INPUT]);
     let setup = setup(&kept, ALL).await;
     let handler = setup.slack.handler();
     let envelope = |kind, payload| Envelope {
@@ -269,7 +269,7 @@ async fn a_socket_brings_the_same_once() {
 /// All at once, while four can be worked on at a time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_commands_are_acknowledged_in_time() {
-    let kept = Kept::of(&[INPUT]);
+    let kept = StoreFixture::of(&[INPUT]);
     let setup = setup(&kept, ALL).await;
     let names = [
         "gpt2-small-7f3",
@@ -330,7 +330,7 @@ impl Connector for Slow {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_takes_longer_says_so_and_is_answered_in_its_place() {
-    let kept = Kept::of(&[INPUT]);
+    let kept = StoreFixture::of(&[INPUT]);
     let mut asked = FetchTargets::default();
     asked.sources.usable.push(Arc::new(Slow));
     let folder = kept.folder.path();

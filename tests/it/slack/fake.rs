@@ -13,14 +13,14 @@ use tokio::net::TcpListener;
 
 /// Something that Slack was told.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct SlackMessage {
     /// `chat.postMessage`, `respond`, …
     pub(crate) what: String,
     /// The body where it is JSON, else the text under `raw`.
     pub(crate) body: Value,
 }
 
-impl Told {
+impl SlackMessage {
     /// All that the message says.
     pub(crate) fn text(&self) -> String {
         self.body.to_string()
@@ -29,7 +29,7 @@ impl Told {
 
 #[derive(Default)]
 struct Inner {
-    reported: Mutex<Vec<Told>>,
+    reported: Mutex<Vec<SlackMessage>>,
     url: Mutex<String>,
     /// Methods that fail, and with which word.
     refused: Mutex<Vec<(String, String)>>,
@@ -62,14 +62,14 @@ impl Fake {
     }
 
     /// Everything told so far by one method.
-    pub(crate) fn reported(&self, what: &str) -> Vec<Told> {
+    pub(crate) fn reported(&self, what: &str) -> Vec<SlackMessage> {
         let reported = self.inner.reported.lock().unwrap();
         let of = reported.iter().filter(|one| one.what == what);
         of.cloned().collect()
     }
 
     /// Waits until so many were told by one method.
-    pub(crate) async fn wait(&self, what: &str, many: usize) -> Vec<Told> {
+    pub(crate) async fn wait(&self, what: &str, many: usize) -> Vec<SlackMessage> {
         let start = Instant::now();
         loop {
             let reported = self.reported(what);
@@ -105,7 +105,7 @@ async fn answer(
     let value = serde_json::from_slice(&body).unwrap_or_else(|_| json!({"raw": raw}));
     let number = {
         let mut reported = inner.reported.lock().unwrap();
-        reported.push(Told {
+        reported.push(SlackMessage {
             what: what.clone(),
             body: value.clone(),
         });

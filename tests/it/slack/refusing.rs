@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::fake::Fake;
 use super::{SECRET, Setup, mention, sign};
-use crate::store::Kept;
+use crate::store::StoreFixture;
 
 const NOW: &str = "2026-11-22T08:00:00Z";
 const INPUT: &str = "fixtures/lab-cluster/input";
 
-async fn setup(kept: &Kept, config: &str) -> Setup {
+async fn setup(kept: &StoreFixture, config: &str) -> Setup {
     Setup::start(kept.folder.path(), Fake::start().await, config, NOW).await
 }
 
@@ -50,7 +50,7 @@ pub(super) fn python(script: &str, lines: &[Value]) -> Option<Vec<Value>> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn only_what_slack_signed_is_taken() {
-    let kept = Kept::of(&[INPUT]);
+    let kept = StoreFixture::of(&[INPUT]);
     let setup = setup(&kept, "default = 'all'").await;
     let body = setup.command("C1", "gpt2-small-7f3");
     let time = setup.now.to_string();
@@ -113,7 +113,7 @@ async fn only_what_slack_signed_is_taken() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_slacks_own_sdk_signs_is_taken() {
-    let kept = Kept::of(&[INPUT]);
+    let kept = StoreFixture::of(&[INPUT]);
     let setup = setup(&kept, "default = 'all'").await;
     let time = setup.now.to_string();
     let bodies: Vec<String> = ["gpt2-small-7f3", "é漢🚀 <&>", "", "a b"]
@@ -149,7 +149,7 @@ async fn what_slacks_own_sdk_signs_is_taken() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_place_may_not_see_is_not_told() {
-    let kept = Kept::of(&[INPUT]);
+    let kept = StoreFixture::of(&[INPUT]);
     let config = "[slack.channels]\nC-ALL = 'all'\nC-OTHER = ['elsewhere']\nC-SHARED = 'all'\n[slack.users]\nU9 = 'none'\n";
     let setup = setup(&kept, config).await;
     // Nothing is configured for this one.
@@ -202,7 +202,7 @@ async fn what_a_place_may_not_see_is_not_told() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_a_persons_own_is_told_to_them_alone() {
-    let kept = Kept::of(&[INPUT]);
+    let kept = StoreFixture::of(&[INPUT]);
     let config = "shared_channels = 'redact'\n[slack.users]\nU1 = 'all'\n";
     let setup = setup(&kept, config).await;
     setup.type_in("C1", "gpt2-small-7f3").await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Setup;
 use super::fake::Fake;
-use crate::store::Kept;
+use crate::store::StoreFixture;
 
 const INPUT: &str = "fixtures/lab-cluster/input";
 /// Before the recording, so that what it holds is news.
@@ -19,7 +19,7 @@ async fn pause() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_channel_is_told_once_and_again_where_the_verdict_changes() {
     // What the cluster still had, without who did it.
-    let kept = Kept::of(&[
+    let kept = StoreFixture::of(&[
         "fixtures/lab-cluster/input/pods-list.json.gz",
         "fixtures/lab-cluster/input/watch-pods.ndjson.gz",
         "fixtures/lab-cluster/input/jobs-list.json.gz",
@@ -95,7 +95,7 @@ async fn a_channel_is_told_once_and_again_where_the_verdict_changes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_happened_before_is_no_news() {
-    let kept = Kept::of(&[INPUT]);
+    let kept = StoreFixture::of(&[INPUT]);
     let fake = Fake::start().await;
     let setup = Setup::start(kept.folder.path(), fake.clone(), ALL, AFTER).await;
     setup.type_in("C1", "subscribe gpt2-small-7f3").await;

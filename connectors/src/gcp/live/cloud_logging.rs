@@ -38,7 +38,7 @@ enum SearchName<'n> {
 /// The filters.
 pub(super) fn filters(machines: &Machines, span: Span, found: &mut Vec<String>) {
     let window = filter::between(span.from, span.to);
-    // There may be a thousand of them, and what befell the first ones is what counts.
+    // There may be a thousand of them, and what happened to the first ones is what counts.
     let pods = machines.pods.iter().filter(|_| machines.any_of_gke());
     let names: Vec<SearchName<'_>> = (machines.hurt.iter().take(AT_ONCE).map(SearchName::Machine))
         .chain(pods.take(AT_ONCE).map(|name| SearchName::Pod(name)))

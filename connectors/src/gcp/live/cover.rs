@@ -88,7 +88,7 @@ impl ProjectTally {
                 self.answered = true;
                 return;
             }
-            Some(Stop::Trouble(failure)) => {
+            Some(Stop::Http(failure)) => {
                 (failure.status(), RequestContext::logs(project).emitted(failure))
             }
             Some(Stop::Budget) => (
@@ -174,7 +174,7 @@ impl InventoryTally {
         let mut parts = Vec::new();
         let mut status = Status::Complete;
         match &self.stop {
-            Some(Stop::Trouble(failure)) => {
+            Some(Stop::Http(failure)) => {
                 parts.push(RequestContext::inventory(project).emitted(failure));
                 status = if self.rows > 0 {
                     Status::Truncated

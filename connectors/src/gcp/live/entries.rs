@@ -45,7 +45,7 @@ impl Page {
 /// Why not everything was read.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Stop {
-    Trouble(HttpError),
+    Http(HttpError),
     /// The budget of requests is spent.
     Budget,
     /// The time is up.
@@ -90,7 +90,7 @@ pub(super) async fn read(
         allowance.requests = left;
         let page = match list(api, &body, allowance.deadline).await {
             Ok(page) => page,
-            Err(failure) => return Some(Stop::Trouble(failure)),
+            Err(failure) => return Some(Stop::Http(failure)),
         };
         if !page.entries.is_empty() {
             take(page.entries);

@@ -196,7 +196,7 @@ async fn pages(
                 next.clone_from(&page.next);
                 take(page);
             }
-            Err(failure) => return Some(Stop::Trouble(failure)),
+            Err(failure) => return Some(Stop::Http(failure)),
         }
         // No token, no further page.
         next.as_ref()?;

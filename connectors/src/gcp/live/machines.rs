@@ -18,7 +18,7 @@ pub(super) struct Machines {
     pub(super) groups: BTreeSet<String>,
     /// Clusters of GKE that they are of.
     pub(super) clusters: BTreeSet<String>,
-    /// Those that most is to be known of, the first that something befell first.
+    /// Those that most is to be known of, the first that something happened to first.
     pub(super) hurt: Vec<Machine>,
     /// Names of pods, in the same order.
     pub(super) pods: Vec<String>,
@@ -90,7 +90,7 @@ impl Machines {
     }
 }
 
-/// Entities in order of what befell them; those that nothing befell come last.
+/// Entities in order of what happened to them; those that nothing happened to come last.
 fn in_order<'e>(entities: impl Iterator<Item = &'e Entity>) -> Vec<&'e Entity> {
     let mut entities: Vec<&Entity> = entities.collect();
     entities.sort_by_key(|one| {

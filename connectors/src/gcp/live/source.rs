@@ -258,12 +258,12 @@ fn count(tallies: &mut ProjectTallies, requested: &[String], entry: &serde_json:
 
 /// Whether a refusal may be about one project among several.
 fn is_of_one(stop: &Stop) -> bool {
-    matches!(stop, Stop::Trouble(failure) if matches!(failure.code(), Some(400 | 403 | 404)))
+    matches!(stop, Stop::Http(failure) if matches!(failure.code(), Some(400 | 403 | 404)))
 }
 
 /// Whether who refused this will refuse the rest.
 fn is_final(stop: &Stop) -> bool {
-    let Stop::Trouble(failure) = stop else {
+    let Stop::Http(failure) = stop else {
         return false;
     };
     is_of_one(stop) || failure.is_denied() || failure.code() == Some(429)

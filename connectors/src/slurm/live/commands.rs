@@ -54,7 +54,7 @@ impl Commands {
             .await
     }
 
-    /// What befell nodes since a time.
+    /// What happened to nodes since a time.
     pub(super) async fn node_events(
         &self,
         since: &str,

@@ -14,7 +14,7 @@ pub(super) enum Kind {
     Queue,
     /// Nodes as they are now.
     Nodes,
-    /// What befell nodes before.
+    /// What happened to nodes before.
     NodeEvents,
 }
 

@@ -87,7 +87,7 @@ fn http(url: &str, get: &dyn Fn(&str) -> Option<String>) -> Result<HttpOptions, 
         None => HttpOptions::new(url),
     };
     let token = match (get("SLURM_JWT"), get("SLURM_JWT_FILE")) {
-        (Some(token), _) => Some(Token::Told(Secret::from(token))),
+        (Some(token), _) => Some(Token::Given(Secret::from(token))),
         (None, Some(file)) => Some(Token::File(PathBuf::from(file))),
         (None, None) => None,
     };

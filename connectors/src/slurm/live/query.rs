@@ -231,7 +231,7 @@ impl SlurmQuery<'_> {
         }
     }
 
-    /// What befell these nodes before; `None` where this way does not tell.
+    /// What happened to these nodes before; `None` where this way does not tell.
     pub(super) async fn node_events(
         &self,
         names: &BTreeSet<String>,

@@ -13,7 +13,7 @@ const HEADER: HeaderName = HeaderName::from_static("x-slurm-user-token");
 /// A token, as `scontrol token` prints it: `SLURM_JWT=…` or what follows.
 #[derive(Debug)]
 pub(super) enum Token {
-    Told(Secret),
+    Given(Secret),
     /// Read anew for each try, since tokens last minutes and others renew them.
     File(PathBuf),
 }
@@ -25,7 +25,7 @@ impl Authorize for Token {
     ) -> BoxFuture<'a, Result<(), HttpError>> {
         Box::pin(async move {
             let token = match self {
-                Self::Told(token) => token.expose_secret().to_owned(),
+                Self::Given(token) => token.expose_secret().to_owned(),
                 Self::File(path) => tokio::fs::read_to_string(path).await.map_err(|error| {
                     HttpError::Credentials(format!(
                         "the token file {} cannot be read: {error}",

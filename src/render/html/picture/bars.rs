@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::super::facts::told_run;
 use super::super::coverage;
-use super::super::page::Told;
+use super::super::page::Page;
 use super::Group;
 use super::lanes::Lanes;
 use super::scale::{Span, Times};
@@ -21,7 +21,7 @@ pub(super) struct Bar {
     pub(super) text: String,
 }
 
-pub(super) fn of(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
+pub(super) fn of(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
     let mut bars = attempts(told, times, lanes, whole);
     bars.extend(lives(told, times, lanes, whole));
     bars.extend(victims(told, times, lanes, &bars));
@@ -31,7 +31,7 @@ pub(super) fn of(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Ve
 }
 
 /// The attempts of the run.
-fn attempts(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
+fn attempts(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
     let Some(run) = told_run(told.answer, told.main) else {
         return Vec::new();
     };
@@ -79,7 +79,7 @@ fn known(state: &str) -> &str {
 }
 
 /// How the pods that have a place lived.
-fn lives(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
+fn lives(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
     let mut bars = Vec::new();
     for life in &told.answer.drawn.lives {
         let Some(lane) = lanes.find(Group::Pods, &life.pod) else {
@@ -117,7 +117,7 @@ fn lives(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
 }
 
 /// Pods of whose lives nothing else is known, from what was first told of them to their end.
-fn victims(told: Told<'_>, times: Times, lanes: &Lanes, known: &[Bar]) -> Vec<Bar> {
+fn victims(told: Page<'_>, times: Times, lanes: &Lanes, known: &[Bar]) -> Vec<Bar> {
     let Some(main) = told.main else {
         return Vec::new();
     };
@@ -203,7 +203,7 @@ const STATES: [(&[&str], &[&str], &str, &str); 4] = [
 ];
 
 /// States of machines between the records that begin and end them.
-fn machines(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
+fn machines(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
     let mut bars = Vec::new();
     for (begin, finish, class, what) in STATES {
         let mut open: HashMap<usize, f64> = HashMap::new();
@@ -257,7 +257,7 @@ fn machines(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar
 }
 
 /// What each source could show: from its first to its last record, hatched where it fell short.
-fn read(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
+fn read(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
     let Some(begin) = lanes.first(Group::Coverage) else {
         return Vec::new();
     };

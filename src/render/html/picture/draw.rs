@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::super::super::clock::duration;
 use super::super::cells;
-use super::super::page::Told;
+use super::super::page::Page;
 use super::bars::Bar;
 use super::lanes::Lane;
 use super::marks::Mark;
@@ -55,7 +55,7 @@ impl Layout {
     }
 }
 
-pub(super) fn svg(picture: &Picture, told: Told<'_>) -> Markup {
+pub(super) fn svg(picture: &Picture, told: Page<'_>) -> Markup {
     let layout = Layout::of(&picture.lanes);
     let bars = picture.bars.iter().filter(|bar| bar.member.is_none());
     html! {
@@ -108,7 +108,7 @@ fn describe(picture: &Picture) -> String {
     text
 }
 
-fn axis(picture: &Picture, told: Told<'_>, height: f64) -> Markup {
+fn axis(picture: &Picture, told: Page<'_>, height: f64) -> Markup {
     let (step, places) = ticks(picture.window, picture.times.origin);
     let days = step >= 43_200e3;
     html! {

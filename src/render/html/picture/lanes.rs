@@ -7,7 +7,7 @@ use crate::answer::Victim;
 use super::super::super::wording;
 use super::super::cells;
 use super::super::coverage;
-use super::super::page::Told;
+use super::super::page::Page;
 use super::group::Group;
 
 /// Things of a folded lane that are shown one by one where it is opened.
@@ -46,7 +46,7 @@ struct Known {
 }
 
 impl Lanes {
-    pub(super) fn of(told: Told<'_>) -> Self {
+    pub(super) fn of(told: Page<'_>) -> Self {
         let mut groups: BTreeMap<Group, HashMap<String, Known>> = BTreeMap::new();
         names(told, &mut groups);
         let mut lanes = Self {
@@ -74,7 +74,7 @@ impl Lanes {
         lanes
     }
 
-    fn add(&mut self, group: Group, names: HashMap<String, Known>, told: Told<'_>) {
+    fn add(&mut self, group: Group, names: HashMap<String, Known>, told: Page<'_>) {
         let mut names: Vec<(String, Known)> = names.into_iter().collect();
         names.sort_by(|(a, x), (b, y)| {
             let order = |known: &Known| {
@@ -172,7 +172,7 @@ impl Lanes {
 }
 
 /// A lane's label and its note.
-fn words(entity: &str, known: &Known, told: Told<'_>) -> (String, String) {
+fn words(entity: &str, known: &Known, told: Page<'_>) -> (String, String) {
     let rank = known.rank.map(|rank| format!("rank {rank}"));
     let parts = [rank.as_deref().unwrap_or(""), known.note];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -185,7 +185,7 @@ fn words(entity: &str, known: &Known, told: Told<'_>) -> (String, String) {
 }
 
 /// Every name, and what it is in this story.
-fn names(told: Told<'_>, groups: &mut BTreeMap<Group, HashMap<String, Known>>) {
+fn names(told: Page<'_>, groups: &mut BTreeMap<Group, HashMap<String, Known>>) {
     let mut note =
         |group: Group, entity: &str, importance: usize, rank: Option<i32>, what: &'static str| {
             let names = groups.entry(group).or_default();

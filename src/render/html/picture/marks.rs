@@ -8,7 +8,7 @@ use super::super::super::select::VisibleRow;
 use super::super::super::wording;
 use super::super::cells;
 use super::super::list::{numbered, weight};
-use super::super::page::Told;
+use super::super::page::Page;
 use super::Group;
 use super::lanes::Lanes;
 use super::scale::{Span, Times};
@@ -37,7 +37,7 @@ pub(super) struct Mark {
     pub(super) in_chain: bool,
 }
 
-pub(super) fn of(told: Told<'_>, times: Times, lanes: &Lanes) -> Vec<Mark> {
+pub(super) fn of(told: Page<'_>, times: Times, lanes: &Lanes) -> Vec<Mark> {
     let mut marks = Vec::new();
     for (at, part) in numbered(told) {
         let VisibleRow::Row(row) = part else { continue };
@@ -106,7 +106,7 @@ fn end(victim: &Victim, times: Times, lanes: &Lanes) -> Option<Mark> {
 }
 
 /// When checkpoints were saved.
-pub(super) fn saves(told: Told<'_>, times: Times) -> Vec<(f64, usize)> {
+pub(super) fn saves(told: Page<'_>, times: Times) -> Vec<(f64, usize)> {
     let rows = numbered(told).filter_map(|(at, part)| {
         let VisibleRow::Row(row) = part else {
             return None;

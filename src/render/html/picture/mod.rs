@@ -14,7 +14,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::super::wording;
 use super::links::Links;
-use super::page::Told;
+use super::page::Page;
 
 pub(super) use self::group::Group;
 
@@ -43,7 +43,7 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    pub(super) fn of(told: Told<'_>) -> Self {
+    pub(super) fn of(told: Page<'_>) -> Self {
         let times = Times::of(told);
         let lanes = Lanes::of(told);
         let marks = marks::of(told, times, &lanes);
@@ -78,7 +78,7 @@ impl Picture {
 }
 
 /// The picture with its legend and, for the script, its controls.
-pub(super) fn show(picture: &Picture, told: Told<'_>) -> Markup {
+pub(super) fn show(picture: &Picture, told: Page<'_>) -> Markup {
     let is_empty = picture.marks.is_empty() && picture.steps.is_empty();
     if is_empty && told.answer.drawn.lives.is_empty() {
         return html! {};
@@ -128,7 +128,7 @@ fn caption(picture: &Picture) -> Markup {
     }
 }
 
-fn controls(picture: &Picture, told: Told<'_>) -> Markup {
+fn controls(picture: &Picture, told: Page<'_>) -> Markup {
     let mut groups: Vec<Group> = picture.lanes.iter().map(|lane| lane.group).collect();
     groups.retain(|group| *group != Group::Coverage);
     groups.dedup();
@@ -185,7 +185,7 @@ fn controls(picture: &Picture, told: Told<'_>) -> Markup {
 }
 
 /// Who saw what is shown, for the filter; only names that are words.
-fn sources(told: Told<'_>) -> Vec<String> {
+fn sources(told: Page<'_>) -> Vec<String> {
     let is_word = |name: &&String| name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
     let seen = told.answer.timeline.iter().flat_map(|row| &row.seen_by);
     let seen: std::collections::BTreeSet<&String> = seen.filter(is_word).collect();

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::super::style::Tz;
-use super::super::page::Told;
+use super::super::page::Page;
 use super::marks::Mark;
 use super::scale::Span;
 use super::{Group, Picture};
@@ -12,7 +12,7 @@ use super::{Group, Picture};
 const POINTS: usize = 1_500;
 
 /// As JSON that can stand within an element: nothing in it ends one.
-pub(super) fn json(picture: &Picture, told: Told<'_>) -> String {
+pub(super) fn json(picture: &Picture, told: Page<'_>) -> String {
     let mut groups: Vec<Group> = picture.lanes.iter().map(|lane| lane.group).collect();
     groups.dedup();
     let place = |group: Group| groups.iter().position(|one| *one == group).unwrap_or(0);
@@ -87,7 +87,7 @@ fn mark(mark: &Mark) -> Value {
     ])
 }
 
-fn curves(picture: &Picture, told: Told<'_>) -> Vec<Value> {
+fn curves(picture: &Picture, told: Page<'_>) -> Vec<Value> {
     let curves = told.answer.drawn.curves.iter();
     let drawn = curves.map(|curve| {
         let every = curve.points.len().div_ceil(POINTS).max(1);
@@ -110,7 +110,7 @@ fn curves(picture: &Picture, told: Told<'_>) -> Vec<Value> {
 }
 
 /// The zone in which times are written, by a name that browsers know.
-fn zone(told: Told<'_>) -> String {
+fn zone(told: Page<'_>) -> String {
     match told.clock.0 {
         Tz::Utc => "UTC".to_owned(),
         Tz::Local => "local".to_owned(),

@@ -1,7 +1,7 @@
 //! Times as distances from the root, and as places in the picture.
 
 use super::super::super::clock::instant;
-use super::super::page::Told;
+use super::super::page::Page;
 
 /// A stretch of time in milliseconds from the origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,7 +36,7 @@ pub(super) struct Times {
 
 impl Times {
     /// From the root, else from the last row.
-    pub(super) fn of(told: Told<'_>) -> Self {
+    pub(super) fn of(told: Page<'_>) -> Self {
         let root = told.main.and_then(|main| main.time.as_deref());
         let chain = told
             .main

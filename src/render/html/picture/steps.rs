@@ -8,7 +8,7 @@ use crate::answer::{ChainLink, Edge, Incident, StepRole};
 
 use super::super::super::facts::told_run;
 use super::super::cells;
-use super::super::page::Told;
+use super::super::page::Page;
 use super::Group;
 use super::lanes::Lanes;
 use super::scale::{GUTTER, Span, Times, WIDTH};
@@ -31,7 +31,7 @@ pub(super) struct Step {
     pub(super) is_context: bool,
 }
 
-pub(super) fn of(told: Told<'_>, times: Times, lanes: &Lanes) -> Vec<Step> {
+pub(super) fn of(told: Page<'_>, times: Times, lanes: &Lanes) -> Vec<Step> {
     let Some(main) = told.main else {
         return Vec::new();
     };
@@ -76,7 +76,7 @@ pub(super) fn of(told: Told<'_>, times: Times, lanes: &Lanes) -> Vec<Step> {
 }
 
 /// The lane of a step of which no row of the timeline tells.
-fn lane(link: &ChainLink, main: &Incident, told: Told<'_>, lanes: &Lanes) -> Option<usize> {
+fn lane(link: &ChainLink, main: &Incident, told: Page<'_>, lanes: &Lanes) -> Option<usize> {
     let of_run = || {
         let run = told_run(told.answer, Some(main))?;
         lanes.find(Group::Experiment, &run.name)

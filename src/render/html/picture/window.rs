@@ -1,6 +1,6 @@
 //! Which stretch of time the picture opens on.
 
-use super::super::page::Told;
+use super::super::page::Page;
 use super::marks::Mark;
 use super::scale::{Span, Times};
 use super::steps::Step;
@@ -27,7 +27,7 @@ pub(super) fn whole(marks: &[Mark], steps: &[Step], drawn: &Drawn, times: Times)
 }
 
 /// The minutes around the root: from it to the outcome, where that is near.
-pub(super) fn first(told: Told<'_>, times: Times, steps: &[Step], whole: Span) -> Span {
+pub(super) fn first(told: Page<'_>, times: Times, steps: &[Step], whole: Span) -> Span {
     let root = told.main.and_then(|main| times.at(main.time.as_deref()?));
     let told_at = root.or(steps
         .iter()

@@ -6,7 +6,7 @@ use super::super::super::clock::Clock;
 use super::super::super::style::Tz;
 use super::super::cells;
 use super::super::links::Links;
-use super::super::page::{self, Told, leading};
+use super::super::page::{self, Page, leading};
 use super::super::room::Room;
 use super::frame::{Frame, level};
 use crate::answer::{Answer, PastVerdict};
@@ -45,7 +45,7 @@ pub fn answer(frame: &Frame, answer: &Answer, view: &AnswerView<'_>) -> String {
 
 fn whole(frame: &Frame, answer: &Answer, view: &AnswerView<'_>, room: Room) -> String {
     let asked = view.incident.and_then(|at| answer.incidents.get(at));
-    let told = Told {
+    let told = Page {
         answer,
         main: asked.or_else(|| leading(answer)),
         clock: Clock(Tz::Utc),
@@ -61,7 +61,7 @@ fn whole(frame: &Frame, answer: &Answer, view: &AnswerView<'_>, room: Room) -> S
 }
 
 /// Where the reader can go from here.
-fn way(view: &AnswerView<'_>, told: Told<'_>) -> Markup {
+fn way(view: &AnswerView<'_>, told: Page<'_>) -> Markup {
     let permalink = told.main.and_then(|main| main.id.as_deref());
     let permalink = permalink.filter(|_| view.experiment.is_none());
     html! {
@@ -84,7 +84,7 @@ fn way(view: &AnswerView<'_>, told: Told<'_>) -> Markup {
 }
 
 /// What was thought of it before more became known.
-fn history(view: &AnswerView<'_>, told: Told<'_>) -> Markup {
+fn history(view: &AnswerView<'_>, told: Page<'_>) -> Markup {
     let verdicts = view.verdicts;
     if verdicts.len() < 2 {
         return html! {};

@@ -9,7 +9,7 @@ use super::super::super::wording;
 use super::super::cells;
 use super::super::coverage;
 use super::super::links::{Links, full_name};
-use super::super::page::Told;
+use super::super::page::Page;
 use super::super::room::Room;
 use super::frame::{Frame, level};
 use crate::answer::{HostedRun, MachineEvent, MachineTenure, NodeHistory, PastFault};
@@ -20,7 +20,7 @@ pub fn node(frame: &Frame, history: &NodeHistory) -> String {
     let room = Room::new(None);
     let clock = Clock(Tz::Utc);
     let sources = sources_of(history);
-    let told = Told {
+    let told = Page {
         answer: &sources,
         main: None,
         clock,

@@ -23,7 +23,7 @@ use whathappened_model::time::{Nanos, SECOND};
 pub(in crate::serve) use self::provider::is_safe as is_safe_address;
 
 use self::provider::Provider;
-use self::token::{Wanted, Wrong, claims};
+use self::token::{Expected, Wrong, claims};
 use super::login::{audit, is_secure, signs_in_with, within};
 use crate::access::Access;
 use crate::config::{Oidc, Right};
@@ -57,13 +57,13 @@ struct Begun {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct LoginQuery {
     next: String,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Brought {
+struct CallbackQuery {
     code: String,
     state: String,
     error: String,
@@ -75,7 +75,7 @@ pub(super) async fn begin(
     headers: HeaderMap,
     uri: Uri,
 ) -> Response {
-    let asked = Query::<Asked>::try_from_uri(&uri);
+    let asked = Query::<LoginQuery>::try_from_uri(&uri);
     let next = asked.map(|Query(asked)| asked.next).unwrap_or_default();
     let next = within(&next);
     let Some(config) = &service.config.serve.oidc else {
@@ -151,7 +151,7 @@ pub(super) async fn back_from(
     let Some(config) = &service.config.serve.oidc else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let brought = Query::<Brought>::try_from_uri(&uri);
+    let brought = Query::<CallbackQuery>::try_from_uri(&uri);
     let brought = brought.map(|Query(brought)| brought).unwrap_or_default();
     let taken = take(&service, &headers, &brought.state);
     let next = taken.as_ref().map_or("/", |one| one.next.as_str());
@@ -203,7 +203,7 @@ enum Refused {
 async fn came_back(
     service: &Service,
     config: &Oidc,
-    brought: &Brought,
+    brought: &CallbackQuery,
     begun: Option<&Begun>,
 ) -> Result<Caller, Refused> {
     let Some(begun) = begun else {
@@ -219,7 +219,7 @@ async fn came_back(
     let back = back(service).map_err(Refused::Failed)?;
     let given = provider::exchanged(config, &discovered, (&brought.code, &begun.verifier, &back));
     let given = given.await.map_err(Refused::Failed)?;
-    let wanted = Wanted {
+    let wanted = Expected {
         issuer: &config.issuer,
         client: &config.client_id,
         nonce: &begun.nonce,

@@ -52,7 +52,7 @@ struct Header {
 
 /// What must stand in a token.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted<'a> {
+pub(super) struct Expected<'a> {
     pub(super) issuer: &'a str,
     pub(super) client: &'a str,
     pub(super) nonce: &'a str,
@@ -73,7 +73,7 @@ pub(super) enum Wrong {
 pub(super) fn claims(
     token: &str,
     keys: &Keys,
-    wanted: Wanted<'_>,
+    wanted: Expected<'_>,
 ) -> Result<Map<String, Value>, Wrong> {
     if token.len() > LONGEST {
         return Err(Wrong::Said("it is too long"));
@@ -149,7 +149,7 @@ fn is_signed_by(key: &Key, signed: &[u8], signature: &[u8]) -> Option<()> {
     key.verify(signed, signature).ok()
 }
 
-fn judge(claims: &Map<String, Value>, wanted: Wanted<'_>) -> Result<(), Wrong> {
+fn judge(claims: &Map<String, Value>, wanted: Expected<'_>) -> Result<(), Wrong> {
     let text = |name: &str| claims.get(name).and_then(Value::as_str);
     if text("iss") != Some(wanted.issuer) {
         return Err(Wrong::Said("another issuer made it"));
@@ -201,7 +201,7 @@ mod tests {
     use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
     use serde_json::json;
 
-    const WANTED: Wanted<'_> = Wanted {
+    const WANTED: Expected<'_> = Expected {
         issuer: "https://login.example.com",
         client: "whathappened",
         nonce: "n-1",

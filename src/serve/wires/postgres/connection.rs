@@ -96,7 +96,7 @@ async fn talk(socket: &mut Socket, shared: &Arc<Shared>) -> io::Result<()> {
         cancel: Arc::new(DefaultCancelHandler::new(Arc::clone(&shared.cancels))),
     };
     let by = tokio::time::Instant::now() + STARTUP;
-    let mut kept = Kept::default();
+    let mut kept = PreparedState::default();
     loop {
         let is_known = socket.session_extensions().get::<Session>().is_some();
         let message = if is_known {
@@ -126,12 +126,12 @@ async fn talk(socket: &mut Socket, shared: &Arc<Shared>) -> io::Result<()> {
 
 /// Bytes of statements and values that a client left here, by name.
 #[derive(Default)]
-struct Kept {
+struct PreparedState {
     of: HashMap<(bool, String), usize>,
     bytes: usize,
 }
 
-impl Kept {
+impl PreparedState {
     /// Counts what a message leaves here; `false` once it is too much.
     fn note(&mut self, message: &PgWireFrontendMessage) -> bool {
         let (key, bytes) = match message {
