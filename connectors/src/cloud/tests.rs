@@ -43,7 +43,7 @@ fn events(observations: Vec<Observation>) -> Vec<Event> {
 }
 
 /// Files in which there is nothing to explain, and why.
-const NOTHING: [(&str, &str); 16] = [
+const NOTHING: [(&str, &str); 15] = [
     ("Read_WhenPage", "a page without entries, or of readings"),
     ("InsteadOfArray", "not a log entry"),
     ("no-decision-log", "the autoscaler did nothing"),

@@ -79,8 +79,12 @@ pub(super) fn body(told: Page<'_>, own: &[Part]) -> Markup {
         ("timeline", "Timeline", list::show(told)),
     ]);
     parts.retain(|(_, _, body)| !body.0.is_empty());
+    let is_framed = matches!(told.links, Links::Site);
     html! {
-        header class={ "verdict " (verdict::state(told)) } { (verdict::show(told)) }
+        // Within the service's own frame the banner is its bar.
+        header class={ "verdict " (verdict::state(told)) } role=[is_framed.then_some("region")] aria-label=[is_framed.then_some("Verdict")] {
+            (verdict::show(told))
+        }
         nav.contents aria-label="On this page" {
             ul { @for (id, title, _) in &parts { li { a href={ "#" (id) } { (title) } } } }
         }

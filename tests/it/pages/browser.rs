@@ -265,6 +265,7 @@ impl Browser {
         // A page that has only begun to come has no body yet.
         self.until("document.readyState === 'complete'");
         let text = self.eval("document.body.innerText");
-        text.as_str().unwrap_or_default().to_owned()
+        // Counts are not torn from their nouns.
+        text.as_str().unwrap_or_default().replace('\u{a0}', " ")
     }
 }

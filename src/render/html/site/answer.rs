@@ -65,7 +65,7 @@ fn way(view: &AnswerView<'_>, told: Page<'_>) -> Markup {
     let permalink = told.main.and_then(|main| main.id.as_deref());
     let permalink = permalink.filter(|_| view.experiment.is_none());
     html! {
-        p.way {
+        nav.way aria-label="Related pages" {
             @if let Some(name) = view.experiment {
                 a href={ "/x/" (super::super::super::text::in_address(name)) } { "All of " (cells::text(name, told.room)) }
             }
