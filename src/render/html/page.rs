@@ -79,11 +79,13 @@ pub(super) fn body(told: Page<'_>, own: &[Part]) -> Markup {
         ("timeline", "Timeline", list::show(told)),
     ]);
     parts.retain(|(_, _, body)| !body.0.is_empty());
-    let is_framed = matches!(told.links, Links::Site);
+    let of_state = format!("lead verdict {}", verdict::state(told));
     html! {
         // Within the service's own frame the banner is its bar.
-        header class={ "verdict " (verdict::state(told)) } role=[is_framed.then_some("region")] aria-label=[is_framed.then_some("Verdict")] {
-            (verdict::show(told))
+        @if matches!(told.links, Links::Site) {
+            section class=(of_state) aria-label="Verdict" { (verdict::show(told)) }
+        } @else {
+            header class=(of_state) { (verdict::show(told)) }
         }
         nav.contents aria-label="On this page" {
             ul { @for (id, title, _) in &parts { li { a href={ "#" (id) } { (title) } } } }

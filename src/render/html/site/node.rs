@@ -34,7 +34,7 @@ pub fn node(frame: &Frame, history: &NodeHistory) -> String {
         .filter(|run| run.incident.as_ref().is_some_and(|one| one.by_this_machine));
     let ended = ended.count();
     let page = html! {
-        header role="region" aria-label="Machine" {
+        section.lead aria-label="Machine" {
             h1 { b { (cells::text(&history.name, room)) } " "
                 @if faults == 0 { span.good { "no known faults" } } @else { span.fatal { (wording::count(faults, "fault")) } } }
             p.summary {
