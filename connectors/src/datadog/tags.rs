@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
+use whathappened_model::redact::redact;
 
 use crate::log_store::{LabelNames, Labels};
 
@@ -42,21 +43,25 @@ pub(crate) fn names() -> LabelNames {
 /// Labels of a list of tags, or of tags in one text, apart by commas. Words
 /// without a key are under `tags`.
 pub(super) fn labels(tags: Option<&Value>) -> Labels {
-    let mut values: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let list: Vec<&str> = match tags {
         Some(Value::Array(tags)) => tags.iter().filter_map(Value::as_str).collect(),
         Some(Value::String(tags)) => tags.split(',').collect(),
         _ => Vec::new(),
     };
     for tag in list {
-        let tag = tag.trim();
-        let (key, value) = tag.split_once(':').unwrap_or(("tags", tag));
+        // A secret is known by the whole tag: of `postgres://user:password@db` the key would be `postgres`.
+        let tag = redact(tag.trim());
+        let (key, value) = tag.split_once(':').unwrap_or(("tags", &tag));
         if !key.is_empty() && !value.is_empty() {
-            values.entry(name(key)).or_default().insert(value);
+            values
+                .entry(name(key))
+                .or_default()
+                .insert(value.to_owned());
         }
     }
-    let text = |key: &str, values: BTreeSet<&str>| match values.first() {
-        Some(first) if ONE.contains(&key) => (*first).to_owned(),
+    let text = |key: &str, values: BTreeSet<String>| match values.first() {
+        Some(first) if ONE.contains(&key) => first.clone(),
         _ => values.into_iter().collect::<Vec<_>>().join(","),
     };
     values
@@ -183,5 +188,25 @@ mod tests {
         ] {
             assert_eq!(node(host, cluster), None, "{host}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_secret_in_a_tag_is_known_by_the_whole_tag() {
+        let tags = json!([
+            "postgres://app:hunt3rXq9f@db/x",
+            "pod_name:run-0",
+            "curl -u bob:hunt3rXq9f https://x"
+        ]);
+        let labels = labels(Some(&tags));
+        let all = format!("{labels:?}");
+        assert!(!all.contains("hunt3rXq9f"), "{all}");
+        assert!(all.contains("run-0"), "{all}");
     }
 }
