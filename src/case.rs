@@ -15,6 +15,8 @@ use whathappened_model::observation::Observation;
 use whathappened_model::sink::Sink;
 use whathappened_model::time::Nanos;
 
+pub use crate::coverage::Held;
+
 use crate::coverage;
 use crate::explain::{self, Rule, RuleError};
 
@@ -137,6 +139,8 @@ pub struct Case {
     pub counts: Counts,
     /// Facts and versions of after the moment that is spoken from, which are left out.
     pub later: u64,
+    /// What the store holds beside the evidence, where it is of one.
+    pub held: Held,
     /// Pods on the machine that was asked about whose runs were not loaded: there were too many.
     pub earlier_pods: usize,
     /// The rules.
@@ -191,33 +195,41 @@ impl Case {
         if let Some(error) = failed {
             return Err(error.into());
         }
-        Ok(Self::link(evidence, summary, &[], rules)?)
+        Ok(Self::link(evidence, summary, &[], Held::default(), rules)?)
     }
 
     /// A case of evidence that was gathered elsewhere, with what its sources
-    /// could and could not show.
+    /// could and could not show, and what is held beside it.
     ///
     /// # Errors
     /// Only when facts cannot be kept.
     pub fn of_evidence(
         evidence: Evidence,
         coverage: &[Coverage],
+        held: Held,
         rules: Arc<Rules>,
     ) -> Result<Self, CaseError> {
-        Ok(Self::link(evidence, Summary::default(), coverage, rules)?)
+        Ok(Self::link(
+            evidence,
+            Summary::default(),
+            coverage,
+            held,
+            rules,
+        )?)
     }
 
     fn link(
         evidence: Evidence,
         summary: Summary,
         stored: &[Coverage],
+        held: Held,
         rules: Arc<Rules>,
     ) -> Result<Self, SpillError> {
         let counts = evidence.counts();
-        let graph = EntityGraph::build(evidence, &rules.signals)?;
+        let graph = EntityGraph::build_of_part(evidence, &rules.signals, held.known_until)?;
         let ends = ends(&graph);
         let runs = runs(&graph, &ends);
-        let coverage = coverage::of_case(&graph, &summary, stored);
+        let coverage = coverage::of_case(&graph, &summary, stored, &held);
         Ok(Self {
             graph,
             ends,
@@ -226,6 +238,7 @@ impl Case {
             summary,
             counts,
             later: 0,
+            held,
             earlier_pods: 0,
             rules,
         })
@@ -251,6 +264,11 @@ impl Case {
             summary: self.summary.clone(),
             counts: self.counts,
             later,
+            held: Held {
+                known_until: Some(moment),
+                cluster_until: self.held.cluster_until.map(|until| until.min(moment)),
+                ..self.held.clone()
+            },
             earlier_pods: self.earlier_pods,
             rules: Arc::clone(&self.rules),
         })

@@ -1,15 +1,27 @@
 //! What recorded input could and could not show.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_connectors::node_log::holds_kernel;
 use whathappened_connectors::recording::{FileStatus, FileSummary, Summary};
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::symbols::Symbol;
-use whathappened_model::coverage::{Coverage, Status};
+use whathappened_model::coverage::{Coverage, Status, resource_of, resource_of_object};
 use whathappened_model::event::SourceKind;
-use whathappened_model::kind::is_workload;
 use whathappened_model::time::Nanos;
+
+mod lost;
+
+/// What a store holds beside the rows that a case was made of.
+#[derive(Clone, Debug, Default)]
+pub struct Held {
+    /// Until when the sources told that would have told of this.
+    pub known_until: Option<Nanos>,
+    /// Until when the cluster was heard of.
+    pub cluster_until: Option<Nanos>,
+    /// Sources and resources that were heard of around the time of the case.
+    pub sources: BTreeSet<(&'static str, String)>,
+}
 
 /// What a source would have shown, where it is not there.
 const MISSING: &[(&str, &str, &str)] = &[
@@ -76,8 +88,10 @@ pub(crate) fn of_case(
     graph: &EntityGraph,
     summary: &Summary,
     stored: &[Coverage],
+    held: &Held,
 ) -> Vec<Coverage> {
-    let mut rows = of_recording(graph, summary);
+    let mut rows = of_recording(graph, summary, held);
+    lost::mark(&mut rows, stored);
     // A source that was asked is there, whatever it had to say.
     rows.retain(|row| {
         row.status != Status::NotConfigured
@@ -92,7 +106,9 @@ pub(crate) fn of_case(
                 .iter()
                 .any(|asked| (&asked.source, &asked.resource) == (&row.source, &row.resource))
     });
-    rows.extend(stored.iter().cloned());
+    let has_kernel = rows.iter().any(|row| row.resource == "kernel");
+    let is_news = |row: &&Coverage| !(has_kernel && is_quiet(row));
+    rows.extend(stored.iter().filter(is_news).cloned());
     rows.sort();
     rows.dedup();
     rows
@@ -107,7 +123,7 @@ fn resource_group(row: &Coverage) -> &str {
     }
 }
 
-fn of_recording(graph: &EntityGraph, summary: &Summary) -> Vec<Coverage> {
+fn of_recording(graph: &EntityGraph, summary: &Summary, held: &Held) -> Vec<Coverage> {
     let mut got: BTreeMap<(&str, &str), ReadRange> = BTreeMap::new();
     let mut kinds_of_file: BTreeMap<Symbol, Vec<SourceKind>> = BTreeMap::new();
     for row in graph.evidence.rows() {
@@ -117,7 +133,7 @@ fn of_recording(graph: &EntityGraph, summary: &Summary) -> Vec<Coverage> {
         }
         for kind in row.seen_by() {
             let one = got
-                .entry((kind.as_str(), resource(kind, graph.name(row.fact))))
+                .entry((kind.as_str(), resource_of(kind, graph.name(row.fact))))
                 .or_default();
             one.rows += 1;
             if row.time.lo != Nanos::MIN && row.time.hi != Nanos::MAX {
@@ -130,6 +146,10 @@ fn of_recording(graph: &EntityGraph, summary: &Summary) -> Vec<Coverage> {
     for (resource, number) in objects(graph) {
         let one = got.entry((SourceKind::Kubernetes.as_str(), resource));
         one.or_default().rows = number;
+    }
+    // What the store holds of that time was looked through, though it has nothing of this.
+    for (source, resource) in &held.sources {
+        got.entry((source, resource)).or_default();
     }
     let left_out = summary.total.left_out;
     let mut rows: Vec<Coverage> = got
@@ -178,11 +198,8 @@ fn of_recording(graph: &EntityGraph, summary: &Summary) -> Vec<Coverage> {
 fn objects(graph: &EntityGraph) -> BTreeMap<&'static str, u64> {
     let mut numbers = BTreeMap::new();
     for (key, versions) in graph.evidence.objects.iter() {
-        let resource = match key.kind.as_str() {
-            "Pod" => "pods",
-            "Node" => "nodes",
-            kind if is_workload(kind) => "workloads",
-            _ => continue,
+        let Some(resource) = resource_of_object(&key.kind) else {
+            continue;
         };
         let mut versions = versions.iter();
         if versions.any(|version| version.listed) {
@@ -192,9 +209,17 @@ fn objects(graph: &EntityGraph) -> BTreeMap<&'static str, u64> {
     numbers
 }
 
+/// Whether a row is of logs of machines that tell of nothing.
+fn is_quiet(row: &Coverage) -> bool {
+    row.resource == "kernel"
+        && row.status == Status::Complete
+        && row.rows == 0
+        && row.detail.is_some()
+}
+
 /// The row of logs of machines that were read to their ends and told nothing, as
 /// those of healthy ones do.
-fn quiet_machines(summary: &Summary) -> Option<Coverage> {
+pub(crate) fn quiet_machines(summary: &Summary) -> Option<Coverage> {
     let quiet = |file: &&FileSummary| {
         let whole = file.status == FileStatus::Complete && file.rejected == 0;
         whole && file.observations == 0 && file.irrelevant > 0 && holds_kernel(&file.form)
@@ -218,35 +243,6 @@ fn quiet_machines(summary: &Summary) -> Option<Coverage> {
         )),
         ..Coverage::new(SourceKind::NodeLog.as_str(), "kernel")
     })
-}
-
-fn resource(kind: SourceKind, fact: &str) -> &'static str {
-    match kind {
-        SourceKind::KubernetesAudit => "audit",
-        SourceKind::NodeLog if fact == "cloud.host_event" => "maintenance",
-        _ if fact == "node.log" => "kernel",
-        SourceKind::Loki
-        | SourceKind::Datadog
-        | SourceKind::Elasticsearch
-        | SourceKind::CloudwatchLogs
-        | SourceKind::ContainerLog => "logs",
-        SourceKind::Gcp | SourceKind::Aws | SourceKind::Azure => "activity",
-        SourceKind::NodeLog => "kernel",
-        SourceKind::Slurm => "jobs",
-        SourceKind::Prometheus if fact == "alert.fired" => "alerts",
-        SourceKind::Prometheus => "metrics",
-        SourceKind::Alertmanager if fact == "alert.silence" => "silences",
-        SourceKind::Alertmanager => "alerts",
-        SourceKind::Grafana => "annotations",
-        SourceKind::Kubernetes if fact == "k8s.event" => "events",
-        SourceKind::Kubernetes if fact.starts_with("k8s.node.") || fact == "gpu.test" => "nodes",
-        SourceKind::Kubernetes
-            if fact.starts_with("k8s.pod.") || fact.starts_with("k8s.container.") =>
-        {
-            "pods"
-        }
-        SourceKind::Kubernetes => "workloads",
-    }
 }
 
 /// Files that ended early or could not be used, as rows of the sources they hold.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::SourceKind;
+use crate::kind::is_workload;
 use crate::time::Nanos;
 
 /// Whether rows speak of a stretch of time or of one moment.
@@ -173,6 +174,19 @@ impl Coverage {
         }
     }
 
+    /// Whether a row is of a part of the store that is damaged: evidence of any kind may have been in it.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        let is_table = matches!(self.resource.as_str(), "events" | "objects" | "database");
+        self.source == "store" && is_table && self.status.caps_a_verdict()
+    }
+
+    /// Whether a row is of a cluster that did not respond, or would not.
+    #[must_use]
+    pub fn is_silent_cluster(&self) -> bool {
+        self.resource == "cluster" && self.status.caps_a_verdict()
+    }
+
     /// A row over a stretch of time, complete and without records, to be filled in.
     #[must_use]
     pub fn new(source: &str, resource: &str) -> Self {
@@ -192,6 +206,48 @@ impl Coverage {
             detail: None,
             would_have_shown: None,
         }
+    }
+}
+
+/// What a fact that a source told is of: the resource of its row of coverage.
+#[must_use]
+pub fn resource_of(kind: SourceKind, fact: &str) -> &'static str {
+    match kind {
+        SourceKind::KubernetesAudit => "audit",
+        SourceKind::NodeLog if fact == "cloud.host_event" => "maintenance",
+        _ if fact == "node.log" => "kernel",
+        SourceKind::Loki
+        | SourceKind::Datadog
+        | SourceKind::Elasticsearch
+        | SourceKind::CloudwatchLogs
+        | SourceKind::ContainerLog => "logs",
+        SourceKind::Gcp | SourceKind::Aws | SourceKind::Azure => "activity",
+        SourceKind::NodeLog => "kernel",
+        SourceKind::Slurm => "jobs",
+        SourceKind::Prometheus if fact == "alert.fired" => "alerts",
+        SourceKind::Prometheus => "metrics",
+        SourceKind::Alertmanager if fact == "alert.silence" => "silences",
+        SourceKind::Alertmanager => "alerts",
+        SourceKind::Grafana => "annotations",
+        SourceKind::Kubernetes if fact == "k8s.event" => "events",
+        SourceKind::Kubernetes if fact.starts_with("k8s.node.") || fact == "gpu.test" => "nodes",
+        SourceKind::Kubernetes
+            if fact.starts_with("k8s.pod.") || fact.starts_with("k8s.container.") =>
+        {
+            "pods"
+        }
+        SourceKind::Kubernetes => "workloads",
+    }
+}
+
+/// The resource that an object of a kind is counted under, where it is one of those that are counted.
+#[must_use]
+pub fn resource_of_object(kind: &str) -> Option<&'static str> {
+    match kind {
+        "Pod" => Some("pods"),
+        "Node" => Some("nodes"),
+        kind if is_workload(kind) => Some("workloads"),
+        _ => None,
     }
 }
 

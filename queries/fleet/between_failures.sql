@@ -1,11 +1,15 @@
 -- title: Time between failures by size of run
--- definition: Hours that runs of a size were alive in the window, divided by the incidents that affected them in the window. A run counts from its creation to the end of its last pod, and all of its pods over its life are its size.
+-- definition: Hours that runs of a size were alive in the window, divided by the incidents that affected them in the window. A run counts from its creation to the end of its last pod, or to when its cluster was last heard of; one that is pending does not count. All of its pods over its life are its size.
 -- coverage: Rests on the runs whose start is known. A size without incidents has no time between failures.
-WITH lived AS (
-  SELECT run_id, pods,
-         (date_part('epoch', least(coalesce("end", {to}), {to})) - date_part('epoch', greatest(start, {from}))) / 3600 AS hours
+WITH known AS (
+  SELECT run_id, pods, start, least(coalesce("end", last_heard, {to}), {to}) AS until
   FROM runs
-  WHERE start < {to} AND coalesce("end", {to}) >= {from}
+  WHERE coalesce(state, '') <> 'pending'
+), lived AS (
+  SELECT run_id, pods,
+         (date_part('epoch', greatest(until, start, {from})) - date_part('epoch', greatest(start, {from}))) / 3600 AS hours
+  FROM known
+  WHERE start < {to} AND until >= {from}
 ), failed AS (
   SELECT run_id, count(*) AS failures FROM incidents WHERE time >= {from} AND time < {to} GROUP BY run_id
 )

@@ -48,6 +48,9 @@ pub struct ListedRun {
     /// From when to when records tell of it, in nanoseconds.
     #[serde(skip)]
     pub seen: Option<(i64, i64)>,
+    /// Until when it, or the cluster that it is in, was heard of, in nanoseconds.
+    #[serde(skip)]
+    pub last_heard: Option<i64>,
 }
 
 /// How a run may stand.

@@ -122,7 +122,13 @@ pub async fn explain(
         .filter(|row| row.status.caps_a_verdict() && !is_made_up_for(row, coverage))
         .filter_map(Coverage::shows)
         .collect();
+    let is_damaged = coverage.iter().any(Coverage::is_damage);
+    let is_silent = coverage.iter().any(Coverage::is_silent_cluster);
     let capped = |rule: &Rule| {
+        // Damage takes away what was there; a cluster could have added what would overturn it.
+        if is_damaged || is_silent && !rule.overturned_by.is_empty() {
+            return true;
+        }
         let mut overturning = rule.overturned_by.iter();
         overturning.any(|line| lacking.contains(&line.by))
     };

@@ -8,6 +8,7 @@ use whathappened_model::sink::Sink;
 use whathappened_model::time::Nanos;
 use whathappened_store::{BulkImport, Store, StoreError, Written};
 
+use crate::coverage::quiet_machines;
 use crate::error::Error;
 
 /// Classifies what is read and hands it to the store.
@@ -75,8 +76,24 @@ pub fn import(
     }
     let written = bulk.flush()?;
     drop(bulk);
-    store.keep_coverage(&short(&summary, (from <= to).then_some((from, to))), now)?;
+    let window = (from <= to).then_some((from, to));
+    let mut rows = short(&summary, window);
+    rows.extend(quiet(&summary, window));
+    store.keep_coverage(&rows, now)?;
     Ok((summary, written))
+}
+
+/// Logs of machines that report no fault leave no record: that they were read is told of the time
+/// that the import is of.
+fn quiet(summary: &Summary, window: Option<(Nanos, Nanos)>) -> Option<(String, Coverage)> {
+    let (from, to) = window?;
+    let row = Coverage {
+        asked_from: Some(from),
+        asked_to: Some(to),
+        ..quiet_machines(summary)?
+    };
+    let detail = row.detail.clone().unwrap_or_default();
+    Some((format!("quiet {from} {detail}"), row))
 }
 
 /// Files that could not be read to their end, for the time that the import is of. One of

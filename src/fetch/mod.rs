@@ -1,6 +1,7 @@
 //! Where a case comes from: recordings, or the store after asking live sources.
 
 mod clouds;
+mod held;
 mod import;
 mod incidents;
 mod live;
@@ -15,6 +16,7 @@ mod unexplained_runs;
 mod verdicts;
 mod writer;
 
+pub use held::{ClusterHours, held_sources};
 pub use import::import;
 pub use incidents::{
     IncidentOfRun, from_stored, is_untold, store_incidents, stored_incidents, visible,

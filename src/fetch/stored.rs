@@ -1,6 +1,6 @@
 //! A case from the store.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use whathappened_core::evidence::Evidence;
@@ -12,7 +12,8 @@ use whathappened_model::event::EventId;
 use whathappened_model::time::{Nanos, SECOND};
 use whathappened_store::{Fact, Object, ScopedRows, Snapshot};
 
-use crate::case::{Case, Rules};
+use super::held;
+use crate::case::{Case, Held, Rules};
 use crate::error::Error;
 
 /// Takes in what the store has, with every witness.
@@ -156,13 +157,20 @@ pub fn of_found(
         failed: None,
     };
     let window = found.window;
+    let held = held::beside(&found);
     for fact in found.facts {
         taker.fact(fact);
     }
     for object in found.objects {
         taker.object(object);
     }
-    finish(taker.evidence, taker.failed, window, coverage, rules)
+    finish(
+        taker.evidence,
+        taker.failed,
+        window,
+        (coverage, held),
+        rules,
+    )
 }
 
 /// The case of everything in a window, or of all there is.
@@ -190,14 +198,18 @@ pub fn all_of_window(
     } = taker.into_inner();
     let window = window.unwrap_or((Nanos::MIN, Nanos::MAX));
     let coverage = snapshot.coverage_of(coverage);
-    finish(evidence, failed, window, coverage, rules)
+    let held = Held {
+        sources: held::sources(&snapshot.heard()?, &BTreeSet::new(), window),
+        ..Held::default()
+    };
+    finish(evidence, failed, window, (coverage, held), rules)
 }
 
 fn finish(
     evidence: Evidence,
     failed: Option<Error>,
     (from, to): (Nanos, Nanos),
-    mut coverage: Vec<Coverage>,
+    (mut coverage, held): (Vec<Coverage>, Held),
     rules: Arc<Rules>,
 ) -> Result<Case, Error> {
     if let Some(error) = failed {
@@ -208,5 +220,5 @@ fn finish(
         row.got_from.or(row.asked_from).is_none_or(|at| at <= to)
             && row.got_to.or(row.asked_to).is_none_or(|at| at >= from)
     });
-    Ok(Case::of_evidence(evidence, &coverage, rules)?)
+    Ok(Case::of_evidence(evidence, &coverage, held, rules)?)
 }

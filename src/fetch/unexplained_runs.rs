@@ -10,6 +10,7 @@ use whathappened_model::coverage::Coverage;
 use whathappened_model::time::{Nanos, rfc3339};
 use whathappened_store::{Root, Snapshot, Store};
 
+use super::held::ClusterHours;
 use super::incidents::{IncidentOfRun, nothing, store_incidents, visible};
 use super::stored::of_found;
 use crate::answer::{Answer, IncidentRole, ListedRun, Run};
@@ -233,12 +234,15 @@ pub fn listed(snapshot: &Snapshot<'_>, window: (Nanos, Nanos)) -> Result<Vec<Lis
         }
     }
     let roots = snapshot.roots(window.0, window.1)?;
+    let clusters = ClusterHours::of(snapshot)?;
     let list = roots.into_iter().rev().map(|root| {
         let stored = leading.get(&run_id(&root));
         let ended = stored.filter(|stored| !is_survived(stored));
         let incident = ended.map(|stored| &stored.incident);
         let run = stored.and_then(|stored| stored.run.as_ref());
+        let heard = clusters.of_run(&root);
         let mut reported = of_root(root).reported(run, incident);
+        reported.last_heard = reported.seen.map(|_| heard);
         // Explained, and no record is left of it.
         if stored.is_some() && reported.state.is_none() {
             reported.state = Some("unknown".to_owned());

@@ -1,7 +1,8 @@
 //! Until when a cluster was heard of: how its pods stand is known up to then, and not up to the end of
 //! everything that is known.
 
-use whathappened_core::graph::{EntityGraph, Task};
+use whathappened_core::graph::{EntityGraph, Task, TaskKind};
+use whathappened_core::resolve::Run;
 use whathappened_model::coverage::{Coverage, Status};
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -36,13 +37,23 @@ pub(super) fn of_cluster(case: &Case) -> Option<LastHeard> {
         .map(whathappened_core::evidence::Row::last);
     let asked = case.coverage.iter().filter(|row| is_list_of_pods(row));
     let asked = asked.filter_map(|row| row.got_to);
-    let until = shown.chain(told).chain(asked).max()?;
+    let beside = case.held.cluster_until;
+    let until = shown.chain(told).chain(asked).chain(beside).max()?;
     let cut = case.coverage.iter().any(is_cut_file);
     Some(LastHeard { until, cut })
 }
 
 fn is_list_of_pods(row: &Coverage) -> bool {
     row.resource == "pods" && row.status == Status::Complete
+}
+
+/// Until when a run, or the cluster that its pods are in, was heard of.
+pub(crate) fn heard_until(case: &Case, run: &Run) -> Option<Nanos> {
+    let pods = &case.graph.pods;
+    let mut own = run.pods.iter().filter_map(|pod| pods.get(*pod as usize));
+    let is_of_cluster = run.pods.is_empty() || own.any(|pod| pod.kind == TaskKind::Pod);
+    let heard = of_cluster(case).filter(|_| is_of_cluster);
+    heard.map_or(case.graph.now, |heard| Some(heard.until))
 }
 
 impl LastHeard {

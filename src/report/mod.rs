@@ -26,6 +26,7 @@ mod victim;
 pub use actor::owner;
 pub use answer::{Question, answer, coverage_row};
 pub use everything::{befalls, of_runs, with_survived};
+pub(crate) use last_heard::heard_until;
 pub use listing::listing;
 pub use machine::gpu;
 pub use record::record;

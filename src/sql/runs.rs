@@ -29,6 +29,7 @@ pub(super) struct RunRow {
     owner: Option<String>,
     pub(super) start: Option<Nanos>,
     pub(super) end: Option<Nanos>,
+    last_heard: Option<Nanos>,
     /// Not known of a store, until somebody has it explained.
     pub(super) attempts: Option<usize>,
     pub(super) pods: usize,
@@ -74,6 +75,7 @@ fn rows(shared: &SharedCase) -> Box<dyn Iterator<Item = RunRow> + '_> {
             owner: report::owner(&case.graph, run),
             start: run.begin,
             end: over(case, &run.pods),
+            last_heard: report::heard_until(case, run),
             attempts: Some(run.attempts.len()),
             pods: run.pods.len(),
         }
@@ -99,6 +101,7 @@ pub(super) fn stored(stored: &StoredTables) -> Result<Vec<RunRow>, Error> {
             owner: one.owner,
             start,
             end: end.map(|end| end.hi),
+            last_heard: one.last_heard,
             attempts: one.attempts,
             pods: usize::try_from(one.pods).unwrap_or(0),
         }
@@ -165,6 +168,11 @@ pub(super) const COLUMNS: &[Column<RunRow>] = &[
         "end",
         Time(|row| row.end),
         "when its last pod ended; NULL while one may still be running",
+    ),
+    Column::new(
+        "last_heard",
+        Time(|row| row.last_heard),
+        "until when it, or its cluster, was heard of: what is known of a run without an end ends here",
     ),
     Column::new(
         "attempts",

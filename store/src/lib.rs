@@ -52,7 +52,7 @@ mod tests;
 pub use access::Access;
 pub use backup::{BackedUp, backup};
 pub use bulk::{BulkImport, Written};
-pub use catalogue::{Entity, Root};
+pub use catalogue::{Entity, Heard, Root};
 pub use columns::schema as event_schema;
 pub use damage::DamagedSegment;
 pub use day::Day;

@@ -66,6 +66,7 @@ impl Snapshot<'_> {
             objects,
             left_out: 0,
             window,
+            heard: self.heard()?,
         })
     }
 

@@ -254,6 +254,17 @@ fn known(at: Nanos) -> Nanos {
     if at == Nanos::MAX { Nanos::MIN } else { at }
 }
 
+impl Fact {
+    /// The batch job that a controller's record is about: the host that wrote it was not where it ran.
+    fn controlled_job(&self) -> Option<String> {
+        let event = &self.event;
+        let is_somewhere = event.entities.node.is_some() || event.entities.instance.is_some();
+        let job = event.object_uid.as_deref();
+        let job = job.filter(|_| event.object_kind.as_deref() == Some("SlurmJob") && !is_somewhere);
+        job.map(|job| job_id(job.rsplit('/').next().unwrap_or(job)))
+    }
+}
+
 impl Record for Fact {
     const TABLE: Table = Table::Events;
 
@@ -269,6 +280,7 @@ impl Record for Fact {
         let of = &self.event.entities;
         // A line that names its batch job lies where the job's facts without a name do.
         let job = self.event.attribute("slurm_job").map(job_id);
+        let job = job.or_else(|| self.controlled_job());
         let named = of
             .pod
             .as_ref()

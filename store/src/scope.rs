@@ -8,7 +8,7 @@ use whathappened_core::resolve::Name;
 use whathappened_model::machine::Machine;
 use whathappened_model::time::{Nanos, SECOND};
 
-use crate::catalogue::{self, Entity};
+use crate::catalogue::{self, Entity, Heard};
 use crate::error::StoreError;
 use crate::record::{Class, Fact, Object, job_id};
 use crate::segment::SubjectKey;
@@ -72,6 +72,16 @@ pub struct ScopedRows {
     pub left_out: usize,
     /// From when to when the runs lived.
     pub window: (Nanos, Nanos),
+    /// What each source of the store told on each day.
+    pub heard: Vec<Heard>,
+}
+
+impl ScopedRows {
+    /// The clusters that the facts were seen in, as far as they tell.
+    #[must_use]
+    pub fn clusters(&self) -> BTreeSet<String> {
+        clusters(&self.facts)
+    }
 }
 
 pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<ScopedRows>, StoreError> {
@@ -102,6 +112,7 @@ pub(crate) fn lone_logs(
         objects: Vec::new(),
         left_out: 0,
         window,
+        heard: snapshot.heard()?,
     })
 }
 
@@ -160,6 +171,7 @@ pub(crate) fn of_entities(
         objects,
         left_out,
         window: (first, last),
+        heard: snapshot.heard()?,
     })
 }
 
@@ -174,9 +186,7 @@ fn clusters(facts: &[Fact]) -> BTreeSet<String> {
 }
 
 fn seen_in(fact: &Fact) -> Option<&str> {
-    let cluster = fact.event.entities.cluster.as_deref()?;
-    let is_uid = cluster.len() == 36 && cluster.bytes().filter(|byte| *byte == b'-').count() == 4;
-    is_uid.then_some(cluster)
+    Some(catalogue::cluster(&fact.event)).filter(|cluster| !cluster.is_empty())
 }
 
 /// Whether a fact is about a machine of another cluster, which has the same name there.
@@ -211,8 +221,11 @@ pub(crate) fn places(entities: &BTreeSet<Entity>) -> BTreeSet<SubjectKey> {
         for namespace in [one.namespace.as_str(), ""] {
             wanted.insert((Class::Subject, namespace.to_owned(), one.name.clone()));
         }
-        if !one.uid.is_empty() {
-            wanted.insert((Class::Subject, one.namespace.clone(), one.uid.clone()));
+        // A kernel names the pod of a process by its uid alone.
+        for namespace in [one.namespace.as_str(), ""] {
+            if !one.uid.is_empty() {
+                wanted.insert((Class::Subject, namespace.to_owned(), one.uid.clone()));
+            }
         }
     }
     wanted

@@ -14,7 +14,7 @@ use whathappened_model::time::Nanos;
 
 use crate::access::Access;
 use crate::access_filter::{AccessFilter, in_value};
-use crate::catalogue::{self, CatalogueView, Entity, Root};
+use crate::catalogue::{self, CatalogueView, Entity, Heard, Root};
 use crate::damage::DamagedSegment;
 use crate::elsewhere::FilterOf;
 use crate::error::StoreError;
@@ -306,6 +306,16 @@ impl<'a> Snapshot<'a> {
             return Ok(None);
         }
         scope::lone_logs(self, MatchTier::Workload, ALWAYS).map(Some)
+    }
+
+    /// What each source that may be seen told on each day, in order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn heard(&self) -> Result<Vec<Heard>, StoreError> {
+        let mut all = catalogue::heard(&self.tx).map_err(self.failed())?;
+        all.retain(|one| self.access_filter.permits_source(one.source.as_str()));
+        Ok(all)
     }
 
     /// Whether a root is one still: a log may turn out to be of a run of several.

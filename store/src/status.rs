@@ -148,7 +148,10 @@ impl Store {
                 .database
                 .extend(damaged.into_iter().filter_map(|row| row.detail));
         }
-        status.entities = self.count("SELECT count(*) FROM entities", &mut status.database)?;
+        status.entities = self.count(
+            "SELECT count(*) FROM entities WHERE kind <> 'Heard'",
+            &mut status.database,
+        )?;
         // That nothing happened is kept as well, so that nobody looks again.
         status.incidents = self.count(
             r#"SELECT count(*) FROM incidents WHERE answer NOT LIKE '{"incident":{"cause":"none.%'"#,

@@ -48,13 +48,17 @@ pub(crate) fn questions(fixture: &str) -> Vec<String> {
     all.keys().cloned().collect()
 }
 
-pub(crate) fn case(fixture: &str, rules: &Arc<Rules>) -> Case {
-    let inputs: Vec<Input> = ["input", "loki"]
+pub(crate) fn inputs(fixture: &str) -> Vec<Input> {
+    ["input", "loki"]
         .iter()
         .map(|folder| PathBuf::from(format!("fixtures/{fixture}/{folder}")))
         .filter(|path| path.exists())
         .map(Input::Path)
-        .collect();
+        .collect()
+}
+
+pub(crate) fn case(fixture: &str, rules: &Arc<Rules>) -> Case {
+    let inputs = inputs(fixture);
     let rules = Arc::clone(rules);
     Case::read(&inputs, &Options::default(), rules, &mut |_, _| {}).unwrap()
 }

@@ -201,6 +201,16 @@ fn a_live_cluster_is_asked_and_remembered() {
     assert!(err.contains("No cluster responded"), "{err}");
     let later: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(later["incidents"][0]["cause"], "node.not_ready");
+    // What it could have added may overturn the verdict, and what is known of it ends with the store.
+    assert_ne!(later["incidents"][0]["level"], main["level"]);
+    for row in later["coverage"].as_array().unwrap() {
+        let is_read = row["source"] == "kubernetes" && row["cluster"].is_null();
+        assert!(!(is_read && row["status"] == "complete"), "{row}");
+    }
+    // A mistyped name is no outage.
+    let (code, _, err) = cluster.run(&["gpt2-small-7f3", "--context", "nope"]);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("nope") && err.contains("lab"), "{err}");
     let failed = |row: &&Value| row["status"] == "failed";
     assert!(
         later["coverage"]

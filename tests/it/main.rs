@@ -28,6 +28,7 @@ mod log_tags;
 mod logs;
 mod metrics;
 mod pages;
+mod parity;
 mod plain_words;
 mod play;
 mod quiet;

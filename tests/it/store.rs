@@ -341,7 +341,7 @@ fn damage(store: &Path) {
     damage_of(store, "events");
 }
 
-fn damage_of(store: &Path, table: &str) {
+pub(crate) fn damage_of(store: &Path, table: &str) {
     let mut files: Vec<PathBuf> = segments(&store.join(table));
     files.sort_by_key(|file| std::fs::metadata(file).unwrap().len());
     let file = files.pop().unwrap();

@@ -34,7 +34,12 @@ const DETAILS: [&str; 10] = [
     "process",
 ];
 
-pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityGraph, SpillError> {
+/// `known`: until when the rest was heard of, where the evidence is a part of what is known.
+pub(super) fn build(
+    mut evidence: Evidence,
+    ruleset: &Ruleset,
+    known: Option<Nanos>,
+) -> Result<EntityGraph, SpillError> {
     evidence.objects.settle();
     let derived = version_diff::facts(&evidence.objects)
         .into_iter()
@@ -142,7 +147,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
     node_folder::claim(&evidence, &pods.all, &mut facts);
     learn::heard(&mut pods.all);
     witness::fold(&mut evidence, &mut facts, &gpus);
-    let now = now(&evidence, &zoneless);
+    let now = now(&evidence, &zoneless).max(known);
     scheduling::settle(&pods.all, now, &mut evidence, &mut facts);
     // What an operation set out to do did not happen where it failed in the end.
     instance::settle(&mut pods.all, &failed);

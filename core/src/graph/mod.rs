@@ -103,7 +103,19 @@ impl EntityGraph {
     /// # Errors
     /// When facts cannot be read back from the temporary file.
     pub fn build(evidence: Evidence, ruleset: &Ruleset) -> Result<Self, SpillError> {
-        build::build(evidence, ruleset)
+        build::build(evidence, ruleset, None)
+    }
+
+    /// Ties evidence together that is a part of what is known: the rest was heard until `known`.
+    ///
+    /// # Errors
+    /// When facts cannot be read back from the temporary file.
+    pub fn build_of_part(
+        evidence: Evidence,
+        ruleset: &Ruleset,
+        known: Option<Nanos>,
+    ) -> Result<Self, SpillError> {
+        build::build(evidence, ruleset, known)
     }
 
     /// Whether any record says this of a workload.

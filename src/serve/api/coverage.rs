@@ -10,6 +10,7 @@ use super::extract::{AuthenticatedCaller, Params};
 use super::page::{Page, Paging};
 use super::problem::{ErrorResponses, Problem};
 use crate::answer::CoverageRow;
+use crate::fetch;
 use crate::report::coverage_row;
 use crate::serve::Service;
 
@@ -29,7 +30,12 @@ pub(super) async fn list(
 ) -> Result<Json<Page<CoverageRow>>, Problem> {
     let read = move |service: &Service| {
         let store = Store::open_to_read(&service.store)?;
-        Ok(store.snapshot_for(&caller.access)?.coverage()?)
+        let snapshot = store.snapshot_for(&caller.access)?;
+        let mut rows = snapshot.coverage()?;
+        // What imports, webhooks and collectors told, from when to when.
+        rows.extend(fetch::held_sources(&snapshot)?);
+        rows.sort();
+        Ok(rows)
     };
     let mut rows: Vec<(String, CoverageRow)> = Vec::new();
     for row in &service.work(read).await? {

@@ -64,6 +64,10 @@ impl AccessFilter {
         self.access.sources.is_none()
     }
 
+    pub(crate) fn permits_source(&self, source: &str) -> bool {
+        self.access.permits_source(source)
+    }
+
     /// Whether a machine of this name may be named: it is under a node, not a
     /// member of an experiment of others.
     pub(crate) fn permits_machine(&self, name: &str) -> bool {

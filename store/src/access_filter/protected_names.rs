@@ -86,8 +86,9 @@ impl ProtectedNames {
     pub(super) fn read(db: &Connection, access: &Access) -> rusqlite::Result<Self> {
         let mut words = Self::default();
         let mut found = CatalogueNames::default();
-        let mut rows =
-            db.prepare("SELECT kind, namespace, name, uid, node, owner FROM entities")?;
+        let mut rows = db.prepare(
+            "SELECT kind, namespace, name, uid, node, owner FROM entities WHERE kind <> 'Heard'",
+        )?;
         let mut rows = rows.query([])?;
         while let Some(row) = rows.next()? {
             let one = Row {

@@ -7,6 +7,7 @@ use rusqlite::{Connection, Row, params};
 use whathappened_core::graph::{deployment_of, makers};
 use whathappened_core::resolve::{LABELS, Name};
 
+use super::heard::HEARD;
 use super::update::{ANNOTATIONS, GANG, JOBS, LOG, TAGGED};
 use super::{Entity, Root};
 use crate::access_filter::AccessFilter;
@@ -56,7 +57,8 @@ fn query(
         .prepare_cached(&sql)?
         .query_map(values, entity)?
         .collect::<rusqlite::Result<_>>()?;
-    found.retain(|one| look.access_filter.entity(one));
+    // What sources told when is no entity.
+    found.retain(|one| one.kind != HEARD && look.access_filter.entity(one));
     Ok(found)
 }
 
@@ -397,7 +399,7 @@ pub(crate) fn nearest(look: CatalogueView<'_>) -> rusqlite::Result<Vec<String>> 
         return look
             .db
             .prepare_cached(
-                "SELECT name FROM entities WHERE kind <> 'Pod' UNION SELECT name FROM names ORDER BY 1",
+                "SELECT name FROM entities WHERE kind <> 'Pod' AND kind <> 'Heard' UNION SELECT name FROM names ORDER BY 1",
             )?
             .query_map(params![], |row| row.get(0))?
             .collect();

@@ -1,9 +1,12 @@
 //! Who there is: pods and workloads, who owned them, from when to when, and
 //! under which names people ask for them.
 
+mod heard;
 mod lookup;
 mod update;
 
+pub use heard::Heard;
+pub(crate) use heard::{cluster, heard};
 pub(crate) use lookup::{
     CatalogueView, above, all, closure, family, has_lone_logs, is_of_logs, is_on_top, machines,
     nearest, on_node, others, roots,

@@ -14,6 +14,8 @@ use whathappened_model::time::Nanos;
 
 #[cfg(feature = "lake")]
 use super::Entity;
+use super::heard::{HEARD, Told, told};
+use crate::day::Day;
 use crate::record::{Fact, FactOrObject, Object, Record as _, job_id};
 
 /// Labels come first, then annotations, each in the order of [`LABELS`].
@@ -54,7 +56,31 @@ pub(crate) struct CatalogueUpdate {
     /// known already, and looking that up should cost no memory.
     by_hash: HashMap<u64, Vec<usize>>,
     names: BTreeSet<(String, usize, String)>,
+    /// Where in `entities` sources are that told something lately: rows of one come together.
+    heard: Vec<HeardPlace>,
 }
+
+/// A source's day and its place.
+#[derive(Clone, Debug)]
+struct HeardPlace {
+    source: SourceKind,
+    resource: &'static str,
+    rough: bool,
+    day: Day,
+    cluster: String,
+    place: usize,
+}
+
+impl HeardPlace {
+    fn is_of(&self, told: &Told<'_>) -> bool {
+        (self.source, self.resource, self.rough, self.day)
+            == (told.source, told.resource, told.rough, told.day)
+            && self.cluster == told.cluster
+    }
+}
+
+/// Sources that are looked for among the latest before the catalogue's own list is.
+const LATELY: usize = 16;
 
 /// The name of the log that a line stands in, where it says nothing else of where it is from:
 /// what the entity graph calls a run that it knows from such a log alone.
@@ -78,6 +104,7 @@ pub(crate) fn lone_log(event: &Event) -> Option<&str> {
 
 impl CatalogueUpdate {
     pub(crate) fn see(&mut self, row: &FactOrObject) {
+        self.hear(row);
         match row {
             FactOrObject::Fact(fact) => self.fact(fact),
             FactOrObject::Object(object) => self.object(object),
@@ -86,6 +113,34 @@ impl CatalogueUpdate {
 
     pub(crate) fn len(&self) -> usize {
         self.entities.len() + self.names.len()
+    }
+
+    /// Notes that a source told something.
+    fn hear(&mut self, row: &FactOrObject) {
+        let Some(told) = told(row) else {
+            return;
+        };
+        let known = self.heard.iter().find(|one| one.is_of(&told));
+        let known = known.map(|one| one.place);
+        let place = known.unwrap_or_else(|| {
+            let (uid, name) = told.key();
+            let place = self.place((&uid, HEARD, "", &name));
+            self.heard.truncate(LATELY);
+            let one = HeardPlace {
+                source: told.source,
+                resource: told.resource,
+                rough: told.rough,
+                day: told.day,
+                cluster: told.cluster.to_owned(),
+                place,
+            };
+            self.heard.insert(0, one);
+            place
+        });
+        if let Some(life) = self.entities.get_mut(place) {
+            life.first = life.first.min(told.first);
+            life.last = life.last.max(told.last);
+        }
     }
 
     fn fact(&mut self, fact: &Fact) {

@@ -1,6 +1,7 @@
 //! The first page: a search, what is running, and what happened lately.
 
 use maud::{Markup, html};
+use whathappened_model::time::rfc3339;
 
 use super::super::super::clock::{Clock, duration, seconds_between};
 use super::super::super::style::Tz;
@@ -123,6 +124,7 @@ fn running(home: &Home) -> Markup {
                         @if let Some(namespace) = &run.namespace { " in " (cells::text(namespace, room)) }
                         " · " (wording::count(usize::try_from(run.pods).unwrap_or(usize::MAX), "pod"))
                         @if let Some(started) = &run.started { " · since " (cells::time(started, Clock(Tz::Utc), room)) }
+                        (unheard(run, &home.now))
                     }
                 }
             }
@@ -130,6 +132,17 @@ fn running(home: &Home) -> Markup {
         @if home.running_all > home.running.len() {
             p.dim { (wording::count(home.running_all - home.running.len(), "more run")) "." }
         }
+    }
+}
+
+/// Since when nothing was heard of a run or its cluster, where that is long ago: how it stands now
+/// is not known.
+fn unheard(run: &ListedRun, now: &str) -> Markup {
+    const LONG_S: f64 = 900.0;
+    let heard = run.last_heard.map(rfc3339);
+    let silent = seconds_between(heard.as_deref(), Some(now)).filter(|s| *s > LONG_S);
+    html! {
+        @if let (Some(heard), Some(_)) = (&heard, silent) { " · last heard of " (ago(heard, now)) }
     }
 }
 

@@ -1,0 +1,208 @@
+//! What a store holds beside the rows of a question: which sources were heard of at that time, and
+//! until when those told that would have told of this. So a question over a store speaks from the
+//! same moment, and of the same sources, as one over the files that were imported.
+
+use std::collections::BTreeSet;
+
+use whathappened_model::coverage::Coverage;
+use whathappened_model::event::SourceKind;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_store::{Heard, Root, ScopedRows, Snapshot};
+
+use crate::case::Held;
+use crate::error::Error;
+
+/// A recording begins somewhat before a run, and goes on after it.
+const BEFORE: Nanos = 3_600 * SECOND;
+const AFTER: Nanos = 86_400 * SECOND;
+
+/// Of a source that was silent for this long nobody knows that it would have told of a run of before.
+const GAP: Nanos = 7 * 86_400 * SECOND;
+
+/// What is held beside some rows.
+pub(super) fn beside(found: &ScopedRows) -> Held {
+    let clusters = found.clusters();
+    let near = near(found.window);
+    let sources = sources(&found.heard, &clusters, near);
+    let own = own_sources(found);
+    let told = found.heard.iter().filter(|one| {
+        let tells = own.contains(&one.source) || touches(one, near);
+        one.is_dated && is_of(&clusters, one) && tells
+    });
+    let last = last(found);
+    let of_cluster = |one: &&Heard| {
+        let is_own = match clusters.is_empty() {
+            true => one.cluster.is_empty(),
+            false => clusters.contains(&one.cluster),
+        };
+        one.source == SourceKind::Kubernetes && one.is_dated && is_own
+    };
+    Held {
+        known_until: last.map(|last| until(last, told)),
+        cluster_until: last.and_then(|last| {
+            let mut heard = found.heard.iter().filter(of_cluster).peekable();
+            heard.peek().is_some().then(|| until(last, heard))
+        }),
+        sources,
+    }
+}
+
+/// The sources and resources that were heard of in a window.
+pub(super) fn sources(
+    heard: &[Heard],
+    clusters: &BTreeSet<String>,
+    window: (Nanos, Nanos),
+) -> BTreeSet<(&'static str, String)> {
+    heard
+        .iter()
+        .filter(|one| one.resource != "objects" && touches(one, window) && is_of(clusters, one))
+        .map(|one| (one.source.as_str(), one.resource.clone()))
+        .collect()
+}
+
+/// What each source of a store told, as rows of coverage: imports, webhooks and collectors alike.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn held_sources(snapshot: &Snapshot<'_>) -> Result<Vec<Coverage>, Error> {
+    let mut rows: Vec<Coverage> = Vec::new();
+    let mut heard = snapshot.heard()?;
+    heard.retain(|one| one.resource != "objects");
+    heard.sort_by(|a, b| {
+        let place = |one: &Heard| (one.source, one.resource.clone(), one.cluster.clone());
+        place(a).cmp(&place(b))
+    });
+    for one in &heard {
+        let cluster = Some(one.cluster.clone()).filter(|cluster| !cluster.is_empty());
+        let known = rows.last_mut().filter(|row| {
+            (&*row.source, &*row.resource, &row.cluster)
+                == (one.source.as_str(), &*one.resource, &cluster)
+        });
+        match known {
+            Some(row) => {
+                row.got_from = row.got_from.min(Some(one.from));
+                row.got_to = row.got_to.max(Some(one.to));
+            }
+            None => rows.push(Coverage {
+                cluster,
+                got_from: Some(one.from),
+                got_to: Some(one.to),
+                detail: Some("in the store; its records are not counted by source".to_owned()),
+                ..Coverage::new(one.source.as_str(), &one.resource)
+            }),
+        }
+    }
+    Ok(rows)
+}
+
+/// Until when the clusters of a store told something of themselves, from each moment on without a long
+/// silence: the end of what is known of a run that was there then.
+#[derive(Clone, Debug, Default)]
+pub struct ClusterHours {
+    heard: Vec<Heard>,
+}
+
+impl ClusterHours {
+    /// Of a store.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn of(snapshot: &Snapshot<'_>) -> Result<Self, Error> {
+        let mut heard = snapshot.heard()?;
+        heard.retain(|one| one.source == SourceKind::Kubernetes && one.is_dated);
+        Ok(Self { heard })
+    }
+
+    /// Until when it is known that a run of the store was there.
+    #[must_use]
+    pub fn of_run(&self, root: &Root) -> Nanos {
+        // Nobody watches these as a cluster is watched.
+        let is_elsewhere = matches!(
+            root.kind.as_str(),
+            "Experiment" | "Gang" | "Instance" | "InstanceGroup" | "Log" | "SlurmJob"
+        );
+        if is_elsewhere {
+            return root.last;
+        }
+        self.until(root.last)
+    }
+
+    /// Until when what was heard of last at this moment was looked at. Where several clusters are
+    /// known, nobody can say of which one it was, and it counts itself.
+    fn until(&self, last: Nanos) -> Nanos {
+        let mut clusters: Vec<&str> = self.heard.iter().map(|one| &*one.cluster).collect();
+        clusters.sort_unstable();
+        clusters.dedup();
+        // What objects say has no cluster, and is told by facts of one as well.
+        if clusters.len() > 1 {
+            clusters.retain(|cluster| !cluster.is_empty());
+        }
+        let [cluster] = clusters.as_slice() else {
+            return last;
+        };
+        until(
+            last,
+            self.heard.iter().filter(|one| one.cluster == *cluster),
+        )
+    }
+}
+
+/// The end of what is told from a moment on without a long silence. Days come in any order.
+fn until<'a>(last: Nanos, told: impl Iterator<Item = &'a Heard>) -> Nanos {
+    let mut told: Vec<&Heard> = told.collect();
+    told.sort_by_key(|one| one.from);
+    told.into_iter().fold(last, |until, one| {
+        if one.from <= until.saturating_add(GAP) {
+            until.max(one.to)
+        } else {
+            until
+        }
+    })
+}
+
+/// When records of what lived may have been told.
+fn near((first, last): (Nanos, Nanos)) -> (Nanos, Nanos) {
+    (first.saturating_sub(BEFORE), last.saturating_add(AFTER))
+}
+
+fn touches(one: &Heard, (from, to): (Nanos, Nanos)) -> bool {
+    one.from <= to && one.to >= from
+}
+
+/// Whether a source may have told of what is in some clusters.
+fn is_of(clusters: &BTreeSet<String>, one: &Heard) -> bool {
+    one.cluster.is_empty() || clusters.is_empty() || clusters.contains(&one.cluster)
+}
+
+/// The sources that told of this.
+fn own_sources(found: &ScopedRows) -> BTreeSet<SourceKind> {
+    let facts = found.facts.iter().flat_map(|fact| fact.seen_by.iter());
+    let mut own: BTreeSet<SourceKind> = facts.copied().collect();
+    own.extend(
+        found
+            .objects
+            .iter()
+            .map(|object| object.version.source_kind),
+    );
+    own
+}
+
+/// When this was told of last.
+fn last(found: &ScopedRows) -> Option<Nanos> {
+    let facts = found.facts.iter().map(|fact| &fact.event);
+    let facts = facts
+        .filter(|event| event.time.lo != Nanos::MIN && event.time.hi != Nanos::MAX)
+        .filter(|event| {
+            // A clock whose zone nobody knows may be hours wrong.
+            let inferred = event.attribute("time_inferred");
+            !(event.fact == "node.log" && matches!(inferred, Some("year" | "zone")))
+        })
+        .map(|event| event.time.lo);
+    let objects = found
+        .objects
+        .iter()
+        .filter_map(|object| object.version.at)
+        .filter(|at| *at != Stamp::OPEN)
+        .map(|at| at.lo);
+    facts.chain(objects).max()
+}
