@@ -135,6 +135,18 @@ impl Client {
             .unwrap_or(Err(HttpError::TimedOut(allowed)))
     }
 
+    /// Why there was no answer: that nobody listens is told with the address.
+    fn no_answer(&self, error: reqwest::Error) -> HttpError {
+        let is_connecting = error.is_connect();
+        match broken(error) {
+            HttpError::Broken(why) if is_connecting && why.contains("refused") => {
+                let address = self.inner.base.origin().ascii_serialization();
+                HttpError::Unreachable { address, why }
+            }
+            other => other,
+        }
+    }
+
     async fn fetch_request(&self, request: &Request) -> Result<Answer, HttpError> {
         let inner = &self.inner;
         let mut url = inner.base.join(&request.path).map_err(|error| {
@@ -153,7 +165,8 @@ impl Client {
                 .body(body.clone());
         }
         let built = inner.options.auth.finish(builder).await?;
-        let response = inner.client.execute(built).await.map_err(broken)?;
+        let sent = inner.client.execute(built).await;
+        let response = sent.map_err(|error| self.no_answer(error))?;
         let (status, headers) = (response.status(), response.headers().clone());
         // What is wrong needs few words; what is right may be long.
         let cap = if status.is_success() {

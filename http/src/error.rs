@@ -27,6 +27,14 @@ pub enum HttpError {
     /// The connection broke, or never came about.
     #[error("the connection failed: {0}")]
     Broken(String),
+    /// Nobody listens there.
+    #[error("the connection to {address} failed: {why}")]
+    Unreachable {
+        /// The server, without a user, a path or a question.
+        address: String,
+        /// What the system says.
+        why: String,
+    },
     /// No secure connection.
     #[error("cannot establish a secure connection: {0}")]
     Tls(String),
@@ -94,7 +102,8 @@ impl HttpError {
         Some(named.map_or(*code, |(code, _)| *code))
     }
 
-    /// Whether the same request may succeed in a moment.
+    /// Whether the same request may succeed in a moment. Where nobody listens, waiting a second helps
+    /// nobody who waits for the answer.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Broken(_))
@@ -139,7 +148,9 @@ impl HttpError {
                 _ => "see the server's own logs",
             },
             Self::TooLarge(_) | Self::TimedOut(_) => "request less data, or allow more time",
-            Self::Broken(_) => "check the address, the network and the VPN",
+            Self::Broken(_) | Self::Unreachable { .. } => {
+                "check the address, the network and the VPN"
+            }
             Self::Tls(_) => "check the address and the CA certificate",
             Self::Garbage(_) => "check that the address is that of the API and not of a web page",
             Self::BadRequest(_) => "check the configuration",

@@ -287,6 +287,19 @@ async fn what_is_wrong_with_the_options_is_told() {
 }
 
 #[tokio::test]
+async fn where_nobody_listens_is_asked_once_and_named() {
+    let nobody = Client::new(HttpOptions::new("http://127.0.0.1:1/loki")).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let failure = nobody.send(&Request::get("x"), deadline).await.unwrap_err();
+    let told = failure.to_string();
+    assert!(
+        told.starts_with("the connection to http://127.0.0.1:1 failed: "),
+        "{told}"
+    );
+    assert_eq!(nobody.sent(), 1);
+}
+
+#[tokio::test]
 async fn pages_for_browsers_are_no_answers() {
     let fake = Fake::start(|_| {
         Reply::Text(

@@ -88,7 +88,11 @@ impl SearchClient {
         for turn in 0..self.nodes.len() {
             let at = (start + turn) % self.nodes.len();
             match self.nodes[at].send(request, deadline).await {
-                Err(failure @ (HttpError::Broken(_) | HttpError::Tls(_))) => last = Some(failure),
+                Err(
+                    failure @ (HttpError::Broken(_)
+                    | HttpError::Unreachable { .. }
+                    | HttpError::Tls(_)),
+                ) => last = Some(failure),
                 answered => {
                     self.node.store(at, Ordering::Relaxed);
                     return answered;

@@ -77,7 +77,11 @@ impl Tally {
     }
 
     pub(super) fn failure(&mut self, why: ReadReason, failure: &HttpError) {
-        let emitted = format!("{}: {failure}; {}", why.words(), failure.hint());
+        let emitted = match failure {
+            // It is the same whatever was asked for.
+            HttpError::Unreachable { .. } => format!("{failure}; {}", failure.hint()),
+            _ => format!("{}: {failure}; {}", why.words(), failure.hint()),
+        };
         let emitted = (failure.status(), emitted);
         if !self.failures.contains(&emitted) {
             self.failures.push(emitted);

@@ -37,6 +37,8 @@ struct Reader<'a> {
     /// The machines whose own logs are asked for.
     machines: MachineWatchlist,
     tallies: BTreeMap<LineOwner, Tally>,
+    /// Nobody listens there: nothing else is asked.
+    is_gone: bool,
 }
 
 /// Reads what bears on a question. Lines go to `sink`; the rows say what was
@@ -77,8 +79,12 @@ pub(super) async fn read(
         harvest: CollectedLines::default(),
         machines: MachineWatchlist::of(&fetch_request.scope, span),
         tallies: BTreeMap::new(),
+        is_gone: false,
     };
     let counts = reader.count(&groups).await;
+    if reader.is_gone {
+        return reader.finish(fetch_request, sink);
+    }
     reader.lines(&pods, &groups, &counts).await;
     let mut rows = Vec::new();
     for (about, span) in &groups {
@@ -116,12 +122,32 @@ impl Reader<'_> {
         self.store.requests().saturating_sub(self.before)
     }
 
+    /// Says of everything that would have been read that nobody listens there.
+    fn give_up(&mut self, span: Span, failure: &HttpError) {
+        self.is_gone = true;
+        let machines = self
+            .machines
+            .pieces(self.depth, &self.store.limits())
+            .into_iter()
+            .map(|piece| (LineOwner::Machines, piece.query.span));
+        let pods = std::iter::once((LineOwner::Pods(None), span));
+        for (of, span) in pods.chain(machines) {
+            let tally = self.tallies.entry(of).or_default();
+            tally.requested(span);
+            tally.failure(ReadReason::Whole, failure);
+        }
+    }
+
     /// How many lines each group has; nothing where the store cannot tell.
     async fn count(&mut self, groups: &[(LineSubject, Span)]) -> Vec<Counts> {
         let mut all = Vec::new();
         for (about, span) in groups {
             let counted = match self.store.counts(about, *span, self.deadline).await {
                 Ok(counted) => counted,
+                Err(failure @ HttpError::Unreachable { .. }) => {
+                    self.give_up(*span, &failure);
+                    return all;
+                }
                 Err(failure) => {
                     // Lines are asked for anyway, and will tell what is wrong.
                     tracing::debug!(%failure, "lines could not be counted");

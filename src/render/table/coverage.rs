@@ -73,13 +73,19 @@ type Group<'a> = Vec<&'a CoverageRow>;
 fn groups<'a>(answer: &'a Answer, keep: impl Fn(&CoverageRow) -> bool) -> Vec<Group<'a>> {
     let mut groups: BTreeMap<_, Group<'a>> = BTreeMap::new();
     for row in answer.coverage.iter().filter(|row| keep(row)) {
-        let shown = (&row.detail, &row.would_have_shown);
+        // What failed for one reason is one line, whatever it would have shown.
+        let failed = matches!(&*row.status, "failed" | "denied") && row.detail.is_some();
+        let (resource, shown) = if failed {
+            (None, None)
+        } else {
+            (Some(&row.resource), row.would_have_shown.as_ref())
+        };
         let key = (
             weight(&row.status),
             &row.source,
-            &row.resource,
+            resource,
             &row.status,
-            shown,
+            (&row.detail, shown),
         );
         groups.entry(key).or_default().push(row);
     }
@@ -140,10 +146,13 @@ fn shortfall(group: &Group<'_>, tone: Tone, clock: Clock) -> Spans {
 }
 
 fn name(group: &Group<'_>) -> Spans {
-    let Some(row) = group.first() else {
-        return Spans::new();
-    };
-    Spans::new().data(Tone::Strong, &source(&row.source, &row.resource))
+    let mut names: Vec<String> = group
+        .iter()
+        .map(|row| source(&row.source, &row.resource))
+        .collect();
+    names.sort();
+    names.dedup();
+    Spans::new().data(Tone::Strong, &gaps::joined(names))
 }
 
 fn place(group: &Group<'_>) -> Spans {
@@ -153,7 +162,18 @@ fn place(group: &Group<'_>) -> Spans {
             (None, Some(cluster)) => Spans::new().say(" on ").data(Tone::Plain, cluster),
             (None, None) => Spans::new(),
         },
-        several => Spans::new().say(format!(" in {}", count(several.len(), "place"))),
+        several => {
+            let mut places: Vec<_> = several
+                .iter()
+                .map(|row| (&row.namespace, &row.cluster))
+                .collect();
+            places.sort();
+            places.dedup();
+            match places.len() {
+                1 => place(&several.iter().take(1).copied().collect()),
+                places => Spans::new().say(format!(" in {}", count(places, "place"))),
+            }
+        }
     }
 }
 
@@ -183,15 +203,17 @@ fn keeps(seconds: i64) -> Spans {
 }
 
 fn would_have(group: &Group<'_>) -> Spans {
-    match group
-        .first()
-        .and_then(|row| row.would_have_shown.as_deref())
-    {
-        Some(shown) => Spans::new()
-            .own(Tone::Dim, " · would have shown ")
-            .data(Tone::Plain, shown),
-        None => Spans::new(),
+    let mut shown: Vec<&str> = group
+        .iter()
+        .filter_map(|row| row.would_have_shown.as_deref())
+        .collect();
+    shown.dedup();
+    if shown.is_empty() {
+        return Spans::new();
     }
+    Spans::new()
+        .own(Tone::Dim, " · would have shown ")
+        .data(Tone::Plain, &shown.join("; "))
 }
 
 fn healthy(page: &mut Page<'_>, answer: &Answer) {

@@ -62,7 +62,7 @@ struct Gap {
 fn short(rows: &[&CoverageRow]) -> Vec<Gap> {
     let mut groups: BTreeMap<(usize, String), Vec<&CoverageRow>> = BTreeMap::new();
     for row in rows.iter().filter(|row| fell_short(row)) {
-        let key = (weight(&row.status), in_words(&row.source, &row.resource));
+        let key = (weight(&row.status), names(row, rows));
         groups.entry(key).or_default().push(row);
     }
     let reported = groups.into_iter().map(|((weight, what), rows)| {
@@ -100,6 +100,40 @@ fn short(rows: &[&CoverageRow]) -> Vec<Gap> {
         Gap { sign, tone, body }
     });
     reported.collect()
+}
+
+/// What a row is of; several resources of one source that fell short for one reason are named together.
+fn names(row: &CoverageRow, rows: &[&CoverageRow]) -> String {
+    let alike = |other: &&&CoverageRow| {
+        (&other.source, &other.status, &other.detail) == (&row.source, &row.status, &row.detail)
+            && (matches!(&*row.status, "failed" | "denied") && row.detail.is_some()
+                || other.resource == row.resource)
+    };
+    let alike = rows.iter().filter(alike);
+    let mut names: Vec<String> = alike
+        .map(|row| in_words(&row.source, &row.resource))
+        .collect();
+    names.sort();
+    names.dedup();
+    joined(names)
+}
+
+/// `loki logs, loki kernel` as `loki kernel and logs`.
+pub(super) fn joined(names: Vec<String>) -> String {
+    let first = names.first().and_then(|name| name.split_once(' '));
+    let source = first.map_or("", |(source, _)| source).to_owned();
+    let of_one = |name: &String| {
+        name.strip_prefix(&source)
+            .is_some_and(|rest| rest.starts_with(' '))
+    };
+    if names.len() < 2 || source.is_empty() || !names.iter().all(of_one) {
+        return names.join(", ");
+    }
+    let rest: Vec<&str> = names
+        .iter()
+        .filter_map(|name| name.get(source.len() + 1..))
+        .collect();
+    format!("{source} {}", rest.join(", "))
 }
 
 /// What a source says of many containers one by one, once, and of how many: `pod/container:
@@ -195,6 +229,25 @@ mod tests {
         assert_eq!(folded(&detail), Some((5, why.to_owned())));
         assert_eq!(folded("a-0/main: denied; a-1/main: cut off"), None);
         assert_eq!(folded("the server is busy; ask later"), None);
+    }
+
+    #[test]
+    fn what_failed_for_one_reason_is_one_line() {
+        let why = Some("the connection to http://loki failed: refused");
+        let rows = [
+            row("loki", "events", "failed", why),
+            row("loki", "kernel", "failed", why),
+            row("loki", "logs", "failed", why),
+            row("prometheus", "metrics", "failed", why),
+        ];
+        let rows: Vec<&CoverageRow> = rows.iter().collect();
+        let gaps = short(&rows);
+        assert_eq!(gaps.len(), 2);
+        let text: String = gaps[0].body.0.iter().map(|span| &*span.text).collect();
+        assert!(
+            text.starts_with("loki events, kernel, logs failed: "),
+            "{text}"
+        );
     }
 
     fn row(source: &str, resource: &str, status: &str, detail: Option<&str>) -> CoverageRow {
