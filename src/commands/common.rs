@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use whathappened_connectors::recording::{FileStatus, Input, Options, Summary};
+use whathappened_connectors::recording::{FileStatus, FileSummary, Input, Options, Summary};
 use whathappened_core::resolve::Name;
 use whathappened_model::connector::{Clock, Window};
 use whathappened_store::Store;
@@ -93,16 +93,19 @@ pub fn recorded(args: &InputArgs, rules: Arc<Rules>) -> Result<Case, Error> {
         bar.set_position(done);
     })?;
     bar.finish_and_clear();
-    if !args.quiet {
-        let stored = case.counts.reported - case.counts.duplicates;
-        let stored = count(stored, "fact");
-        let facts = format!(
-            "{stored} read, {}",
-            count(case.counts.duplicates, "duplicate")
-        );
-        report(&case.summary, &facts);
-    }
+    // What the error says need not be said twice.
     nothing_read(&case.summary)?;
+    if !args.quiet {
+        let facts = case.counts.reported - case.counts.duplicates;
+        let again = match case.counts.duplicates {
+            0 => String::new(),
+            again => format!(" ({again} more were reported again)"),
+        };
+        report(
+            &case.summary,
+            &format!("{} found{again}", count(facts, "fact")),
+        );
+    }
     Ok(case)
 }
 
@@ -224,7 +227,10 @@ fn write_report(
 ) -> std::io::Result<()> {
     let total = &summary.total;
     let records = count(total.records, "record");
-    let mut line = format!("Read {records} from {}: {facts}", total.form);
+    // The records add up; one record may tell several facts.
+    let unused = total.irrelevant + total.left_out + total.rejected;
+    let used = total.records.saturating_sub(unused);
+    let mut line = format!("Read {records} from {}: {used} used", total.form);
     for (number, what) in [
         (total.irrelevant, "irrelevant"),
         (total.left_out, "log lines left out"),
@@ -234,7 +240,7 @@ fn write_report(
             line.push_str(&format!(", {number} {what}"));
         }
     }
-    writeln!(out, "{line}.")?;
+    writeln!(out, "{line}; {facts}.")?;
     for file in &summary.files {
         match &file.status {
             FileStatus::Complete => {}
@@ -274,7 +280,37 @@ pub fn nothing_read(summary: &Summary) -> Result<(), Error> {
             failed.join("; ")
         )));
     }
-    Ok(())
+    if summary.files.is_empty() || !summary.files.iter().all(is_unreadable) {
+        return Ok(());
+    }
+    let why = summary.rejected.first().map(|record| record.why.clone());
+    let whys: Vec<String> = summary
+        .files
+        .iter()
+        .take(SHOWN)
+        .map(|file| match (&file.status, &why) {
+            (FileStatus::Failed(why) | FileStatus::Truncated(why), _) => {
+                format!("{}: {why}", file.name)
+            }
+            (FileStatus::Complete, Some(why)) if file.rejected > 0 => {
+                format!("{}: {why}", file.name)
+            }
+            (FileStatus::Complete, _) => format!("{}: not in a known format", file.name),
+        })
+        .collect();
+    Err(Error::misused(
+        format!("nothing could be read: {}", whys.join("; ")),
+        "give logs, the output of kubectl, or what docs/formats.md lists",
+    ))
+}
+
+/// Whether a file, which is not empty, gave nothing at all: what it holds is damaged or of no known
+/// format. A log of a machine in which no line means anything was read all the same.
+fn is_unreadable(file: &FileSummary) -> bool {
+    let is_cut = matches!(file.status, FileStatus::Truncated(_));
+    let is_damaged = is_cut && file.rejected == file.records;
+    let is_failed = matches!(file.status, FileStatus::Failed(_));
+    file.observations == 0 && (is_failed || is_damaged || file.is_foreign)
 }
 
 /// Until Ctrl-C or SIGTERM.

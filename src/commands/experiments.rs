@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use whathappened_core::resolve::rank_names;
-use whathappened_model::time::{Nanos, Stamp};
+use whathappened_model::time::{Nanos, Stamp, rfc3339};
 use whathappened_store::Store;
 
-use super::question::{moment, moment_of_store, newest};
+use super::question::{moment, moment_of_store};
 use super::{arguments, clock, common, pager, piped, settings, stored};
 use crate::answer::{Level, ListedRun, no_state};
 use crate::case::Rules;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::Config;
 use crate::error::Error;
-use crate::render::{self, Format, RenderError};
+use crate::render::{self, Format, RenderError, Tz};
 use crate::{fetch, report};
 
 /// Lists runs, newest first, with state, cause, time, owner and number of pods
@@ -58,7 +58,12 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         ..args.clone()
     };
     let rules = common::rules(&args.input)?;
-    let KnownRuns { all, latest, hint } = if args.input.from.is_empty() {
+    let KnownRuns {
+        all,
+        since,
+        newest,
+        hint,
+    } = if args.input.from.is_empty() {
         of_store(args, &rules).await?
     } else {
         let case = common::recorded(&args.input, rules)?;
@@ -67,10 +72,12 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             .map(|text| moment(text, case.graph.now, args.output.tz))
             .transpose()?;
         let mut all = report::listing(&case).await?;
+        let newest = all.iter().filter_map(last_of).max();
         all.retain(|one| since.is_none_or(|since| lived(one, since)));
         KnownRuns {
             all,
-            latest: case.graph.now,
+            since,
+            newest,
             hint: None,
         }
     };
@@ -88,12 +95,12 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     pager::show(&args.output, |out| show(args, &list, out))?;
     // An empty list is told even to those who want no more than the list.
     if list.is_empty() && is_narrowed(args) {
-        let looked_after = latest.filter(|_| all.is_empty() && args.since.is_some());
+        let looked_after = newest.filter(|_| all.is_empty() && args.since.is_some());
         return Err(Error::NoneLeft {
             why: none_left(args, &all),
             hint: looked_after.map_or_else(
                 || "list all of them: whathappened experiments".to_owned(),
-                |latest| newest(latest, args.output.tz),
+                |newest| newest_run(newest, args.output.tz),
             ),
         });
     }
@@ -101,6 +108,16 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         note!("The data that was read contains no runs.");
     }
     if !args.input.quiet {
+        if !list.is_empty() && args.output.format == Format::Table {
+            note!(
+                "Columns: state, time (of the cause, else of the end or the start), pods, cause, owner, run."
+            );
+        }
+        // A length of time counts back from the latest record, which may be days old.
+        if let (Some(asked), Some(since)) = (&args.since, since) {
+            let at = args.output.tz.rfc3339(&rfc3339(since));
+            note!("Runs that were active at or after {at} (--since {asked}).");
+        }
         if !list.is_empty() && list.len() < all.len() {
             let known = common::count(all.len() as u64, "run");
             note!(
@@ -181,10 +198,26 @@ fn show(args: &Args, list: &[ListedRun], out: &mut dyn Write) -> Result<(), Rend
 /// The runs of a window.
 struct KnownRuns {
     all: Vec<ListedRun>,
-    /// The time of the newest record, whether of the window or not.
-    latest: Option<Nanos>,
+    /// The beginning of the window that was asked for.
+    since: Option<Nanos>,
+    /// When the newest run was heard of last, whether it is of the window or not.
+    newest: Option<Nanos>,
     /// What is missing and how to get it.
     hint: Option<String>,
+}
+
+/// When a run was heard of last.
+fn last_of(one: &ListedRun) -> Option<Nanos> {
+    let known = [&one.time, &one.ended, &one.started].into_iter().flatten();
+    let known = known.filter_map(|text| Stamp::parse(text).map(|stamp| stamp.lo));
+    known.chain(one.seen.map(|(_, last)| last)).max()
+}
+
+/// Where the newest run lies, for those who looked after it.
+fn newest_run(at: Nanos, tz: Tz) -> String {
+    let at = tz.rfc3339(&rfc3339(at));
+    let day = at.get(..10).unwrap_or(&at);
+    format!("the newest run was last heard of at {at}: use --since {day}")
 }
 
 /// Whether the last that is known of a run is not before a time.
@@ -211,10 +244,18 @@ async fn of_store(args: &Args, rules: &Arc<Rules>) -> Result<KnownRuns, Error> {
         .transpose()?;
     let window = (since.unwrap_or(Nanos::MIN), Nanos::MAX);
     let explained = explain(&store, &config, window, rules, args.input.quiet).await?;
-    let all = fetch::listed(&store.snapshot()?, window)?;
+    let snapshot = store.snapshot()?;
+    let all = fetch::listed(&snapshot, window)?;
+    let newest = if all.is_empty() {
+        let runs = fetch::listed(&snapshot, (Nanos::MIN, Nanos::MAX))?;
+        runs.iter().filter_map(last_of).max()
+    } else {
+        None
+    };
     Ok(KnownRuns {
         all,
-        latest,
+        since,
+        newest,
         hint: explained.and_then(|one| one.hint()),
     })
 }

@@ -4,6 +4,7 @@ use std::io::{IsTerminal as _, Write};
 use std::time::Duration;
 
 use chrono::{DateTime, NaiveDateTime};
+use whathappened_core::evidence::Row;
 use whathappened_model::connector::Window;
 use whathappened_model::time::{Nanos, rfc3339};
 use whathappened_store::{Limits, Store};
@@ -168,6 +169,15 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
             .collect();
         owners::hinted(error, owners.iter().map(String::as_str))
     })?;
+    if piped && tells_nothing(&case) {
+        answer.notes.push(format!(
+            "No line of {} was recognised: pipe in the output of kubectl, the log of a program, or dmesg",
+            match case.summary.total.records {
+                1 => "this 1 line".to_owned(),
+                lines => format!("these {lines} lines"),
+            }
+        ));
+    }
     let snapshot = stored.as_ref().map(Store::snapshot).transpose()?;
     history::remember(&mut answer, &case, snapshot.as_ref())?;
     drop(snapshot);
@@ -219,6 +229,18 @@ fn show(args: &Args, answer: &Answer) -> Result<(), Error> {
     pager::show(&args.output, |out| {
         render::answer(answer, args.output.format, &style, out)
     })
+}
+
+/// Whether text was read of which no line means anything, and none bears a time: a question, or
+/// what a tool prints for people.
+fn tells_nothing(case: &Case) -> bool {
+    let evidence = &case.graph.evidence;
+    let is_undated = |row: &Row| !row.tells && row.time.hi == Nanos::MAX;
+    let has_steps = case.graph.pods.iter().any(|pod| pod.progress.is_some());
+    !evidence.rows().is_empty()
+        && evidence.objects.is_empty()
+        && !has_steps
+        && evidence.rows().iter().all(is_undated)
 }
 
 /// Without a name and a place to look it is about what is piped in.

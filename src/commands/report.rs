@@ -2,19 +2,22 @@
 
 use std::sync::Arc;
 
-use whathappened_model::time::Nanos;
+use whathappened_model::time::{Nanos, rfc3339};
 use whathappened_store::Store;
 
+use super::question::{moment, moment_of_store};
 use super::{arguments, clock, common, experiments, pager, piped, settings, stored};
-use crate::answer::FleetReport;
+use crate::answer::{FleetReport, ListedRun};
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::parse_duration;
 use crate::error::Error;
-use crate::fetch;
 use crate::render;
 use crate::sql::{FleetScope, Session, StoredTables, fleet, window};
+use crate::{fetch, report};
 
 /// Reports what was lost in a period: by cause, day, owner, node pool and machine
+///
+/// Use --namespace to report on some namespaces only.
 ///
 /// Incidents and GPU-hours, time between failures by size of run, machines that fail again and
 /// again, how sure the verdicts are and what was missing most often. Each figure comes with its
@@ -22,9 +25,18 @@ use crate::sql::{FleetScope, Session, StoredTables, fleet, window};
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_arg("format", crate::cli::report_formats))]
 pub struct Args {
-    /// Length of the period, which ends with the latest record: 24h, 7d, 4w.
+    /// Start of the period: a length before its end (24h, 7d, 4w), RFC 3339, a date or yesterday.
     #[arg(long, value_name = "TIME", default_value = "7d")]
     pub since: String,
+    /// End of the period, exclusive: RFC 3339, a date or today; the latest record by default.
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// Only incidents and runs of this owner: the full name or the part before the @.
+    #[arg(long, value_name = "NAME")]
+    pub owner: Option<String>,
+    /// Write the report to this file.
+    #[arg(long = "output", short = 'o', value_name = "FILE")]
+    pub file: Option<std::path::PathBuf>,
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
@@ -36,50 +48,116 @@ pub struct Args {
 /// # Errors
 /// When the period is none, or the data cannot be read.
 pub async fn run(args: &Args) -> Result<(), Error> {
-    let length = parse_duration(&args.since).filter(|length| *length > 0);
-    let length = length.ok_or_else(|| {
-        Error::misused(
-            format!("--since {} is not a length of time", args.since),
-            "write 24h, 7d or 4w",
-        )
-    })?;
     let args = &Args {
         input: piped::beside(&args.input).await?,
         ..args.clone()
     };
     let report = if args.input.from.is_empty() {
-        of_store(args, length).await?
+        of_store(args).await?
     } else {
-        of_recording(args, length).await?
+        of_recording(args).await?
     };
-    let style = common::style(&args.output);
+    let mut style = common::style(&args.output);
+    if let Some(file) = &args.file {
+        return common::write_file(file, |out| {
+            // A file has no colours.
+            style.color = false;
+            render::fleet(&report, args.output.format, &style, out)
+        });
+    }
     pager::show(&args.output, |out| {
         render::fleet(&report, args.output.format, &style, out)
     })
 }
 
-async fn of_recording(args: &Args, length: Nanos) -> Result<FleetReport, Error> {
-    let rules = common::rules(&args.input)?;
-    let case = Arc::new(common::recorded(&args.input, Arc::clone(&rules))?);
-    let (from, to) = window(case.graph.now.unwrap_or_else(clock::now), length);
-    // All of a recording is explained when the figures are computed.
-    let scope = FleetScope {
+/// The period that is asked for; `latest` is the latest record.
+fn period(args: &Args, latest: Nanos, is_stored: bool) -> Result<(Nanos, Nanos), Error> {
+    let read = if is_stored { moment_of_store } else { moment };
+    let tz = args.output.tz;
+    let until = args.until.as_deref();
+    let until = until.map(|text| read(text, Some(latest), tz)).transpose()?;
+    let length = parse_duration(&args.since).filter(|length| *length > 0);
+    let (from, to) = match (length, until) {
+        (Some(length), Some(until)) => (until.saturating_sub(length), until),
+        (Some(length), None) => window(latest, length),
+        (None, _) => {
+            let from = read(&args.since, Some(latest), tz)?;
+            (from, until.unwrap_or(window(latest, 0).1))
+        }
+    };
+    if from < to {
+        return Ok((from, to));
+    }
+    let shown = |at: Nanos| tz.rfc3339(&rfc3339(at));
+    Err(Error::misused(
+        format!(
+            "the period from {} to {} is empty: --since is not before {}",
+            shown(from),
+            shown(to),
+            if until.is_some() {
+                "--until"
+            } else {
+                "the latest record"
+            }
+        ),
+        "choose an earlier time for --since, or a later one for --until",
+    ))
+}
+
+/// What the figures are of.
+fn scope(args: &Args, (from, to): (Nanos, Nanos), ruleset: &str) -> FleetScope {
+    FleetScope {
         from,
         to,
-        runs: case.runs.len(),
-        explained: case.runs.len(),
-        ruleset: rules.version.clone(),
+        namespaces: args.input.live.namespaces.clone(),
+        owner: args.owner.clone(),
+        ruleset: ruleset.to_owned(),
+        ..FleetScope::default()
+    }
+}
+
+/// Of the runs of the period, those that are asked for, and how many of them are explained.
+fn counted(scope: FleetScope, runs: &[ListedRun]) -> FleetScope {
+    let names = &scope.namespaces;
+    let is_asked = |run: &&ListedRun| {
+        let own = run.namespace.as_deref();
+        let here = names.is_empty() || names.iter().any(|name| own == Some(name));
+        here && run.is(scope.owner.as_deref(), None, None)
+    };
+    let asked: Vec<&ListedRun> = runs.iter().filter(is_asked).collect();
+    FleetScope {
+        runs: asked.len(),
+        explained: asked.iter().filter(|run| run.state.is_some()).count(),
+        ..scope
+    }
+}
+
+async fn of_recording(args: &Args) -> Result<FleetReport, Error> {
+    let rules = common::rules(&args.input)?;
+    let case = Arc::new(common::recorded(&args.input, Arc::clone(&rules))?);
+    let latest = case.graph.now.unwrap_or_else(clock::now);
+    let scope = scope(args, period(args, latest, false)?, &rules.version);
+    let some = !scope.namespaces.is_empty() || scope.owner.is_some();
+    // All of a recording is explained when the figures are computed.
+    let scope = if some {
+        counted(scope, &report::listing(&case).await?)
+    } else {
+        FleetScope {
+            runs: case.runs.len(),
+            explained: case.runs.len(),
+            ..scope
+        }
     };
     fleet(&Session::new(case)?, &scope).await
 }
 
-async fn of_store(args: &Args, length: Nanos) -> Result<FleetReport, Error> {
+async fn of_store(args: &Args) -> Result<FleetReport, Error> {
     let rules = common::rules(&args.input)?;
     let config = settings::of_all(&args.input.stored, &args.input.live)?;
     let about = stored::CaseScope::CLUSTERS;
     let (store, _) = stored::refreshed(&config, &args.input, &about, &rules, clock::now()).await?;
     let latest = store.latest()?.unwrap_or_else(clock::now);
-    let (from, to) = window(latest, length);
+    let (from, to) = period(args, latest, true)?;
     let quiet = args.input.quiet;
     let done = experiments::explain(&store, &config, (from, to), &rules, quiet).await?;
     if let Some(hint) = done.and_then(|done| done.hint()).filter(|_| !quiet) {
@@ -88,12 +166,6 @@ async fn of_store(args: &Args, length: Nanos) -> Result<FleetReport, Error> {
     let root = store.root().to_owned();
     let snapshot = Store::open_to_read(&root)?;
     let runs = fetch::listed(&snapshot.snapshot()?, (from, to))?;
-    let scope = FleetScope {
-        from,
-        to,
-        runs: runs.len(),
-        explained: runs.iter().filter(|run| run.state.is_some()).count(),
-        ruleset: rules.version.clone(),
-    };
+    let scope = counted(scope(args, (from, to), &rules.version), &runs);
     fleet(&Session::of_store(StoredTables::new(root, rules))?, &scope).await
 }

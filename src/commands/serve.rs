@@ -104,6 +104,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let stopper = stop.clone();
     tokio::spawn(async move {
         common::told_to_stop().await;
+        say(log_json, "stopping: requests under way are answered first");
         stopper.cancel();
     });
     let callers = Callers::load(&config.serve)?.behind(listener.local_addr().ok());
@@ -164,6 +165,9 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     // Whatever ended it: what was read is kept.
     over.cancel();
     let stored = collector.finish().await;
+    if served.is_ok() && stored.is_ok() {
+        say(log_json, "stopped");
+    }
     served.and(stored.map(|_| ()))
 }
 

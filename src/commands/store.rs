@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use clap::Subcommand;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
+use indicatif::HumanBytes;
 use whathappened_model::terminal;
 use whathappened_model::time::rfc3339;
 use whathappened_store::{Limits, Status, Store};
@@ -169,7 +170,7 @@ fn status(stored: &KeptArgs, output: &OutputArgs) -> Result<(), Error> {
     }
     let store = Store::open_to_read(&config.store_path()?)?;
     let status = store.status()?;
-    let rows = lines(&store, &status);
+    let rows = lines(&store, &status, &config.limits());
     let what: StringArray = rows.iter().map(|(what, _)| Some(*what)).collect();
     let value: StringArray = rows.iter().map(|(_, value)| Some(value.as_str())).collect();
     let batch = RecordBatch::try_from_iter([
@@ -199,7 +200,7 @@ fn status(stored: &KeptArgs, output: &OutputArgs) -> Result<(), Error> {
     )))
 }
 
-fn lines(store: &Store, status: &Status) -> Vec<(&'static str, String)> {
+fn lines(store: &Store, status: &Status, limits: &Limits) -> Vec<(&'static str, String)> {
     let time = |at: Option<i64>| at.map_or_else(String::new, rfc3339);
     let mut lines = vec![
         ("folder", store.root().display().to_string()),
@@ -211,10 +212,12 @@ fn lines(store: &Store, status: &Status) -> Vec<(&'static str, String)> {
         ("incidents", status.incidents.to_string()),
         ("from", time(status.from)),
         ("to", time(status.to)),
-        ("days", status.days.to_string()),
+        ("oldest", age(status.from)),
+        ("day folders", status.days.to_string()),
         ("segments", status.segments.to_string()),
-        ("segment bytes", status.segment_bytes.to_string()),
-        ("database bytes", status.database_bytes.to_string()),
+        ("size of segments", size(status.segment_bytes)),
+        ("size of the database", size(status.database_bytes)),
+        ("size", share(status, limits)),
     ];
     lines.extend(
         status
@@ -232,6 +235,39 @@ fn lines(store: &Store, status: &Status) -> Vec<(&'static str, String)> {
     );
     lines.extend(status.hint().map(|hint| ("what to do", hint.to_owned())));
     lines
+}
+
+/// Bytes as people count them; at the end as they are, for scripts.
+fn size(bytes: u64) -> String {
+    let shown = HumanBytes(bytes).to_string();
+    if bytes < 1_024 {
+        return shown;
+    }
+    format!("{shown} ({bytes} B)")
+}
+
+/// All of it, and how much that is of what it may be.
+fn share(status: &Status, limits: &Limits) -> String {
+    let bytes = status.segment_bytes.saturating_add(status.database_bytes);
+    let most = limits.max_bytes;
+    let percent = u128::from(bytes) * 100 / u128::from(most.max(1));
+    format!(
+        "{} of {} ({percent} %)",
+        HumanBytes(bytes),
+        HumanBytes(most)
+    )
+}
+
+/// How long ago the oldest record was.
+fn age(from: Option<i64>) -> String {
+    let Some(age) = from.map(|from| clock::now().saturating_sub(from)) else {
+        return String::new();
+    };
+    const HOUR: i64 = 3_600_000_000_000;
+    match age / HOUR {
+        hours @ ..48 => format!("{} h ago", hours.max(0)),
+        hours => format!("{} d ago", hours / 24),
+    }
 }
 
 /// Refuses a lake where a store of one's own is mended.

@@ -102,7 +102,12 @@ pub(crate) fn level_means_of(incident: &Incident) -> &'static str {
 /// Who did it: `bob@lab.example (user), the experiment's own owner`.
 pub(crate) fn actor(actor: &Actor) -> Spans {
     let spans = Spans::new().data(Tone::Strong, &actor.name);
-    let spans = spans.say(" (").data(Tone::Plain, &actor.kind).say(")");
+    // Who is called what it is need not be told twice.
+    let spans = if actor.kind == actor.name {
+        spans
+    } else {
+        spans.say(" (").data(Tone::Plain, &actor.kind).say(")")
+    };
     if actor.is_owner {
         return spans.say(", the experiment’s own owner");
     }
@@ -337,6 +342,20 @@ pub(crate) fn source(source: &str, resource: &str) -> String {
         (source, resource) if resource.is_empty() || resource == source => source.to_owned(),
         (source, resource) => format!("{source} {}", resource.replace('_', " ")),
     }
+}
+
+/// The kind of a run for people: several members of one name are no kind of object that they know.
+pub(crate) fn kind(kind: &str) -> &str {
+    match kind {
+        "Gang" => "Group",
+        kind => kind,
+    }
+}
+
+/// A kind of fact as words: `k8s.node.taint` as `node taint`.
+pub(crate) fn fact(name: &str) -> String {
+    let name = name.strip_prefix("k8s.").unwrap_or(name);
+    name.replace(['.', '_'], " ")
 }
 
 #[cfg(test)]

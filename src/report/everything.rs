@@ -262,15 +262,23 @@ pub(super) fn unknown_ends(case: &Case, verdict: &Verdict) -> BTreeSet<usize> {
 /// What a list of everything leaves out, counted.
 fn left_out(case: &Case, verdict: &Verdict) -> Vec<String> {
     let findings = verdict.findings.iter();
-    let survived = findings.filter(|one| one.recovered && !is_news(case, verdict, one));
-    let survived = survived.count();
+    let survived: Vec<&Finding> = findings
+        .filter(|one| one.recovered && !is_news(case, verdict, one))
+        .collect();
+    let names: BTreeSet<&str> = survived
+        .iter()
+        .filter_map(|one| case.runs.get(one.run))
+        .map(|run| run.names(&case.graph).3)
+        .collect();
+    let survived = survived.len();
     let unknown = unknown_ends(case, verdict);
     let unknown = unknown.range(..case.runs.len()).count();
     let mut notes = Vec::new();
     if survived > 0 {
         let (incidents, were) = several(survived, "incident");
         notes.push(format!(
-            "{incidents} that runs survived {were} not listed: ask for a run by name, or in SQL for role = 'recovered'"
+            "{incidents} that runs survived {were} not listed{}: ask for a run by name, or in SQL for role = 'recovered'",
+            of_runs_named(&names)
         ));
     }
     if unknown > 0 {
@@ -280,6 +288,17 @@ fn left_out(case: &Case, verdict: &Verdict) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// ` (of a and b)`, where there are few enough to be named.
+fn of_runs_named(names: &BTreeSet<&str>) -> String {
+    const NAMED: usize = 3;
+    let named: Vec<&str> = names.iter().take(NAMED).copied().collect();
+    match names.len().checked_sub(NAMED) {
+        _ if named.is_empty() => String::new(),
+        Some(more) if more > 0 => format!(" (of {} and {more} more)", named.join(", ")),
+        _ => format!(" (of {})", named.join(", ")),
+    }
 }
 
 fn several(number: usize, noun: &str) -> (String, &'static str) {

@@ -229,7 +229,10 @@ impl ReportContext<'_> {
         let machine = names.node.as_ref().or(names.instance.as_ref());
         let machine = machine.or(names.host.as_ref());
         let machine = machine.map_or_else(
-            || format!("a machine that {} does not identify", event.origin.file),
+            || match &*event.origin.file {
+                "-" => "a machine that the input does not name".to_owned(),
+                file => format!("a machine that {file} does not identify"),
+            },
             Clone::clone,
         );
         format!(

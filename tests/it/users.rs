@@ -1,8 +1,10 @@
 //! What three new users of the tool ran into when they had the README alone.
 
+use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-use crate::hour::{imported, kept, lab};
+use crate::hour::{imported, kept, lab, piped};
+use crate::service::Service;
 use crate::whathappened;
 
 const LAB: [&str; 2] = ["--from", "fixtures/lab-cluster/input"];
@@ -96,5 +98,257 @@ fn mistakes_on_the_command_line_are_named() {
         let (code, out, err) = kept(&store, args);
         assert!(matches!(code, Some(2 | 3)), "{args:?}: {out}{err}");
         assert!(err.contains(said), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn garbage_is_no_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let noise: Vec<u8> = (0..4_000_u32)
+        .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
+    let path = folder.path().join("noise.bin");
+    std::fs::write(&path, &noise).unwrap();
+    let path = path.to_str().unwrap();
+    for (code, _, err) in [
+        piped(&[], &noise),
+        piped(&[], b"{\"kind\": \"Pod\", \"metadata\": {"),
+        whathappened(&["*", "--from", path]),
+        whathappened(&["import", path, "--store", folder.path().to_str().unwrap()]),
+    ] {
+        assert_eq!(code, Some(2), "{err}");
+        assert!(err.contains("nothing could be read"), "{err}");
+    }
+    let (code, _, err) = whathappened(&["*", "--from", "/nonexistent/log"]);
+    assert_eq!(code, Some(2), "{err}");
+    assert_eq!(err.matches("/nonexistent/log").count(), 1, "{err}");
+}
+
+#[test]
+fn the_counts_of_what_was_read_add_up() {
+    let (_, _, err) = whathappened(&[&[GPT2][..], &LAB].concat());
+    let line = err.lines().find(|line| line.starts_with("Read ")).unwrap();
+    let (records, facts) = line.split_once("; ").unwrap();
+    assert!(facts.contains("facts found"), "{line}");
+    let numbers: Vec<u64> = records
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|number| number.parse().ok())
+        .collect();
+    // Records, files, and what became of the records.
+    assert_eq!(numbers[0], numbers[2..].iter().sum::<u64>(), "{line}");
+}
+
+#[test]
+fn what_runs_survived_is_named() {
+    let (_, out, err) = whathappened(&[&["*", "-q"][..], &LAB].concat());
+    let note = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(note.contains("are not listed (of "), "{note}{err}");
+}
+
+#[test]
+fn a_report_is_of_a_period_and_of_whom_one_asks_for() {
+    let (_folder, store) = imported(&["fixtures/lab-cluster/input"]);
+    let report = |more: &[&str]| {
+        let args = [&["report", "--format", "json"], more].concat();
+        let (code, out, err) = kept(&store, &args);
+        assert_eq!(code, Some(0), "{more:?}: {err}");
+        serde_json::from_str::<serde_json::Value>(&out).unwrap()
+    };
+    let incidents = |report: &serde_json::Value| {
+        let sum = &report["figures"][0];
+        let columns = sum["columns"].as_array().unwrap();
+        let at = columns.iter().position(|name| name == "incidents").unwrap();
+        sum["rows"][0][at].as_u64().unwrap()
+    };
+    let all = incidents(&report(&["--since", "7d"]));
+    assert!(all > 1);
+    let week = report(&["--since", "2026-11-16", "--until", "2026-11-23"]);
+    assert_eq!(week["from"], "2026-11-16T00:00:00Z");
+    assert_eq!(week["to"], "2026-11-23T00:00:00Z");
+    assert_eq!(incidents(&week), all);
+    let before = report(&["--since", "2026-11-02", "--until", "2026-11-09"]);
+    assert_eq!(incidents(&before), 0);
+    let alice = ["--owner", "alice", "--namespace", "research"];
+    assert_eq!(incidents(&report(&alice)), all);
+    for others in [["--namespace", "nobody"], ["--owner", "bob"]] {
+        assert_eq!(incidents(&report(&others)), 0, "{others:?}");
+    }
+    let file = _folder.path().join("report.html");
+    let path = file.to_str().unwrap();
+    let (code, out, err) = kept(&store, &["report", "--format", "html", "-o", path]);
+    assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");
+    assert!(std::fs::read_to_string(&file).unwrap().contains("</html>"));
+    let (code, _, err) = kept(&store, &["report", "--since", "2026-12-01"]);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("is empty"), "{err}");
+}
+
+/// An alert four days after the recording ended.
+const LATER: &str = r#"{"kind":"Event","apiVersion":"v1","metadata":{"name":"late.18a0000000000000","namespace":"other","uid":"5b0e","creationTimestamp":"2026-11-25T20:01:00Z"},"involvedObject":{"kind":"Job","namespace":"other","name":"late","uid":"9c1"},"reason":"SuccessfulCreate","message":"Created pod: late-0","type":"Normal","firstTimestamp":"2026-11-25T20:01:00Z","lastTimestamp":"2026-11-25T20:01:00Z","count":1}"#;
+
+const ALERT: &str = r#"{"version":"4","groupKey":"g","status":"firing","receiver":"r","groupLabels":{},"commonLabels":{},"commonAnnotations":{},"externalURL":"http://am.test","truncatedAlerts":0,"alerts":[{"status":"firing","labels":{"alertname":"GPUXid","node":"elsewhere"},"annotations":{},"startsAt":"2026-11-25T20:01:00Z","endsAt":"0001-01-01T00:00:00Z","generatorURL":"","fingerprint":"a1"}]}"#;
+
+#[test]
+fn a_recording_that_ended_is_no_run_that_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("alert.json");
+    std::fs::write(&path, ALERT).unwrap();
+    let (_kept, store) = imported(&["fixtures/lab-cluster/input", path.to_str().unwrap()]);
+    let (code, out, err) = kept(&store, &["dota-5v5-scale", "--format", "json"]);
+    assert_eq!(code, Some(0), "{err}");
+    let answer: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let now = answer["now"].as_str().unwrap();
+    assert!(now.starts_with("2026-11-21T15:23:"), "{now}");
+    let hours = "SELECT max(date_part('epoch', last_heard) - date_part('epoch', start)) AS s FROM runs WHERE \"end\" IS NULL";
+    let (code, out, err) = kept(&store, &["sql", hours, "--format", "csv"]);
+    assert_eq!(code, Some(0), "{err}");
+    let seconds: f64 = out.lines().nth(1).unwrap().parse().unwrap();
+    assert!(seconds < 3_600.0, "{out}");
+    let (code, out, err) = kept(&store, &["report", "--since", "7d", "--format", "json"]);
+    assert_eq!(code, Some(0), "{err}");
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let figures = report["figures"].as_array().unwrap();
+    let between = figures.iter().find(|one| one["id"] == "between-failures");
+    for row in between.unwrap()["rows"].as_array().unwrap() {
+        assert!(row[2].as_f64().unwrap() < 2.0, "{row}");
+    }
+    // Nobody is sent round in a circle.
+    let (code, _, err) = kept(&store, &["experiments", "--since", "2026-11-25"]);
+    assert_eq!(code, Some(3), "{err}");
+    assert!(err.contains("use --since 2026-11-21"), "{err}");
+    // What another cluster tells later, in a store that knows of no clusters, is of the same.
+    let later = folder.path().join("later.json");
+    std::fs::write(&later, LATER).unwrap();
+    let args = ["import", "-q", "--store", &store, later.to_str().unwrap()];
+    assert_eq!(whathappened(&args).0, Some(0));
+    let (_, out, err) = kept(&store, &["experiments", "--since", "2026-11-25"]);
+    assert!(out.contains("late"), "{out}{err}");
+}
+
+#[test]
+fn what_is_lost_of_a_store_is_not_read_in_full() {
+    let (folder, store) = imported(&["fixtures/lab-cluster/input"]);
+    let (_, before, _) = kept(&store, &[GPT2]);
+    assert!(before.contains("established"), "{before}");
+    crate::store::damage_of(&folder.path().join("store"), "objects");
+    let (code, out, err) = kept(&store, &[GPT2]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(
+        out.contains("supported") && !out.contains("established"),
+        "{out}"
+    );
+    let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let whole = text.split("read in full: ").nth(1).unwrap_or_default();
+    for lost in ["nodes", "pods", "jobs and other workloads"] {
+        assert!(!whole.contains(lost), "{text}");
+    }
+}
+
+#[test]
+fn a_log_store_where_nobody_listens_is_asked_once_and_told_once() {
+    let (folder, store) = imported(&["fixtures/lab-cluster/input"]);
+    let config = folder.path().join("config.toml");
+    std::fs::write(
+        &config,
+        "[kubernetes]\nenabled = false\n[loki]\naddr = \"http://127.0.0.1:9\"\n",
+    )
+    .unwrap();
+    let config = config.to_str().unwrap();
+    let began = std::time::Instant::now();
+    let (code, out, err) = whathappened(&[GPT2, "--store", &store, "--config", config]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(began.elapsed().as_secs() < 8, "{:?}", began.elapsed());
+    let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(text.matches("refused").count(), 1, "{text}");
+    assert!(text.contains("http://127.0.0.1:9"), "{text}");
+}
+
+#[test]
+fn the_coverage_of_a_store_lists_what_was_imported_and_a_hook_says_what_it_understood() {
+    let config = "[serve.hooks.generic]\ntoken = \"0123456789abcdef0123456789abcdef\"\n";
+    let service = Service::start(&["fixtures/lab-cluster/input"], config);
+    let coverage = service.get("/api/v1/coverage", &[]).json();
+    let held = |resource: &str| {
+        let items = coverage["items"].as_array().unwrap();
+        let row = items.iter().find(|row| row["resource"] == resource);
+        row.unwrap_or_else(|| panic!("{resource}: {coverage:#}"))
+            .clone()
+    };
+    for resource in ["pods", "nodes", "events", "audit"] {
+        let row = held(resource);
+        assert_eq!(row["status"], "complete", "{row}");
+        assert!(
+            row["got_to"]
+                .as_str()
+                .unwrap()
+                .starts_with("2026-11-21T15:2"),
+            "{row}"
+        );
+    }
+    let token = "authorization: Bearer 0123456789abcdef0123456789abcdef";
+    let headers = [token, "content-type: application/json"];
+    let told = service.ask("POST", "/hooks/generic", &headers, b"{\"foo\":1}");
+    let told = told.json();
+    assert_eq!(told["understood"], 0, "{told}");
+    assert!(
+        told["why"][0]
+            .as_str()
+            .unwrap()
+            .contains("nothing was stored"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_question_that_is_piped_in_is_no_log() {
+    let (_, out, err) = piped(&[], b"why did my job die?\n");
+    assert!(out.contains("was recognised"), "{out}{err}");
+}
+
+#[test]
+fn a_status_of_a_store_is_for_people() {
+    let (_folder, store) = imported(&["fixtures/lab-cluster/input"]);
+    let (code, out, err) = kept_status(&store);
+    assert_eq!(code, Some(0), "{err}");
+    for words in ["KiB", "of 50.00 GiB", "d ago", "day folders"] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+}
+
+fn kept_status(store: &str) -> (Option<i32>, String, String) {
+    whathappened(&["store", "status", "--store", store])
+}
+
+#[test]
+fn a_service_that_is_asked_to_stop_says_so() {
+    let (_folder, store) = imported(&["fixtures/lab-two-runs/input"]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_whathappened"))
+        .args([
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--store",
+            &store,
+            "--no-fetch",
+        ])
+        .env_clear()
+        .env("HOME", "/nonexistent")
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let listening = |line: &String| line.contains("listening on http://");
+    assert!(
+        lines
+            .by_ref()
+            .map(Result::unwrap)
+            .any(|line| listening(&line))
+    );
+    let id = child.id().to_string();
+    Command::new("kill").args(["-TERM", &id]).status().unwrap();
+    let rest: Vec<String> = lines.map(Result::unwrap).collect();
+    assert!(child.wait().unwrap().success());
+    for word in ["stopping", "stopped"] {
+        assert!(rest.iter().any(|line| line.contains(word)), "{rest:?}");
     }
 }

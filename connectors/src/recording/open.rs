@@ -126,6 +126,7 @@ fn records(layer: &Layer<'_>, form: Form, from: &mut Peeked<'_>, feed: &mut Feed
     if matches!(form, Form::Foreign(_) | Form::Empty) {
         let entry = feed.file(file);
         entry.bytes = from.head().len() as u64;
+        entry.is_foreign = form != Form::Empty;
         entry.irrelevant += u64::from(form != Form::Empty);
         entry.records += u64::from(form != Form::Empty);
         if let Some(error) = from.failed_at_once() {

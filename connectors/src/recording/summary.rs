@@ -39,6 +39,8 @@ pub struct FileSummary {
     pub left_out: u64,
     /// Records with bytes that are no UTF-8, read with replacements.
     pub lossy: u64,
+    /// Whether it is something that holds nothing for this tool, such as a program.
+    pub is_foreign: bool,
     /// Whether it was read to its end.
     pub status: FileStatus,
 }
@@ -156,6 +158,7 @@ impl Summary {
             counted.bytes = file.bytes;
             counted.form = file.form;
             counted.status = file.status;
+            counted.is_foreign = file.is_foreign;
             counted.irrelevant += file.irrelevant;
             counted.records += file.records;
         }

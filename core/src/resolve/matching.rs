@@ -272,8 +272,13 @@ fn by_owner_chain(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
         .map(|one| graph.name(one.kind))
         .collect();
     let kinds: Vec<&str> = kinds.into_iter().collect();
+    let how = match kinds.as_slice() {
+        // It is no object of Kubernetes', but what its members' names have in common.
+        ["Gang"] => "the names of its members".to_owned(),
+        kinds => format!("name of {}", kinds.join(", ")),
+    };
     (!workloads.is_empty()).then(|| TierMatch {
-        how: format!("name of {}", kinds.join(", ")),
+        how,
         workloads,
         ..TierMatch::default()
     })

@@ -81,7 +81,7 @@ fn identity(told: Page<'_>) -> Markup {
     let (namespace, cluster) = (run.namespace.as_deref(), run.cluster.as_deref());
     html! {
         p.identity {
-            (text(&run.kind)) " "
+            (text(wording::kind(&run.kind))) " "
             @if let Some(namespace) = namespace { (text(namespace)) "/" }
             (text(&run.name))
             @if let Some(cluster) = cluster { " · cluster " (text(cluster)) }

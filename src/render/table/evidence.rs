@@ -7,7 +7,7 @@ use crate::answer::Incident;
 use super::super::clock::Clock;
 use super::super::page::{Page, Spans, Tone};
 use super::super::text::clip;
-use super::super::wording::{count, grouped};
+use super::super::wording::{self, count, grouped};
 
 /// Hexadecimal digits of an id that are shown; the whole is in the JSON.
 const ID: usize = 12;
@@ -103,8 +103,9 @@ pub(crate) fn witness(row: &Value, clock: Clock) -> Spans {
     if let Some(reason) = text("reason") {
         body = body.data(Tone::Strong, reason).say("  ");
     }
-    match text("message").or_else(|| text("fact")) {
-        Some(message) => body = body.data(Tone::Plain, &clip(message, CHARACTERS)),
+    let fact = || text("fact").map(wording::fact);
+    match text("message").map(str::to_owned).or_else(fact) {
+        Some(message) => body = body.data(Tone::Plain, &clip(&message, CHARACTERS)),
         None => body = body.own(Tone::Dim, "no text of its own"),
     }
     if let Some(actor) = text("actor") {

@@ -91,6 +91,26 @@ fn more(page: &Page<'_>, answer: &Answer) -> Vec<String> {
     more
 }
 
+/// Whether a text of the answer, which is shown as it was written, has a time in UTC.
+fn quotes_utc(answer: &Answer, style: &Style) -> bool {
+    let is_time = |word: &str| {
+        let clock = word.trim_end_matches(['.', ',', ';', ':', ')']);
+        let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count() >= 6;
+        clock.ends_with('Z') && clock.contains(':') && digits(clock)
+    };
+    let of_incidents = answer.incidents.iter().flat_map(|incident| {
+        let rows = incident.chain.iter().map(|step| step.text.as_str());
+        rows.chain([incident.summary.as_str()])
+    });
+    let shown = style.timeline_limit != Some(0);
+    let lines = answer.timeline.iter().filter(|_| shown);
+    let of_lines = lines.map(|row| row.text.as_str());
+    of_incidents
+        .chain(of_lines)
+        .chain(answer.notes.iter().map(String::as_str))
+        .any(|text| text.split_whitespace().any(is_time))
+}
+
 fn foot(page: &mut Page<'_>, answer: &Answer) {
     let clock = super::clock::Clock(page.style.tz);
     let mut spans = Spans::new();
@@ -107,7 +127,7 @@ fn foot(page: &mut Page<'_>, answer: &Answer) {
     for more in more(page, answer) {
         spans = spans.own(Tone::Dim, format!(" · {}", more.replace(' ', "\u{a0}")));
     }
-    if page.style.tz != Tz::Utc {
+    if page.style.tz != Tz::Utc && quotes_utc(answer, page.style) {
         spans = spans.own(Tone::Dim, " · times ending in Z are UTC");
     }
     page.gap();

@@ -26,23 +26,22 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer) {
         return;
     }
     page.gap();
-    let shown = &answer.incidents[..answer.incidents.len().min(SHOWN)];
+    // In order of time: the latest are what is asked for, and what is cut is the earliest.
+    let cut = answer.incidents.len().saturating_sub(SHOWN);
+    if cut > 0 {
+        let more = wording::count(cut, "earlier incident");
+        let more = format!(
+            "⋯ {more}: --until\u{a0}TIME, --format\u{a0}json, or in SQL SELECT * FROM incidents"
+        );
+        page.hang(Spans::new().say("  "), Spans::new().own(Tone::Dim, more));
+    }
+    let shown = answer.incidents.get(cut..).unwrap_or_default();
     if page.columns() >= WIDE {
         table(page, answer, shown);
     } else {
         for incident in shown {
             entry(page, answer, incident);
         }
-    }
-    if let Some(more) = answer
-        .incidents
-        .len()
-        .checked_sub(SHOWN)
-        .filter(|more| *more > 0)
-    {
-        let more = wording::count(more, "more incident");
-        let more = format!("⋯ and {more}: --format\u{a0}json, or in SQL SELECT * FROM incidents");
-        page.hang(Spans::new().say("  "), Spans::new().own(Tone::Dim, more));
     }
 }
 

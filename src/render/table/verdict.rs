@@ -5,6 +5,7 @@ use crate::answer::{Answer, Incident, Run};
 use super::super::clock::Clock;
 use super::super::facts;
 use super::super::page::{Page, Spans, Tone};
+use super::super::wording;
 
 /// Columns of the labels before the facts.
 const LABEL: usize = 12;
@@ -37,7 +38,9 @@ fn identity(page: &mut Page<'_>, answer: &Answer, run: Option<&Run>) {
     let Some(run) = run else {
         return;
     };
-    body = body.data(Tone::Dim, &run.kind).own(Tone::Dim, "\u{a0}");
+    body = body
+        .data(Tone::Dim, wording::kind(&run.kind))
+        .own(Tone::Dim, "\u{a0}");
     if let Some(namespace) = &run.namespace {
         body = body.data(Tone::Dim, namespace).own(Tone::Dim, "/");
     }

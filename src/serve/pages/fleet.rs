@@ -56,6 +56,7 @@ async fn page(visit: &Visit) -> Result<String, Problem> {
             runs: runs.len(),
             explained: runs.iter().filter(|run| run.state.is_some()).count(),
             ruleset: service.rules.version.clone(),
+            ..FleetScope::default()
         };
         let stored =
             StoredTables::new(service.store.clone(), Arc::clone(&service.rules)).seen_by(access);

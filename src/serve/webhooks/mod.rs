@@ -135,7 +135,13 @@ async fn take(
     };
     let answer = answer(&service, &collecting.intake, hook, &headers, body, &uri).await;
     let (outcome, response) = match answer {
-        Ok((taken, summary)) => ("kept", stored(taken, &summary)),
+        Ok((taken, summary)) => {
+            let outcome = match taken {
+                0 => "nothing_kept",
+                _ => "kept",
+            };
+            (outcome, stored(taken, &summary))
+        }
         Err(not) => (not.outcome(), not.response()),
     };
     metrics::counter!("whathappened_hooks_total", "hook" => hook.kind.name(), "outcome" => outcome)
@@ -344,8 +350,20 @@ fn stored(taken: u64, summary: &Summary) -> Response {
         .map(|record| format!("line {}: {}", record.origin.line, record.why))
         .collect();
     let total = &summary.total;
+    let understood = total
+        .records
+        .saturating_sub(total.rejected)
+        .saturating_sub(total.irrelevant);
+    let mut rejected = rejected;
+    if understood == 0 && rejected.is_empty() {
+        rejected.push(
+            "no record is of a kind that says anything here: nothing was stored (docs/formats.md lists the kinds)"
+                .to_owned(),
+        );
+    }
     let reported = json!({
         "kept": taken,
+        "understood": understood,
         "records": total.records,
         "irrelevant": total.irrelevant,
         "rejected": total.rejected,

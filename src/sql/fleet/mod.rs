@@ -25,12 +25,49 @@ pub struct FleetScope {
     pub from: Nanos,
     /// End of the window, exclusive.
     pub to: Nanos,
+    /// Only what is of these namespaces; all where none is named.
+    pub namespaces: Vec<String>,
+    /// Only what is of this owner: the full name or the part before the @.
+    pub owner: Option<String>,
     /// Runs that were active in it.
     pub runs: usize,
     /// Those that are explained.
     pub explained: usize,
     /// Version of the rules.
     pub ruleset: String,
+}
+
+impl FleetScope {
+    /// A statement over no more than what is asked for.
+    fn narrowed(&self, sql: &str) -> String {
+        let text = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        let mut conditions: Vec<String> = Vec::new();
+        if !self.namespaces.is_empty() {
+            let names: Vec<String> = self.namespaces.iter().map(|name| text(name)).collect();
+            conditions.push(format!("namespace IN ({})", names.join(", ")));
+        }
+        if let Some(owner) = &self.owner {
+            let local = owner.split('@').next().unwrap_or(owner).to_lowercase();
+            conditions.push(format!(
+                "lower(split_part(owner, '@', 1)) = {}",
+                text(&local)
+            ));
+        }
+        if conditions.is_empty() {
+            return sql.to_owned();
+        }
+        let narrow = |sql: String, table: &str| {
+            let whole = format!("FROM {table}");
+            let some = format!(
+                "FROM (SELECT * FROM {table} WHERE {}) AS {table}",
+                conditions.join(" AND ")
+            );
+            sql.replace(&whole, &some)
+        };
+        ["incidents", "runs"]
+            .into_iter()
+            .fold(sql.to_owned(), narrow)
+    }
 }
 
 /// The figures of a window.
@@ -79,6 +116,7 @@ async fn figure(session: &Session, query: &Query, scope: &FleetScope) -> Result<
         .sql
         .replace("{from}", &literal(scope.from))
         .replace("{to}", &literal(scope.to));
+    let sql = scope.narrowed(&sql);
     let batches = session.query(&sql).await?;
     let columns: Vec<String> = batches.first().map_or_else(Vec::new, |batch| {
         let schema = batch.schema();
@@ -140,6 +178,24 @@ fn literal(at: Nanos) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_report_of_some_is_of_no_others() {
+        let scope = FleetScope {
+            namespaces: vec!["it's".to_owned()],
+            owner: Some("Alice@lab.example".to_owned()),
+            ..FleetScope::default()
+        };
+        assert_eq!(
+            scope.narrowed("SELECT 1 FROM incidents"),
+            "SELECT 1 FROM (SELECT * FROM incidents WHERE namespace IN ('it''s') AND lower(split_part(owner, '@', 1)) = 'alice') AS incidents"
+        );
+        assert_eq!(FleetScope::default().narrowed("FROM runs"), "FROM runs");
+        for query in QUERIES {
+            let sql = Query::parse(query).sql;
+            assert!(scope.narrowed(sql) != sql, "{sql}");
+        }
+    }
 
     #[test]
     fn a_window_ends_with_the_latest_record() {
