@@ -1,8 +1,8 @@
 -- title: Time between failures by size of run
--- definition: Hours that runs of a size were alive in the window, divided by the incidents that affected them in the window. A run counts from its creation to the end of its last pod, or to when its cluster was last heard of; one that is pending does not count. All of its pods over its life are its size.
+-- definition: Hours that runs of a size were alive in the window, divided by the incidents that affected them in the window. A run counts from its creation to the end of its last pod, or to the last record of its cluster; one that is pending does not count. All of its pods over its life are its size.
 -- coverage: Rests on the runs whose start is known. A size without incidents has no time between failures.
 WITH known AS (
-  SELECT run_id, pods, start, least(coalesce("end", last_heard, {to}), {to}) AS until
+  SELECT run_id, pods, start, least(coalesce("end", known_until, {to}), {to}) AS until
   FROM runs
   WHERE coalesce(state, '') <> 'pending'
 ), lived AS (

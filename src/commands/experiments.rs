@@ -217,7 +217,7 @@ fn last_of(one: &ListedRun) -> Option<Nanos> {
 fn newest_run(at: Nanos, tz: Tz) -> String {
     let at = tz.rfc3339(&rfc3339(at));
     let day = at.get(..10).unwrap_or(&at);
-    format!("the newest run was last heard of at {at}: use --since {day}")
+    format!("the last record of the newest run is from {at}: use --since {day}")
 }
 
 /// Whether the last that is known of a run is not before a time.

@@ -170,12 +170,12 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
         owners::hinted(error, owners.iter().map(String::as_str))
     })?;
     if piped && tells_nothing(&case) {
+        let what = match case.summary.total.records {
+            1 => "The line that was piped in was not".to_owned(),
+            lines => format!("None of the {lines} lines that were piped in was"),
+        };
         answer.notes.push(format!(
-            "No line of {} was recognised: pipe in the output of kubectl, the log of a program, or dmesg",
-            match case.summary.total.records {
-                1 => "this 1 line".to_owned(),
-                lines => format!("these {lines} lines"),
-            }
+            "{what} recognised: pipe in the output of kubectl, the log of a program, or dmesg"
         ));
     }
     let snapshot = stored.as_ref().map(Store::snapshot).transpose()?;

@@ -29,7 +29,7 @@ pub(super) struct RunRow {
     owner: Option<String>,
     pub(super) start: Option<Nanos>,
     pub(super) end: Option<Nanos>,
-    last_heard: Option<Nanos>,
+    known_until: Option<Nanos>,
     /// Not known of a store, until somebody has it explained.
     pub(super) attempts: Option<usize>,
     pub(super) pods: usize,
@@ -75,7 +75,7 @@ fn rows(shared: &SharedCase) -> Box<dyn Iterator<Item = RunRow> + '_> {
             owner: report::owner(&case.graph, run),
             start: run.begin,
             end: over(case, &run.pods),
-            last_heard: report::heard_until(case, run),
+            known_until: report::heard_until(case, run),
             attempts: Some(run.attempts.len()),
             pods: run.pods.len(),
         }
@@ -101,7 +101,7 @@ pub(super) fn stored(stored: &StoredTables) -> Result<Vec<RunRow>, Error> {
             owner: one.owner,
             start,
             end: end.map(|end| end.hi),
-            last_heard: one.last_heard,
+            known_until: one.last_heard,
             attempts: one.attempts,
             pods: usize::try_from(one.pods).unwrap_or(0),
         }
@@ -170,9 +170,9 @@ pub(super) const COLUMNS: &[Column<RunRow>] = &[
         "when its last pod ended; NULL while one may still be running",
     ),
     Column::new(
-        "last_heard",
-        Time(|row| row.last_heard),
-        "until when it, or its cluster, was heard of: what is known of a run without an end ends here",
+        "known_until",
+        Time(|row| row.known_until),
+        "time of the last record of its cluster: what is known of a run without an end ends here",
     ),
     Column::new(
         "attempts",

@@ -155,7 +155,7 @@ fn a_store_of_another_day_says_so() {
         let (code, out, err) = kept(&store, &["experiments", "--since", word]);
         assert_eq!((code, out.as_str()), (Some(3), ""), "{word}: {err}");
         assert!(
-            err.contains("the newest run was last heard of at 2026-11-21T15:2"),
+            err.contains("the last record of the newest run is from 2026-11-21T15:2"),
             "{err}"
         );
         assert!(err.contains("--since 2026-11-21"), "{err}");

@@ -199,7 +199,7 @@ fn a_recording_that_ended_is_no_run_that_goes_on() {
     let answer: serde_json::Value = serde_json::from_str(&out).unwrap();
     let now = answer["now"].as_str().unwrap();
     assert!(now.starts_with("2026-11-21T15:23:"), "{now}");
-    let hours = "SELECT max(date_part('epoch', last_heard) - date_part('epoch', start)) AS s FROM runs WHERE \"end\" IS NULL";
+    let hours = "SELECT max(date_part('epoch', known_until) - date_part('epoch', start)) AS s FROM runs WHERE \"end\" IS NULL";
     let (code, out, err) = kept(&store, &["sql", hours, "--format", "csv"]);
     assert_eq!(code, Some(0), "{err}");
     let seconds: f64 = out.lines().nth(1).unwrap().parse().unwrap();
@@ -302,7 +302,7 @@ fn the_coverage_of_a_store_lists_what_was_imported_and_a_hook_says_what_it_under
 #[test]
 fn a_question_that_is_piped_in_is_no_log() {
     let (_, out, err) = piped(&[], b"why did my job die?\n");
-    assert!(out.contains("was recognised"), "{out}{err}");
+    assert!(out.contains("recognised: pipe in"), "{out}{err}");
 }
 
 #[test]

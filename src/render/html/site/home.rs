@@ -142,7 +142,7 @@ fn unheard(run: &ListedRun, now: &str) -> Markup {
     let heard = run.last_heard.map(rfc3339);
     let silent = seconds_between(heard.as_deref(), Some(now)).filter(|s| *s > LONG_S);
     html! {
-        @if let (Some(heard), Some(_)) = (&heard, silent) { " · last heard of " (ago(heard, now)) }
+        @if let (Some(heard), Some(_)) = (&heard, silent) { " · last record " (ago(heard, now)) }
     }
 }
 
