@@ -38,6 +38,7 @@ pub(super) fn faults(
         if !graph.is_of_machine(fact) {
             continue;
         }
+        let asked = asked || is_down(graph, number, fact);
         let Some(rule) = rule_of(graph, rules, fact, asked) else {
             continue;
         };
@@ -87,6 +88,16 @@ pub(super) fn faults(
         .iter()
         .filter_map(|group| finding(graph, rules, group))
         .collect()
+}
+
+/// Whether a node is not ready to this day, where somebody gave nothing but nodes: they ask how those are.
+fn is_down(graph: &EntityGraph, number: usize, fact: &Fact) -> bool {
+    let is = |fact: &Fact, signal: &str| graph.name(fact.signal) == signal;
+    let nothing_else = graph.pods.is_empty() && graph.workloads.is_empty();
+    let mut later = graph.facts.iter().skip(number);
+    nothing_else
+        && is(fact, "k8s.node.not_ready")
+        && !later.any(|one| one.node == fact.node && is(one, "k8s.node.ready"))
 }
 
 /// The rule that a fact is an incident of by itself. Whoever asks for a machine wants to

@@ -58,7 +58,8 @@ pub(super) fn stored(versions: &[Version]) -> Option<Stored> {
         version.revision.is_some() && matches!(phase, Some("Failed" | "Succeeded"))
     })?;
     Some(Stored {
-        ended_first: over.body.deletion_requested.is_none(),
+        // Whose deletion is asked for is given a time to stop in.
+        ended_first: over.body.deletion_requested.is_none() && over.body.deletion_grace_s.is_none(),
         over: over.at.filter(is_exact),
         by_server: over.source_kind == SourceKind::KubernetesAudit,
     })
@@ -216,6 +217,7 @@ fn put_right(pod: &mut Task, off: ClockOffset) {
         &mut pod.ended,
         &mut pod.said_done,
         &mut pod.said_over,
+        &mut pod.said_end,
         &mut pod.said_stop,
         &mut pod.last_words,
         &mut pod.last_line,
