@@ -77,7 +77,10 @@ impl IncidentRole {
     /// Whether the run went on after it, or none was hit.
     #[must_use]
     pub fn is_survived(self) -> bool {
-        matches!(self, Self::Recovered | Self::Fault | Self::Episode | Self::Announced)
+        matches!(
+            self,
+            Self::Recovered | Self::Fault | Self::Episode | Self::Announced
+        )
     }
 }
 

@@ -227,7 +227,13 @@ fn finding(graph: &EntityGraph, rules: &[Rule], group: &FaultGroup) -> Option<Fi
         .facts
         .iter()
         .copied()
-        .min_by_key(|number| (announced(number), *number))?;
+        // Lines without times stand in an order.
+        .min_by_key(|number| {
+            let fact = graph.facts.get(*number);
+            let row = fact.and_then(|fact| graph.evidence.rows().get(fact.row as usize));
+            let line = row.map(whathappened_core::evidence::Row::line);
+            (announced(number), fact.map(|fact| fact.time), line, *number)
+        })?;
     let step = |fact: usize, kind: Kind| Step {
         fact,
         kind,

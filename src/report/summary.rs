@@ -230,7 +230,10 @@ impl ReportContext<'_> {
         let machine = machine.or(names.host.as_ref());
         let unnamed = || match &*event.origin.file {
             "" | "-" => "a machine that the input does not name".to_owned(),
-            file => format!("a machine that {file} does not identify"),
+            file => {
+                let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
+                format!("a machine that {file} does not identify")
+            }
         };
         let machine = machine.map_or_else(unnamed, Clone::clone);
         let root = finding

@@ -163,8 +163,13 @@ fn ahead(pod: &Task, job: Option<Stamp>) -> Option<ClockOffset> {
     // A Job that is over has no pods that run, but for those that it deletes for it.
     let outlived = |over: &Stamp| asked.is_none_or(|asked| asked.lo > over.hi);
     let by_server = pod.stored.over.filter(|_| pod.stored.by_server);
+    // A kubelet that began to stop it just when that was asked for has a clock that is right, and something to stop.
+    let agrees = |asked: &Stamp| {
+        let apart = |stopped: Stamp| stopped.lo.saturating_sub(asked.lo).abs();
+        pod.stopped.is_some_and(|stopped| apart(stopped) <= CLOCKS)
+    };
     let by = asked
-        .filter(|_| pod.stored.ended_first)
+        .filter(|asked| pod.stored.ended_first && !agrees(asked))
         .map(|asked| asked.lo)
         .into_iter()
         .chain(by_server.map(|over| over.hi))
