@@ -6,7 +6,7 @@ use super::backoff_limit::{last_straw, unseen_straw};
 use super::helper::is_helpers;
 use super::loss::{Loss, Losses};
 use super::{End, LONGEST_GRACE, Mode, Restart, State};
-use crate::graph::{EntityGraph, Exit, Task};
+use crate::graph::{EntityGraph, Exit, Task, TaskKind};
 
 /// What is known of what a pod belongs to and runs on.
 pub(super) struct Surroundings<'a> {
@@ -320,6 +320,8 @@ fn ended_unseen(graph: &EntityGraph, pod: &Task, job_over: Option<Stamp>) -> Opt
 /// is known, or with its end by others. One that was held back was started again.
 pub(super) fn failed_last(pod: &Task) -> Option<Stamp> {
     let only_log = pod.bound.is_none() && pod.starts.is_empty();
+    // Of a file every line is there; a log store is asked for some.
+    let whole_log = only_log && matches!(pod.kind, TaskKind::Log | TaskKind::Job);
     let over = || {
         let said = pod.said_over.filter(|_| only_log)?;
         last_of_log(pod, said, None)
@@ -328,7 +330,7 @@ pub(super) fn failed_last(pod: &Task) -> Option<Stamp> {
     // What a launcher told after an exception, and after nothing else, tells of that exception's end.
     let unseen = || {
         let (said, over) = pod.last_words.zip(over())?;
-        let silent = said.hi < over.lo && !pod.spoke_between && said != Stamp::OPEN;
+        let silent = whole_log && said.hi < over.lo && !pod.spoke_between && said != Stamp::OPEN;
         silent.then_some(Stamp {
             lo: said.lo,
             hi: over.hi,
@@ -336,7 +338,7 @@ pub(super) fn failed_last(pod: &Task) -> Option<Stamp> {
     };
     // What a program may go on from ended it where not a line follows.
     let ended = || {
-        let said = pod.said_end.filter(|_| only_log)?;
+        let said = pod.said_end.filter(|_| whole_log)?;
         let last = pod
             .last_line
             .is_none_or(|last| last.lo <= said.hi.saturating_add(SECOND));
@@ -360,7 +362,8 @@ fn failed_untimed(pod: &Task) -> Option<Stamp> {
     const REST: u64 = 2;
     let log = pod.untimed;
     let failed = log.words > 0 && log.last <= log.words + AFTER;
-    let ended = log.end > log.step && log.last <= log.end + REST;
+    let whole_log = matches!(pod.kind, TaskKind::Log | TaskKind::Job);
+    let ended = whole_log && log.end > log.step && log.last <= log.end + REST;
     (failed || ended).then_some(Stamp::OPEN)
 }
 
