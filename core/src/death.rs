@@ -147,7 +147,7 @@ fn wrong_before(
         return None;
     }
     let waited = || {
-        let bound = one.bound.is_some() || one.node.is_some();
+        let bound = one.bound.is_some() || one.node.is_some() || !one.waits.is_empty();
         let (state, since) = if bound {
             ("stuck_starting", one.stuck?)
         } else {

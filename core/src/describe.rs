@@ -14,7 +14,7 @@ pub fn describe(event: &Event) -> String {
     let text = match event.fact.as_str() {
         "k8s.event" => joined(reason, message),
         "k8s.container.terminated" => {
-            let container = event.entities.container.as_deref().unwrap_or("container");
+            let container = container(event);
             let code = event
                 .exit_code
                 .map(|code| format!(" with code {code}"))
@@ -24,17 +24,11 @@ pub fn describe(event: &Event) -> String {
             } else {
                 format!(" ({reason})")
             };
-            joined(
-                &format!("{}container {container} ended{code}{claim}", init(event)),
-                message,
-            )
+            joined(&format!("{container} ended{code}{claim}"), message)
         }
         "k8s.container.waiting" => {
-            let container = event.entities.container.as_deref().unwrap_or("container");
-            joined(
-                &format!("{}container {container} is waiting: {reason}", init(event)),
-                message,
-            )
+            let container = container(event);
+            joined(&format!("{container} is waiting: {reason}"), message)
         }
         "k8s.container.started" => {
             format!(
@@ -137,6 +131,16 @@ fn by(event: &Event, message: &str) -> String {
     match &event.actor {
         Some(actor) => format!("{message} (by {actor})"),
         None => message.to_owned(),
+    }
+}
+
+/// Which container; what was printed in a table does not name it.
+fn container(event: &Event) -> String {
+    let name = event.entities.container.as_deref().unwrap_or_default();
+    match (name, init(event)) {
+        ("", "") => "a container".to_owned(),
+        ("", _) => "an init container".to_owned(),
+        (name, init) => format!("{init}container {name}"),
     }
 }
 

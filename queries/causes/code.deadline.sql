@@ -5,6 +5,7 @@
 -- needs: k8s.workload.deadline, k8s.pod.deadline, k8s.container.deadline, kueue.evicted.deadline
 -- needs: slurm.time_limit
 -- summary: {workload} exceeded its deadline and was stopped.
+-- summary_of: slurm.time_limit: {pod} exceeded its time limit (Slurm's --time) and was stopped.
 -- advice: Raise activeDeadlineSeconds (or the queue's run-time limit, Slurm's --time), or save a checkpoint before the deadline.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links

@@ -2,7 +2,7 @@
 -- title: The program failed
 -- rank: 8
 -- level: supported
--- needs: log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed, slurm.task_failed
+-- needs: log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.exception.logged, log.gives_up, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed, slurm.task_failed
 -- overturned_by: logs: the traceback
 -- summary: {pod} failed with an error: {message}
 -- advice: Read the traceback of the first rank to fail; the other ranks failed as a consequence.
@@ -15,13 +15,18 @@
 WITH missed_peer AS (
   SELECT DISTINCT death, record FROM links
   WHERE via = 'pod' AND signal IN ('gloo.error', 'nccl.peer_lost', 'jax.peer_died', 'ray.actor_died', 'ray.node_died', 'ucx.error')
+  -- A communicator is aborted by a watchdog that has waited long enough.
+  UNION
+  SELECT DISTINCT a.death, a.record FROM links a
+  JOIN links t ON t.death = a.death AND t.via IN ('pod', 'gang') AND t.signal = 'nccl.timeout'
+  WHERE a.via = 'pod' AND a.signal = 'nccl.aborted'
 ),
 told AS (
   SELECT death, fact, time, signal, state, mode, exit_code, lag_s, COALESCE(detail, '') AS detail
   FROM links
-  WHERE signal IN ('log.traceback', 'log.exception.stack', 'log.exception.line', 'log.fatal', 'launcher.exception') AND via = 'pod' AND same_container AND mode = 'exited'
+  WHERE signal IN ('log.traceback', 'log.exception.stack', 'log.exception.line', 'log.exception.logged', 'log.gives_up', 'log.fatal', 'launcher.exception') AND via = 'pod' AND same_container AND mode = 'exited'
     AND COALESCE(exit_code, 1) NOT IN (0, 130, 137, 143)
-    AND lag_s BETWEEN -5 AND CASE WHEN signal IN ('log.fatal', 'log.exception.line') THEN 10 ELSE 60 END
+    AND lag_s BETWEEN -5 AND CASE WHEN signal IN ('log.fatal', 'log.exception.line', 'log.exception.logged', 'log.gives_up') THEN 10 ELSE 60 END
     AND COALESCE(detail, '') NOT LIKE '%DistBackendError' AND COALESCE(detail, '') NOT LIKE '%ChildFailedError'
     AND COALESCE(detail, '') NOT LIKE '%SignalException' AND COALESCE(detail, '') NOT LIKE '%KeyboardInterrupt'
     AND COALESCE(detail, '') NOT LIKE '%SIGTERMException'
@@ -46,10 +51,11 @@ peers AS (
                                    -- An address that is not there may be the GPU's doing as well.
                                    'log.cuda_error.address')
 )
+-- What a logger writes of an exception, the program may have caught.
 -- A traceback without its last line, which names the exception, may be of anything; one that a program shows after it has
 -- said that all is done, and whose exit nobody saw, may have ended nothing.
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN p.death IS NOT NULL OR done.death IS NOT NULL AND t.exit_code IS NULL OR t.signal = 'launcher.exception' OR t.signal = 'log.traceback' AND t.detail = ''
+  CASE WHEN p.death IS NOT NULL OR done.death IS NOT NULL AND t.exit_code IS NULL OR t.signal IN ('launcher.exception', 'log.exception.logged', 'log.gives_up') OR t.signal = 'log.traceback' AND t.detail = ''
          -- What says itself that another process ended, or broke.
          OR regexp_like(t.detail, '(Process(Exited|Raised)Exception|CancelledError|BrokenProcessPool|ActorDiedError|ActorUnavailableError|RayActorError|WorkerCrashedError|NodeDiedError|ObjectLostError|OwnerDiedError|LocalRayletDiedError|HorovodInternalError|EngineDeadError)$')
        THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role

@@ -100,7 +100,7 @@ UNION ALL
 -- A client warns of each refusal that it gets over; the last one ends the program, with no other exception.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM links e
-LEFT JOIN links w ON w.death = e.death AND w.via = 'pod' AND w.signal = 'log.traceback' AND w.lag_s BETWEEN -5 AND 120 AND w.time <> e.time
+LEFT JOIN links w ON w.death = e.death AND w.via = 'pod' AND w.signal = 'log.traceback' AND w.lag_s BETWEEN -5 AND 120 AND w.record <> e.record
 WHERE e.signal = 'log.storage_throttled' AND e.via = 'pod' AND e.same_container AND (e.mode = 'exited' OR e.state = 'failing')
   AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120 AND w.fact IS NULL
 UNION ALL

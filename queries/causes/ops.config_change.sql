@@ -127,10 +127,14 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'a
 FROM links
 WHERE signal = 'k8s.workload.pod_deleted' AND via = 'workload' AND state = 'scaled_to_zero'
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM links
-WHERE signal = 'k8s.workload.scaled.to_zero' AND via = 'workload' AND mode = 'killed' AND desired = 0
-  AND lag_s BETWEEN -5 AND 120
+-- Who takes away what kept failing tidies up.
+SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN k.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
+FROM links l
+LEFT JOIN (SELECT DISTINCT d.death FROM deaths d
+           JOIN deaths f ON f.run = d.run AND f.pod = d.pod AND f.state = 'crash_loop') k ON k.death = l.death
+WHERE l.signal = 'k8s.workload.scaled.to_zero' AND l.via = 'workload' AND l.mode = 'killed' AND l.desired = 0
+  AND l.lag_s BETWEEN -5 AND 120
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
 FROM links

@@ -35,6 +35,8 @@ pub enum IncidentRole {
     Episode,
     /// No known victim.
     Fault,
+    /// It was announced, and nothing shows that it took place.
+    Announced,
 }
 
 /// What a step is on the way from cause to effect.
@@ -49,6 +51,8 @@ pub enum StepRole {
     Mechanism,
     /// What died.
     Death,
+    /// What waits, or does not get on.
+    Stuck,
     /// Those that followed.
     Teardown,
     /// What became of the run.
@@ -66,13 +70,17 @@ impl IncidentRole {
             Self::Earlier => "earlier",
             Self::Episode => "episode",
             Self::Fault => "fault",
+            Self::Announced => "announced",
         }
     }
 
     /// Whether the run went on after it, or none was hit.
     #[must_use]
     pub fn is_survived(self) -> bool {
-        matches!(self, Self::Recovered | Self::Fault | Self::Episode)
+        matches!(
+            self,
+            Self::Recovered | Self::Fault | Self::Episode | Self::Announced
+        )
     }
 }
 
@@ -85,6 +93,7 @@ impl StepRole {
             Self::Announcement => "announcement",
             Self::Mechanism => "mechanism",
             Self::Death => "death",
+            Self::Stuck => "stuck",
             Self::Teardown => "teardown",
             Self::Outcome => "outcome",
         }

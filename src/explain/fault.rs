@@ -38,6 +38,7 @@ pub(super) fn faults(
         if !graph.is_of_machine(fact) {
             continue;
         }
+        let asked = asked || is_down(graph, number, fact);
         let Some(rule) = rule_of(graph, rules, fact, asked) else {
             continue;
         };
@@ -87,6 +88,16 @@ pub(super) fn faults(
         .iter()
         .filter_map(|group| finding(graph, rules, group))
         .collect()
+}
+
+/// Whether a node is not ready to this day, where somebody gave nothing but nodes: they ask how those are.
+fn is_down(graph: &EntityGraph, number: usize, fact: &Fact) -> bool {
+    let is = |fact: &Fact, signal: &str| graph.name(fact.signal) == signal;
+    let nothing_else = graph.pods.is_empty() && graph.workloads.is_empty();
+    let mut later = graph.facts.iter().skip(number);
+    nothing_else
+        && is(fact, "k8s.node.not_ready")
+        && !later.any(|one| one.node == fact.node && is(one, "k8s.node.ready"))
 }
 
 /// The rule that a fact is an incident of by itself. Whoever asks for a machine wants to
@@ -216,7 +227,13 @@ fn finding(graph: &EntityGraph, rules: &[Rule], group: &FaultGroup) -> Option<Fi
         .facts
         .iter()
         .copied()
-        .min_by_key(|number| (announced(number), *number))?;
+        // Lines without times stand in an order.
+        .min_by_key(|number| {
+            let fact = graph.facts.get(*number);
+            let row = fact.and_then(|fact| graph.evidence.rows().get(fact.row as usize));
+            let line = row.map(whathappened_core::evidence::Row::line);
+            (announced(number), fact.map(|fact| fact.time), line, *number)
+        })?;
     let step = |fact: usize, kind: Kind| Step {
         fact,
         kind,

@@ -138,8 +138,17 @@ fn folded(reported: Vec<Line>) -> Vec<Line> {
                 && known.event.attribute("not_before") == line.event.attribute("not_before")
                 && line.event.time.lo.saturating_sub(known.last) <= ONE_FAULT
         };
+        // A condition that was otherwise in between is another stretch of it.
+        let turned = |known: &&mut Line| {
+            let condition = line.event.attribute("condition");
+            condition.is_some()
+                && known.event.fact == line.event.fact
+                && known.event.attribute("condition") == condition
+                && known.event.attribute("status") != line.event.attribute("status")
+        };
         // Only what is near can be the same.
-        match lines.iter_mut().rev().take(16).find(same) {
+        let near = lines.iter_mut().rev().take(16);
+        match near.take_while(|known| !turned(known)).find(same) {
             Some(known) => {
                 known.last = known.last.max(line.last);
                 known.count += line.count;

@@ -50,6 +50,8 @@ fn kind(name: &str) -> &'static str {
     } else if name.starts_with("system:serviceaccount:")
         || last.ends_with("-controller")
         || last.ends_with("-collector")
+        // Kueue's recorders of Events: `kueue-admission`, `kueue-job-controller`.
+        || last.starts_with("kueue-")
     {
         "controller"
     } else if name == "kernel-monitor" || name == "kernel" {

@@ -8,7 +8,7 @@ use whathappened_core::lifecycle::{State, given_up, signed_off};
 use whathappened_core::resolve::{BY_STEM, Name, NameMatch, Root, Run, place, resolve};
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
-use super::context::ReportContext;
+use super::context::{ReportContext, is_announced_only};
 use super::drawn::drawn;
 use super::everything::{everything, of_machine, unknown_ends};
 use super::last_heard;
@@ -158,7 +158,9 @@ pub(super) fn numbered_runs(
             let run = case.runs.get(*number)?;
             let mut reported = tell_run(&case.graph, &case.ends, run, state);
             let unknown = match state {
-                RunState::Running => is_only_named(case, run, state),
+                RunState::Running => {
+                    is_only_named(case, run, state) || replaced_at(case, run).is_some()
+                }
                 RunState::Failed => unknown_ends.contains(number),
                 _ => false,
             };
@@ -365,7 +367,11 @@ fn faults(
         let root = fault.candidate.as_ref().map(Candidate::root);
         let fact = root.and_then(|root| case.graph.facts.get(root));
         if fact.is_some_and(|fact| own.contains(&fact.pod)) {
-            found.push(context.incident_of(&fault, IncidentRole::Fault)?);
+            let role = match is_announced_only(&case.graph, &fault) {
+                true => IncidentRole::Announced,
+                false => IncidentRole::Fault,
+            };
+            found.push(context.incident_of(&fault, role)?);
         }
     }
     found.retain(|incident| inside(incident.time.as_deref(), question));
@@ -402,18 +408,28 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
     let state = verdict.states.iter().find(|(run, _)| *run == number)?.1;
     let name = run.names(&case.graph).3;
     let shown = is_shown(case, run, state);
+    let replaced = replaced_at(case, run);
     let (cause, title, summary) = match (state, shown) {
         (RunState::Completed, _) => (
             "none.completed",
             "Completed",
             format!("{name} ran to completion."),
         ),
+        (RunState::Running, _) if replaced.is_some() => (
+            "none.running",
+            "State unknown",
+            format!(
+                "{name} was gone by {}, when another instance was made under its name; no record shows how it ended.",
+                replaced.map(rfc3339).unwrap_or_default()
+            ),
+        ),
         (RunState::Running, true) => ("none.running", "Running", format!("{name} is running.")),
         (RunState::Running, false) if is_only_named(case, run, state) => (
             "none.running",
             "State unknown",
             format!(
-                "The data that was read does not show whether {name} is running; there is no sign that it ended."
+                "The data that was read does not show whether {name} is running; there is no sign that it ended.{}",
+                last_line(case, run).unwrap_or_default()
             ),
         ),
         (RunState::Running, false) => (
@@ -423,7 +439,9 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
         ),
         _ => return None,
     };
+    let is_replaced = state == RunState::Running && replaced.is_some();
     let level = match (shown, is_only_named(case, run, state)) {
+        _ if is_replaced => Level::Unknown,
         (true, _) => Level::Established,
         (false, true) => Level::Unknown,
         (false, false) => Level::Hypothesis,
@@ -440,17 +458,73 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
     } else {
         case.graph.now
     };
+    let hangs = state == RunState::Running && last_line(case, run).is_some();
     Some(Incident {
         cause: cause.to_owned(),
         level,
         title: title.to_owned(),
         summary,
+        advice: if hangs {
+            vec![IF_IT_HANGS.to_owned()]
+        } else {
+            Vec::new()
+        },
         time: time.map(rfc3339),
         run_id: Some(run.id(&case.graph)),
         attempt: u32::try_from(run.attempts.len()).ok(),
         role: IncidentRole::Main,
         ..Incident::default()
     })
+}
+
+/// What to do about a log that stops in the midst of the training.
+const IF_IT_HANGS: &str = "If it still runs, look where it waits (py-spy dump --pid PID); of several ranks, give the logs of all, or dumps of PyTorch's flight recorder.";
+
+/// Until when a log goes that is all there is, and how far its training came.
+fn last_line(case: &Case, run: &Run) -> Option<String> {
+    let [log] = run.pods.as_slice() else {
+        return None;
+    };
+    let log = case.graph.pods.get(*log as usize)?;
+    let progress = log
+        .progress
+        .as_ref()
+        .filter(|_| log.kind == TaskKind::Log)?;
+    let last = log.last_line.filter(|last| *last != Stamp::OPEN)?;
+    let step = progress.step.map(|step| format!(", after step {step}"));
+    Some(format!(
+        " Its last line is of {}{}.",
+        rfc3339(last.lo),
+        step.unwrap_or_default()
+    ))
+}
+
+/// When another instance was made under the name of one: names are unique in a zone, so it was gone by
+/// then, whether or not a record says how.
+fn replaced_at(case: &Case, run: &Run) -> Option<Nanos> {
+    let Root::Pod(number) = run.root else {
+        return None;
+    };
+    let pods = &case.graph.pods;
+    let one = pods.get(number as usize)?;
+    let is_later = |other: &&Task| {
+        let same = (other.namespace, other.name, other.zone) == (one.namespace, one.name, one.zone);
+        let both = one.uid.is_some() && other.uid.is_some() && other.uid != one.uid;
+        other.kind == TaskKind::Instance && same && both && one.zone.is_some()
+    };
+    let made = |other: &Task| {
+        let made = other
+            .signs
+            .iter()
+            .find(|sign| sign.what == InstanceChange::Made);
+        Some(made?.time.lo)
+    };
+    let last = one
+        .signs
+        .last()
+        .filter(|_| one.kind == TaskKind::Instance)?;
+    let later = pods.iter().filter(is_later).filter_map(made);
+    later.filter(|at| *at > last.time.hi).min()
 }
 
 /// That a run was at work when it was last seen, and why no more is known.

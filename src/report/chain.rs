@@ -155,7 +155,10 @@ impl ReportContext<'_> {
             links.push(ChainLink {
                 time: first.time.clone(),
                 time_hi: None,
-                role: StepRole::Death,
+                role: match first.state.as_str() {
+                    "" | "crash_loop" | "died" | "failed" | "restarted" => StepRole::Death,
+                    _ => StepRole::Stuck,
+                },
                 text: format!("{}{rank} {}{more}", first.pod, first.how),
                 edge,
                 event_ids: Vec::new(),

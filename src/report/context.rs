@@ -5,14 +5,36 @@ use std::collections::{BTreeSet, HashMap};
 
 use whathappened_core::death::Death;
 use whathappened_core::evidence::SpillError;
-use whathappened_core::graph::{EntityGraph, Fact, NO, NameTenures};
+use whathappened_core::graph::{EntityGraph, Fact, NO, NameTenures, Phase};
 use whathappened_model::event::Event;
 
 use super::victim::victim;
 use crate::answer::Victim;
 use crate::case::Case;
-use crate::explain::candidate::Candidate;
+use crate::explain::candidate::{Candidate, Step};
+use crate::explain::gang::{Finding, NO_RUN};
 use crate::explain::{Rule, Verdict};
+
+/// Whether all that is known of a machine's finding is that it was announced.
+pub(super) fn is_announced_only(graph: &EntityGraph, finding: &Finding) -> bool {
+    let Some(candidate) = &finding.candidate else {
+        return false;
+    };
+    let announced = |step: &Step| {
+        let fact = graph.facts.get(step.fact);
+        fact.is_some_and(|fact| {
+            let untold = fact.phase == Phase::Untold;
+            let is_said = untold && graph.name(fact.signal).ends_with("announced");
+            is_said || fact.phase == Phase::Announced
+        })
+    };
+    finding.run == NO_RUN
+        && candidate
+            .path
+            .iter()
+            .chain(&candidate.context)
+            .all(announced)
+}
 
 /// Tells of findings.
 pub(super) struct ReportContext<'a> {

@@ -9,7 +9,7 @@ use whathappened_core::timeline::timeline;
 use whathappened_model::event::EventId;
 
 use super::answer::{Question, blank, runs};
-use super::context::ReportContext;
+use super::context::{ReportContext, is_announced_only};
 use super::narrow::{self, Omitted};
 use super::timeline::told_lines;
 use crate::answer::{Answer, Incident, IncidentRole};
@@ -137,7 +137,7 @@ pub async fn of_runs(case: &Case, chosen: &[usize]) -> Result<Vec<Incident>, Err
     let reported = verdict
         .findings
         .iter()
-        .map(|one| context.incident_of(one, role(one)));
+        .map(|one| context.incident_of(one, role(case, one)));
     Ok(reported.collect::<Result<_, _>>()?)
 }
 
@@ -171,7 +171,7 @@ fn reported(
     let faults = verdict.faults(&case.graph, &case.rules.causes, place.is_some());
     for finding in &verdict.findings {
         if is_news(case, verdict, finding) && wanted(finding) {
-            incidents.push(context.incident_of(finding, role(finding))?);
+            incidents.push(context.incident_of(finding, role(case, finding))?);
         }
     }
     // Of a machine that is asked for, what somebody died of is not told once more without them.
@@ -181,7 +181,7 @@ fn reported(
         let cause = rule.and_then(|rule| case.rules.causes.get(rule));
         let again = cause.is_some_and(|rule| struck.contains(&rule.cause));
         if is_news(case, verdict, finding) && !(place.is_some() && again) {
-            incidents.push(context.incident_of(finding, role(finding))?);
+            incidents.push(context.incident_of(finding, role(case, finding))?);
         }
     }
     let mut left = Omitted::default();
@@ -220,8 +220,9 @@ fn reported(
     })
 }
 
-fn role(finding: &Finding) -> IncidentRole {
+fn role(case: &Case, finding: &Finding) -> IncidentRole {
     match (finding.run, finding.recovered) {
+        (NO_RUN, _) if is_announced_only(&case.graph, finding) => IncidentRole::Announced,
         (NO_RUN, _) => IncidentRole::Fault,
         (_, true) => IncidentRole::Episode,
         (_, false) => IncidentRole::Main,

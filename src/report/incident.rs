@@ -8,7 +8,7 @@ use whathappened_model::time::rfc3339;
 use super::context::ReportContext;
 use super::record::reported;
 use super::victim::gpu_hours;
-use crate::answer::{Incident, IncidentRole};
+use crate::answer::{Collective, Incident, IncidentRole};
 use crate::explain::edge::Role;
 use crate::explain::gang::Finding;
 
@@ -85,6 +85,12 @@ impl ReportContext<'_> {
             None => summary,
         };
         let (said, saved) = self.said(finding)?;
+        let waited = rule.is_some_and(|rule| rule.cause == "hang.collective_timeout");
+        let absent = said.collective.as_ref().filter(|_| waited);
+        let summary = match absent.and_then(|waited| self.who_was_missing(waited, finding)) {
+            Some(who) => format!("{} {who}", summary.trim_end()),
+            None => summary,
+        };
         let all = finding.deaths().filter_map(|death| self.death(death));
         Ok(Incident {
             id: None,
@@ -121,6 +127,30 @@ impl ReportContext<'_> {
             before: None,
             shared,
         })
+    }
+
+    /// Who did not come to a collective, and what is known of it last.
+    fn who_was_missing(&self, waited: &Collective, finding: &Finding) -> Option<String> {
+        let [rank] = waited.missing.as_slice() else {
+            return None;
+        };
+        let graph = self.graph();
+        let run = self.case.runs.get(finding.run)?;
+        let attempt = usize::try_from(finding.attempt).ok()?.checked_sub(1)?;
+        let mut pods = run.attempts.get(attempt)?.pods.iter();
+        let pod = pods.find_map(|pod| {
+            let pod = graph.pods.get(*pod as usize)?;
+            (pod.rank == Some(*rank)).then_some(pod)
+        })?;
+        let last = reported(pod.last_line?)?;
+        let step = pod.progress.as_ref().and_then(|progress| progress.step);
+        let step = step.map_or_else(String::new, |step| format!(", after step {step}"));
+        // As people write it: to the second.
+        let time = rfc3339(last.lo);
+        let time: String = time.chars().skip(11).take(8).collect();
+        Some(format!(
+            "The missing one is rank {rank}; its log ends at {time}Z{step}."
+        ))
     }
 
     fn announced(&self, finding: &Finding) -> Option<String> {

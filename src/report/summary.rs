@@ -8,7 +8,7 @@ use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
 use whathappened_model::event::Event;
 use whathappened_model::object::Container;
 
-use super::context::ReportContext;
+use super::context::{ReportContext, is_announced_only};
 use crate::answer::Actor;
 use crate::explain::gang::{Finding, NO_RUN};
 
@@ -228,13 +228,34 @@ impl ReportContext<'_> {
         let names = &event.entities;
         let machine = names.node.as_ref().or(names.instance.as_ref());
         let machine = machine.or(names.host.as_ref());
-        let machine = machine.map_or_else(
-            || match &*event.origin.file {
-                "-" => "a machine that the input does not name".to_owned(),
-                file => format!("a machine that {file} does not identify"),
-            },
-            Clone::clone,
-        );
+        let unnamed = || match &*event.origin.file {
+            "" | "-" => "a machine that the input does not name".to_owned(),
+            file => {
+                let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
+                format!("a machine that {file} does not identify")
+            }
+        };
+        let machine = machine.map_or_else(unnamed, Clone::clone);
+        let root = finding
+            .candidate
+            .as_ref()
+            .and_then(|one| self.fact(one.root()));
+        let down = root.is_some_and(|root| self.graph().name(root.signal) == "k8s.node.not_ready");
+        // Nothing but nodes was given: how they are now is what was asked.
+        if down && self.graph().pods.is_empty() {
+            return format!(
+                "{machine} is not ready: {}.",
+                describe(event).trim_end_matches(['.', ';', ',', ' '])
+            );
+        }
+        if is_announced_only(self.graph(), finding) {
+            let said = describe(event);
+            let said = said.trim_end_matches(['.', ';', ',', ' ']);
+            let stop = if said.ends_with('…') { "" } else { "." };
+            return format!(
+                "Maintenance of {machine} was announced, and nothing shows that it took place: {said}{stop}"
+            );
+        }
         format!(
             "{title} ({machine}): {}. No victims are known.",
             describe(event).trim_end_matches(['.', ';', ',', ' '])

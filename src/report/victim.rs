@@ -140,20 +140,61 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
             let late = || by(death.time.hi.saturating_add(CLOCKS));
             let word = by(death.time.hi.saturating_add(SECOND)).or_else(late);
             let word = word.and_then(|place| TAKEN.get(place));
-            word.map_or("was terminated externally", |(_, word)| word)
-                .to_owned()
+            // Of a log alone it is known by which signal.
+            let told = || {
+                facts
+                    .iter()
+                    .any(|fact| graph.name(fact.signal) == "log.sigterm")
+            };
+            match word {
+                Some((_, word)) => *word,
+                None if told() => "was asked to stop (SIGTERM)",
+                None => "was terminated externally",
+            }
+            .to_owned()
         }
         ("died", Mode::Lost) => "was lost with its node".to_owned(),
+        ("died", Mode::Exited) if death.exit_code.is_none() && reason.is_empty() => {
+            let near = |fact: &&Fact| {
+                let soon = fact.onset <= death.time.hi.saturating_add(CLOCKS);
+                soon && fact.onset.saturating_add(CLOCKS) >= death.time.lo
+            };
+            let killed = |fact: &Fact| graph.name(fact.signal) == "log.killed";
+            match facts.filter(near).any(killed) {
+                true => "had a process killed by SIGKILL".to_owned(),
+                false => format!("ended with {exit}"),
+            }
+        }
         ("died" | "restarted", _) => format!("ended with {exit}"),
         ("crash_loop", _) => format!("keeps ending with {exit}"),
+        // A table says `Pending`, and not whether it has a node.
+        ("never_scheduled", _)
+            if member.is_some_and(|one| {
+                one.kind == TaskKind::Pod && !one.uid.is_some() && one.unplaced.is_none()
+            }) =>
+        {
+            "is pending".to_owned()
+        }
         ("never_scheduled", _) => "was never scheduled".to_owned(),
-        ("stuck_starting", _) => "never started".to_owned(),
+        ("stuck_starting", _) => {
+            let printed = member.filter(|one| !one.uid.is_some());
+            let waits = printed.and_then(|one| one.waits.first());
+            waits.map_or_else(|| "never started".to_owned(), |waits| waiting(waits))
+        }
         ("not_ready", _) => "is running but not ready".to_owned(),
         ("failing", _) => "is running, but its log shows only failures".to_owned(),
         ("lingering", _) => "had not ended when the others gave up waiting".to_owned(),
         ("stalled", _) => "is running but makes no progress".to_owned(),
         ("slow", _) => "is running, more slowly than before".to_owned(),
         (state, _) => state.replace('_', " "),
+    }
+}
+
+/// What a table of pods says of one that has not started, in its own word.
+fn waiting(word: &str) -> String {
+    match word {
+        "ContainerCreating" | "PodInitializing" => format!("has not started yet ({word})"),
+        _ => format!("cannot start ({word})"),
     }
 }
 

@@ -225,7 +225,7 @@ pub(super) const WHY: &[Column<Step>] = &[
     Column::new(
         "role",
         Text(|row| Some(&row.role)),
-        "verdict, announcement, cause, mechanism, death, teardown, outcome or advice",
+        "verdict, announcement, cause, mechanism, death, stuck, teardown, outcome or advice",
     ),
     Column::new(
         "edge",

@@ -39,7 +39,10 @@ pub(super) fn rows() -> RowSource<SharedCase, IncidentRow> {
                 incident: incident.clone(),
                 run: run_of(answer, incident).cloned(),
             };
-            Ok(answer.incidents.iter().map(reported).collect())
+            // What is announced is no incident.
+            let happened = |one: &&Incident| one.role != IncidentRole::Announced;
+            let happened = answer.incidents.iter().filter(happened);
+            Ok(happened.map(reported).collect())
         })
     }))
 }

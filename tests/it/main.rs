@@ -22,6 +22,7 @@ mod invariants;
 mod known_until;
 mod lab;
 mod lake;
+mod last_words;
 mod leaks;
 mod live;
 mod log_tags;

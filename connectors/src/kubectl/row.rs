@@ -39,7 +39,13 @@ pub(super) fn pod(row: &PodRow, sure: bool) -> Value {
     let mut container = json!({ "name": "", "restartCount": row.restarts });
     let ended = json!({ "terminated": exit(word) });
     match means(&row.status) {
-        StatusMeaning::Phase(phase) => status["phase"] = phase.into(),
+        StatusMeaning::Phase(phase) => {
+            status["phase"] = phase.into();
+            // The kubelet says so, once the pod is on a node.
+            if let Some(waits) = starting(word, init) {
+                container["state"] = json!({ "waiting": { "reason": waits } });
+            }
+        }
         StatusMeaning::Ended => {
             status["phase"] = "Failed".into();
             status["reason"] = word.into();
@@ -91,6 +97,17 @@ pub(super) fn pod(row: &PodRow, sure: bool) -> Value {
         object["metadata"]["labels"] = labels;
     }
     object
+}
+
+/// What the containers of a pod wait for that its kubelet is starting: `Init:0/2` counts the init
+/// containers that are done.
+fn starting(word: &str, init: bool) -> Option<&'static str> {
+    match word {
+        "ContainerCreating" => Some("ContainerCreating"),
+        "PodInitializing" => Some("PodInitializing"),
+        _ if init && word.contains('/') => Some("PodInitializing"),
+        _ => None,
+    }
 }
 
 /// `ExitCode:3` and `Signal:9` say more than `Error` does.

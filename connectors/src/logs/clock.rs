@@ -83,13 +83,17 @@ fn dated(bytes: &[u8], at: usize) -> Option<(Clock, usize)> {
     Some((clock, end))
 }
 
-/// What frameworks put before the time: `[INFO|trainer.py:12] `, `[NeMo I `,
+/// What frameworks put before the time: `[INFO|trainer.py:12] `, `[NeMo I `, `[I `,
 /// `[INFO|`. Says where the time would start.
 fn framed(text: &str) -> Option<usize> {
     let inside = text.strip_prefix('[')?;
     if let Some(rest) = inside.strip_prefix("NeMo ") {
         let (level, _) = rest.split_once(' ')?;
         return (level.len() == 1).then_some("[NeMo X ".len());
+    }
+    // Optuna and Jupyter: `[I 2026-11-21 15:20:27,783] `.
+    if let [b'C' | b'D' | b'E' | b'I' | b'W', b' ', b'0'..=b'9', ..] = inside.as_bytes() {
+        return Some("[X ".len());
     }
     let (level, rest) = inside.split_once('|')?;
     let upper = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_uppercase());

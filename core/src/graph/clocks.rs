@@ -58,7 +58,8 @@ pub(super) fn stored(versions: &[Version]) -> Option<Stored> {
         version.revision.is_some() && matches!(phase, Some("Failed" | "Succeeded"))
     })?;
     Some(Stored {
-        ended_first: over.body.deletion_requested.is_none(),
+        // Whose deletion is asked for is given a time to stop in.
+        ended_first: over.body.deletion_requested.is_none() && over.body.deletion_grace_s.is_none(),
         over: over.at.filter(is_exact),
         by_server: over.source_kind == SourceKind::KubernetesAudit,
     })
@@ -162,8 +163,13 @@ fn ahead(pod: &Task, job: Option<Stamp>) -> Option<ClockOffset> {
     // A Job that is over has no pods that run, but for those that it deletes for it.
     let outlived = |over: &Stamp| asked.is_none_or(|asked| asked.lo > over.hi);
     let by_server = pod.stored.over.filter(|_| pod.stored.by_server);
+    // A kubelet that began to stop it just when that was asked for has a clock that is right, and something to stop.
+    let agrees = |asked: &Stamp| {
+        let apart = |stopped: Stamp| stopped.lo.saturating_sub(asked.lo).abs();
+        pod.stopped.is_some_and(|stopped| apart(stopped) <= CLOCKS)
+    };
     let by = asked
-        .filter(|_| pod.stored.ended_first)
+        .filter(|asked| pod.stored.ended_first && !agrees(asked))
         .map(|asked| asked.lo)
         .into_iter()
         .chain(by_server.map(|over| over.hi))
@@ -216,6 +222,7 @@ fn put_right(pod: &mut Task, off: ClockOffset) {
         &mut pod.ended,
         &mut pod.said_done,
         &mut pod.said_over,
+        &mut pod.said_end,
         &mut pod.said_stop,
         &mut pod.last_words,
         &mut pod.last_line,

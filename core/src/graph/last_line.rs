@@ -1,6 +1,6 @@
 //! Until when pods wrote: a line without a meaning still shows that its program went on.
 
-use whathappened_model::time::Stamp;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::Task;
 use super::learn::later;
@@ -17,8 +17,17 @@ pub(super) fn note(
     pod_of_row: &[u32],
     pods: &mut [Task],
 ) {
+    /// A launcher takes this long to see that its process ended, and to tell of it.
+    const TELLS: Nanos = 60 * SECOND;
     let lines = symbols.find("log.line");
     for (row, pod) in evidence.rows().iter().zip(pod_of_row) {
+        if Some(row.fact) == lines
+            && let Some(pod) = pods.get_mut(*pod as usize)
+            && let Some((failed, over)) = pod.last_words.zip(pod.said_over)
+        {
+            let after = row.time.lo > failed.hi.saturating_add(SECOND);
+            pod.spoke_between |= after && row.time.lo < over.lo.saturating_sub(TELLS);
+        }
         if row.tells || Some(row.fact) != lines {
             continue;
         }

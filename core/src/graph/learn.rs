@@ -301,6 +301,21 @@ const SAYS_OVER: [&str; 9] = [
     "ray.job_stopped",
 ];
 
+/// Signals of log lines with which a program ends, unless it goes on: they count where nothing but a log is
+/// known, and they are the last of it.
+const MAY_END: [&str; 10] = [
+    "log.aborted",
+    "log.bus_error",
+    "log.command",
+    "log.exception.logged",
+    "log.fatal",
+    "log.gives_up",
+    "log.heap_corrupted",
+    "log.host_oom",
+    "log.interrupted",
+    "log.usage",
+];
+
 /// Learns from one fact. `number` is the pod it is about.
 pub(super) fn event(
     event: &Event,
@@ -424,6 +439,7 @@ pub(super) fn event(
     let mild = || log_level::is_no_failure(event.message.as_deref().unwrap_or_default());
     let fails = LAST_WORDS.iter().any(|signal| says(signal)) && !says("log.shipper") && !mild();
     let over = fails || SAYS_OVER.iter().any(|signal| says(signal));
+    let may_end = MAY_END.iter().any(|signal| says(signal)) && !says("log.shipper") && !mild();
     if event.fact == "log.line" && event.time == Stamp::OPEN {
         let line = event.origin.line;
         pod.untimed.last = pod.untimed.last.max(line);
@@ -434,6 +450,9 @@ pub(super) fn event(
             pod.untimed.words = pod.untimed.words.max(line);
             pod.words_in = symbols.number(&event.origin.file);
         }
+        if may_end {
+            pod.untimed.end = pod.untimed.end.max(line);
+        }
     } else if event.fact == "log.line" {
         pod.last_line = later(pod.last_line, event.time);
         if says("log.training_done") {
@@ -441,6 +460,9 @@ pub(super) fn event(
         }
         if over {
             pod.said_over = later(pod.said_over, event.time);
+        }
+        if may_end {
+            pod.said_end = later(pod.said_end, event.time);
         }
         if says("log.sigterm") {
             pod.said_stop = later(pod.said_stop, event.time);

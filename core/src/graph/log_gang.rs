@@ -89,12 +89,24 @@ pub(super) fn join(
             hi: first,
         };
         let gang = workloads.of(kind, Symbol::NONE, namespace, name, at);
+        let numbers_are_ranks = numbers_are_ranks(&namesakes);
         for member in namesakes.members {
             if let Some(one) = pods.all.get_mut(member.task as usize) {
                 one.owner = gang;
+                // Who never said which rank it is: it may be the one that the others miss.
+                if numbers_are_ranks && member.ranks.is_empty() {
+                    one.rank = one.rank.or(member.number);
+                }
             }
         }
     }
+}
+
+/// Whether each log that says which rank it is bears that number in its name.
+fn numbers_are_ranks(namesakes: &Namesakes) -> bool {
+    let mut told = namesakes.members.iter().filter(|one| !one.ranks.is_empty());
+    let agrees = |one: &Member| one.ranks.iter().copied().eq(one.number);
+    namesakes.is_numbered && told.all(agrees)
 }
 
 fn is_gang(namesakes: &Namesakes) -> bool {

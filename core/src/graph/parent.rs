@@ -7,7 +7,7 @@ use whathappened_model::time::{Nanos, Stamp};
 
 use super::identity::{Pods, Workloads};
 use super::indexes::{self, index_in_name};
-use super::{NO, TaskKind, log_gang};
+use super::{NO, TaskKind, Workload, log_gang};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// What the API server draws the ends of generated names from.
@@ -41,6 +41,7 @@ pub(super) fn adopt(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut 
     by_label(symbols, pods, workloads);
     by_index(symbols, pods, workloads);
     jobs_of_sets(symbols, workloads);
+    queued(symbols, workloads);
     by_name(symbols, pods, workloads);
     log_gang::of_pods(symbols, pods, workloads);
     ranks(symbols, pods, workloads);
@@ -163,6 +164,45 @@ fn jobs_of_sets(symbols: &SymbolTable, workloads: &mut Workloads) {
         .collect();
     for (number, above) in found {
         if let Some(one) = workloads.all.get_mut(number as usize) {
+            one.owner = above;
+        }
+    }
+}
+
+/// What Kueue queues of a job that is known: it names that after the job's kind and name, and ends it with
+/// a hash, `job-train-1a2b3`.
+fn queued(symbols: &SymbolTable, workloads: &mut Workloads) {
+    const HASH: usize = 5;
+    let Some(queued) = symbols.find("Workload") else {
+        return;
+    };
+    let owner = |one: &Workload| {
+        let (stem, hash) = symbols.name(one.name).rsplit_once('-')?;
+        let is_hash = hash.len() == HASH && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let mut jobs = (0..).zip(&workloads.all).filter(|(_, job)| {
+            let kind = symbols.name(job.kind).to_lowercase();
+            let name = stem
+                .strip_prefix(&kind)
+                .and_then(|rest| rest.strip_prefix('-'));
+            job.namespace == one.namespace
+                && job.kind != queued
+                && name == Some(symbols.name(job.name))
+        });
+        // Two of one name came one after the other.
+        match (is_hash, jobs.next(), jobs.next()) {
+            (true, Some((number, _)), None) => Some(number),
+            _ => None,
+        }
+    };
+    let found: Vec<(usize, u32)> = workloads
+        .all
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.kind == queued && one.owner == NO && one.body.is_none())
+        .filter_map(|(number, one)| Some((number, owner(one)?)))
+        .collect();
+    for (number, above) in found {
+        if let Some(one) = workloads.all.get_mut(number) {
             one.owner = above;
         }
     }

@@ -126,8 +126,12 @@ pub struct Task {
     pub said_done: Option<Stamp>,
     /// When its log last told that it ends, whatever ended it.
     pub said_over: Option<Stamp>,
+    /// When its log last told what a program ends with, unless it goes on.
+    pub said_end: Option<Stamp>,
     /// When its log last told that it was asked to stop.
     pub said_stop: Option<Stamp>,
+    /// Whether it wrote, in its log, long after it told of a failure and long before it told that it ends.
+    pub spoke_between: bool,
     /// When its log last told of a failure that ends a program.
     pub last_words: Option<Stamp>,
     /// The rank that did, where it names itself.
@@ -168,6 +172,8 @@ pub struct UntimedLog {
     pub last: u64,
     /// The last that a program writes that fails; 0 where there is none.
     pub words: u64,
+    /// The last that a program ends with, unless it goes on; 0 where there is none.
+    pub end: u64,
     /// The last that tells of a training step; 0 where there is none.
     pub step: u64,
 }
@@ -287,6 +293,8 @@ impl Task {
             index_done: None,
             said_done: None,
             said_over: None,
+            said_end: None,
+            spoke_between: false,
             said_stop: None,
             last_words: None,
             words_of: None,

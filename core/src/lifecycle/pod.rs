@@ -6,7 +6,7 @@ use super::backoff_limit::{last_straw, unseen_straw};
 use super::helper::is_helpers;
 use super::loss::{Loss, Losses};
 use super::{End, LONGEST_GRACE, Mode, Restart, State};
-use crate::graph::{EntityGraph, Exit, Task};
+use crate::graph::{EntityGraph, Exit, Task, TaskKind};
 
 /// What is known of what a pod belongs to and runs on.
 pub(super) struct Surroundings<'a> {
@@ -158,6 +158,8 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         };
     } else if pod.bound.is_none()
         && !pod.node.is_some()
+        // What a container waits for is the word of a kubelet that has the pod.
+        && pod.waits.is_empty()
         && pod.started.is_none()
         && (pod.unplaced.is_some() || phase == "Pending")
     {
@@ -318,13 +320,36 @@ fn ended_unseen(graph: &EntityGraph, pod: &Task, job_over: Option<Stamp>) -> Opt
 /// is known, or with its end by others. One that was held back was started again.
 pub(super) fn failed_last(pod: &Task) -> Option<Stamp> {
     let only_log = pod.bound.is_none() && pod.starts.is_empty();
+    // Of a file every line is there; a log store is asked for some.
+    let whole_log = only_log && matches!(pod.kind, TaskKind::Log | TaskKind::Job);
     let over = || {
         let said = pod.said_over.filter(|_| only_log)?;
         last_of_log(pod, said, None)
     };
+    let stopped = || signed_off(pod).filter(|_| only_log);
+    // What a launcher told after an exception, and after nothing else, tells of that exception's end.
+    let unseen = || {
+        let (said, over) = pod.last_words.zip(over())?;
+        let silent = whole_log && said.hi < over.lo && !pod.spoke_between && said != Stamp::OPEN;
+        silent.then_some(Stamp {
+            lo: said.lo,
+            hi: over.hi,
+        })
+    };
+    // What a program may go on from ended it where not a line follows.
+    let ended = || {
+        let said = pod.said_end.filter(|_| whole_log)?;
+        let last = pod
+            .last_line
+            .is_none_or(|last| last.lo <= said.hi.saturating_add(SECOND));
+        last_of_log(pod, said, None).filter(|_| last)
+    };
     given_up(pod)
         .filter(|_| pod.held_back.is_none())
+        .or_else(unseen)
         .or_else(over)
+        .or_else(stopped)
+        .or_else(ended)
         .or_else(|| failed_untimed(pod).filter(|_| only_log))
         .filter(|_| pod.body.is_none())
 }
@@ -333,8 +358,13 @@ pub(super) fn failed_last(pod: &Task) -> Option<Stamp> {
 fn failed_untimed(pod: &Task) -> Option<Stamp> {
     /// Lines that launchers write after it.
     const AFTER: u64 = 100;
+    /// And what still comes of one that may have gone on.
+    const REST: u64 = 2;
     let log = pod.untimed;
-    (log.words > 0 && log.last <= log.words + AFTER).then_some(Stamp::OPEN)
+    let failed = log.words > 0 && log.last <= log.words + AFTER;
+    let whole_log = matches!(pod.kind, TaskKind::Log | TaskKind::Job);
+    let ended = whole_log && log.end > log.step && log.last <= log.end + REST;
+    (failed || ended).then_some(Stamp::OPEN)
 }
 
 /// When the log of a pod ended in a failure.
@@ -346,8 +376,11 @@ pub fn given_up(pod: &Task) -> Option<Stamp> {
 /// When the log of a pod ended with the word that it was asked to stop.
 #[must_use]
 pub fn signed_off(pod: &Task) -> Option<Stamp> {
-    last_of_log(pod, pod.said_stop?, None)
+    last_of_log_within(pod, pod.said_stop?, None, GRACE)
 }
+
+/// Who was asked to stop saves its work, and says so, for this long.
+const GRACE: Nanos = 120 * SECOND;
 
 /// Between which instants a pod ended of which no record says when: after it was last known to be
 /// alive, and before somebody saw that it was not.
@@ -383,6 +416,11 @@ fn in_life(pod: &Task, said: Stamp, by: Nanos) -> Stamp {
 fn last_of_log(pod: &Task, said: Stamp, rank: Option<i32>) -> Option<Stamp> {
     /// A traceback is followed by what the launcher says of it.
     const AFTER: Nanos = 10 * SECOND;
+    last_of_log_within(pod, said, rank, AFTER)
+}
+
+/// The same, where what follows within a certain time belongs to it.
+fn last_of_log_within(pod: &Task, said: Stamp, rank: Option<i32>, after: Nanos) -> Option<Stamp> {
     let last = pod.last_line?;
     let progress = pod.progress.as_ref();
     let went_on = progress.is_some_and(|progress| progress.went_on_after(said.hi, rank));
@@ -390,7 +428,7 @@ fn last_of_log(pod: &Task, said: Stamp, rank: Option<i32>) -> Option<Stamp> {
     if went_on || pod.starts.iter().any(|start| start.lo > said.hi) {
         return None;
     }
-    (said != Stamp::OPEN && last.lo <= said.hi.saturating_add(AFTER)).then_some(said)
+    (said != Stamp::OPEN && last.lo <= said.hi.saturating_add(after)).then_some(said)
 }
 
 /// Times that are less exact than this say little of an order.
@@ -435,6 +473,9 @@ fn is_flapping(graph: &EntityGraph, pod: &Task, main: &[&Exit]) -> bool {
         && pod.deletion_requested.is_none()
         && pod.gone.is_none()
 }
+
+/// How long pods are left on a node that does not answer, by default: it may come back as it was.
+const WAITED_FOR: Nanos = 300 * SECOND;
 
 /// A node that was silent for longer before the end of a pod has nothing to do with it.
 const LONGEST_LOSS: Nanos = 3_600 * SECOND;
@@ -637,8 +678,17 @@ fn death(
     if seen_to_end {
         return Some((way, died));
     }
+    // A silence that goes on is no loss yet: the node may answer again, and what ran there runs on.
+    let too_soon = |loss: &&Loss| {
+        let silent = graph.now.map(|now| now.saturating_sub(loss.from.hi));
+        way == Mode::Killed
+            && loss.until.is_none()
+            && !loss.gone
+            && !loss.booted
+            && silent.is_some_and(|silent| silent < WAITED_FOR)
+    };
     // The node was lost while the pod was on it and did not answer again before the end.
-    let lost = of_node().find(|loss| {
+    let lost = of_node().filter(|loss| !too_soon(loss)).find(|loss| {
         loss.from.lo <= died.hi
             && loss.until.is_none_or(|until| until.lo >= died.lo)
             && died.lo.saturating_sub(loss.from.lo) < LONGEST_LOSS

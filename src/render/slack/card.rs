@@ -135,7 +135,9 @@ pub(super) fn step(link: &ChainLink, clock: Clock) -> Mrkdwn {
     }
     let role = link.role.as_str().to_owned();
     match link.role {
-        StepRole::Cause | StepRole::Death => text.bold(role).say(": ").and(sentence(&link.text)),
+        StepRole::Cause | StepRole::Death | StepRole::Stuck => {
+            text.bold(role).say(": ").and(sentence(&link.text))
+        }
         _ => text.italic(role).say(": ").and(sentence(&link.text)),
     }
 }

@@ -277,6 +277,7 @@ pub(crate) fn role(role: IncidentRole) -> &'static str {
         IncidentRole::Earlier => "of an earlier run",
         IncidentRole::Episode => "a restart that recovered",
         IncidentRole::Fault => "no known victim",
+        IncidentRole::Announced => "announced, not known to have taken place",
         IncidentRole::Main | IncidentRole::Also => role.as_str(),
     }
 }

@@ -56,7 +56,10 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, incident: &Incident) {
         let prefix = Spans::new().own(Tone::Dim, time).own(tone, sign).say(" ");
         let prefix = prefix.own(tone, link.role.as_str());
         let prefix = prefix.pad(2 + time_width + 1 + offset_width + 2 + 2 + role_width + 2);
-        let text = if matches!(link.role, StepRole::Cause | StepRole::Death) {
+        let text = if matches!(
+            link.role,
+            StepRole::Cause | StepRole::Death | StepRole::Stuck
+        ) {
             Tone::Strong
         } else {
             Tone::Plain
@@ -100,6 +103,7 @@ fn sign(role: StepRole) -> (&'static str, Tone) {
         StepRole::Announcement => ("○", Tone::Warn),
         StepRole::Mechanism => ("│", Tone::Plain),
         StepRole::Death => ("✗", Tone::Fatal),
+        StepRole::Stuck => ("○", Tone::Fatal),
         StepRole::Teardown => ("↳", Tone::Plain),
         StepRole::Outcome => ("→", Tone::Strong),
     }

@@ -51,13 +51,16 @@ fn head(page: &mut Page<'_>, answer: &Answer) {
         .iter()
         .filter(|incident| wording::is_calm(incident))
         .count();
+    // What is announced has not happened, as far as anybody knows.
+    let is_announced = |incident: &&Incident| incident.role == IncidentRole::Announced;
+    let announced = answer.incidents.iter().filter(is_announced).count();
     let trouble = answer.timeline.iter().filter(|row| row.weight == "error");
     let trouble = trouble.count();
     // A tick needs something that is seen to be well, and nothing that is not.
     let is_well = |run: &Run| matches!(run.state.as_str(), "completed" | "running");
     let well = answer.runs.iter().all(is_well) && (!answer.runs.is_empty() || calm > 0);
     let failed = answer.runs.iter().any(|run| run.state == "failed");
-    let (sign, tone, title) = match answer.incidents.len() - calm {
+    let (sign, tone, title) = match answer.incidents.len() - calm - announced {
         0 if trouble > 0 => (
             "•",
             Tone::Dim,
@@ -91,6 +94,11 @@ fn head(page: &mut Page<'_>, answer: &Answer) {
                 .own(Tone::Dim, " · ")
                 .say(format!("{}\u{a0}{state}", wording::count(n, "run")));
         }
+    }
+    if announced > 0 {
+        line = line
+            .own(Tone::Dim, " · ")
+            .say(wording::count(announced, "announcement"));
     }
     page.hang(Spans::new().own(tone, sign).say(" "), line);
 }

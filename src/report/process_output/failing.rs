@@ -56,8 +56,16 @@ impl AttemptLogs<'_> {
         collective: Option<&Collective>,
     ) -> Result<Option<(Option<&Fact>, FirstFailing)>, SpillError> {
         let by_clock = self.by_clock()?;
-        if let Some(found) = self.by_report(collective)? {
-            return Ok(Some(found));
+        if let Some((own, named)) = self.by_report(collective)? {
+            // What the rank itself wrote says more than that others name it.
+            let rank =
+                |(fact, event): (&Fact, &Event)| event.rank.or_else(|| self.rank_of(fact.pod));
+            let itself = by_clock
+                .as_ref()
+                .is_some_and(|(fact, event, _)| rank((fact, event)) == named.rank);
+            if !itself {
+                return Ok(Some((own, named)));
+            }
         }
         let Some((fact, event, also)) = by_clock else {
             return Ok(None);

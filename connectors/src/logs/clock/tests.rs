@@ -77,6 +77,10 @@ fn times_are_read_in_every_form() {
             "~2026-11-21T15:20:27Z ] x",
         ),
         (
+            "[I 2026-11-21 15:20:27,783] Trial 4 finished",
+            "~2026-11-21T15:20:27.783Z ] Trial 4 finished",
+        ),
+        (
             "[NeMo I 2026-11-21 15:20:27 nemo:1] x",
             "~2026-11-21T15:20:27Z  nemo:1] x",
         ),

@@ -83,7 +83,7 @@ fn lane(link: &ChainLink, main: &Incident, told: Page<'_>, lanes: &Lanes) -> Opt
     };
     let of_pod = |pod: &str| lanes.find(Group::Pods, pod);
     match link.role {
-        StepRole::Death => of_pod(&main.first_victim.as_ref()?.pod),
+        StepRole::Death | StepRole::Stuck => of_pod(&main.first_victim.as_ref()?.pod),
         StepRole::Teardown => lanes
             .rest(Group::Pods)
             .filter(|_| main.collateral.len() > 1)

@@ -51,7 +51,7 @@ pub(super) fn first(told: Page<'_>, times: Times, steps: &[Step], whole: Span) -
     let decisive = |step: &&Step| {
         matches!(
             step.role,
-            StepRole::Cause | StepRole::Mechanism | StepRole::Death
+            StepRole::Cause | StepRole::Mechanism | StepRole::Death | StepRole::Stuck
         ) && !step.is_context
     };
     for step in steps.iter().filter(decisive) {
