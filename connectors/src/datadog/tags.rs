@@ -189,13 +189,6 @@ mod tests {
             assert_eq!(node(host, cluster), None, "{host}");
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
 
     #[test]
     fn a_secret_in_a_tag_is_known_by_the_whole_tag() {
