@@ -3,7 +3,7 @@
 -- rank: 25
 -- level: established
 -- needs: k8s.container.image_pull_failed*, k8s.pod.sandbox_failed.image
--- summary: {pod} could not start because its image could not be pulled. {message}
+-- summary: {pod} could not start because its image could not be pulled: {message}
 -- advice: Check the image name and tag, the registry, and the pull secret.
 -- A full disk or a dead runtime of the node is told as a failed pull, too (dep.storage, node.runtime).
 WITH elsewhere AS (

@@ -292,6 +292,7 @@ pub(crate) fn closure(
         let mut children = query(look, OWNED_BY, &[&one.identity()])?;
         if one.kind != "Pod" {
             children.extend(made_by_name(look, &one)?);
+            children.extend(queued(look, &one)?);
         }
         for child in children {
             if known.insert(child.clone()) {
@@ -349,6 +350,26 @@ fn made_by_name(look: CatalogueView<'_>, owner: &Entity) -> rusqlite::Result<Vec
         one.owner.is_empty() && (one.kind == "Pod" || is_set())
     });
     Ok(made)
+}
+
+/// What Kueue queues of a job, where no object of its own tells the owner: it is named after the
+/// job's kind and name, and ends with a hash.
+fn queued(look: CatalogueView<'_>, job: &Entity) -> rusqlite::Result<Vec<Entity>> {
+    const HASH: usize = 5;
+    let stem = format!("{}-{}-", job.kind.to_lowercase(), job.name);
+    let (from, to) = (stem.as_str(), format!("{}.", &stem[..stem.len() - 1]));
+    let mut queued = query(
+        look,
+        "kind = 'Workload' AND owner = '' AND name >= ?1 AND name < ?2 AND namespace = ?3",
+        &[&from, &to, &job.namespace],
+    )?;
+    queued.retain(|one| {
+        let hash = one.name.strip_prefix(&stem);
+        hash.is_some_and(|hash| {
+            hash.len() == HASH && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+        })
+    });
+    Ok(queued)
 }
 
 /// Entities by uid or by namespace and name: those that other records name.
