@@ -82,7 +82,7 @@ pub fn mistyped_verb(words: &[OsString]) -> Option<String> {
     let root = Cli::command();
     let verbs = root.get_subcommands().filter(|verb| !verb.is_hide_set());
     let mut near: Vec<(usize, &str)> = verbs
-        .map(|verb| verb.get_name())
+        .map(clap::Command::get_name)
         .filter(|verb| verb.len() > 3 && *verb != word)
         .map(|verb| (strsim::damerau_levenshtein(word, verb), verb))
         .filter(|(apart, verb)| *apart <= verb.len() / 3)

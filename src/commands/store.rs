@@ -317,7 +317,7 @@ fn verify(stored: &KeptArgs) -> Result<(), Error> {
     )))
 }
 
-fn count<N: std::fmt::Display + PartialEq + From<u8>>(number: N, what: &str) -> String {
+fn count<N: std::fmt::Display + PartialEq + From<u8> + Copy>(number: N, what: &str) -> String {
     let plural = if number == N::from(1) { "" } else { "s" };
     format!("{number} {what}{plural}")
 }
@@ -329,7 +329,7 @@ fn repair(stored: &KeptArgs) -> Result<(), Error> {
     let done = whathappened_store::repair(&path, config.limits(), clock::now(), &mut say)?;
     match &done.list {
         Some(old) => {
-            say!("The index was damaged and has been rebuilt; the damaged one is saved as {old}.")?
+            say!("The index was damaged and has been rebuilt; the damaged one is saved as {old}.")?;
         }
         None if done.is_anew => say!("The index was lost and has been rebuilt.")?,
         None => {}

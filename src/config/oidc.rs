@@ -1,4 +1,4 @@
-//! Signing in by somebody else's word: OpenID Connect.
+//! Signing in by somebody else's word: `OpenID` Connect.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -144,6 +144,10 @@ pub(crate) const GREW: &str = "k8s.event.grew";
 
 /// A record of either table.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one is at a hand at a time, and a box for each record costs more"
+)]
 pub(crate) enum FactOrObject {
     Fact(Fact),
     Object(Object),

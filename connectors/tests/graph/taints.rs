@@ -48,7 +48,8 @@ fn node(revision: u32, taints: &[Value], written: Option<(&str, u32)>) -> Value 
 }
 
 /// A patch of the node's taints, with or without the answer.
-fn patch(by: &str, minute: u32, taints: &[Value], answer: Option<Value>) -> Value {
+fn patch(by: &str, minute: u32, taints: &[Value], answer: impl Into<Value>) -> Value {
+    let answer: Value = answer.into();
     json!({
         "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "RequestResponse", "stage": "ResponseComplete",
         "auditID": format!("patch-{minute}"), "verb": "patch", "user": {"username": by},
@@ -101,7 +102,7 @@ fn the_last_writer_of_taints_did_not_add_those_from_before() {
     let both = [old(), unreachable(30)];
     let listed = node(9, &both, Some(("kube-controller-manager", 30)));
     // Of the list alone: it is there, since nobody knows when.
-    let found = told(&graph(&[listed.clone()]));
+    let found = told(&graph(std::slice::from_ref(&listed)));
     assert_eq!(
         found.iter().find(|one| one.1 == SILENT).unwrap(),
         &taint(SILENT, 30, 30, "")
@@ -154,13 +155,13 @@ fn a_list_dates_a_taint_by_a_person_who_wrote_last() {
 #[test]
 fn a_request_without_its_answer_adds_what_it_dates_or_what_nobody_dates() {
     let person = "bob@lab.example";
-    let found = told(&graph(&[patch(person, 10, &[old()], None)]));
+    let found = told(&graph(&[patch(person, 10, &[old()], Value::Null)]));
     assert_eq!(found, [taint(BURN_IN, 10, 10, person)]);
     let found = told(&graph(&[patch(
         CONTROLLER,
         30,
         &[old(), unreachable(30)],
-        None,
+        Value::Null,
     )]));
     assert_eq!(found, [], "the controller added no such taint");
 }

@@ -152,7 +152,7 @@ fn name(group: &Group<'_>) -> Spans {
         .collect();
     names.sort();
     names.dedup();
-    Spans::new().data(Tone::Strong, &gaps::joined(names))
+    Spans::new().data(Tone::Strong, &gaps::joined(&names))
 }
 
 fn place(group: &Group<'_>) -> Spans {

@@ -115,11 +115,11 @@ fn names(row: &CoverageRow, rows: &[&CoverageRow]) -> String {
         .collect();
     names.sort();
     names.dedup();
-    joined(names)
+    joined(&names)
 }
 
 /// `loki logs, loki kernel` as `loki kernel and logs`.
-pub(super) fn joined(names: Vec<String>) -> String {
+pub(super) fn joined(names: &[String]) -> String {
     let first = names.first().and_then(|name| name.split_once(' '));
     let source = first.map_or("", |(source, _)| source).to_owned();
     let of_one = |name: &String| {

@@ -1,6 +1,6 @@
 //! `/login/oidc`: somebody is who a provider says they are, and may see what their groups may.
 //!
-//! The code flow of OpenID Connect with a proof of the code (PKCE). Between going there and coming
+//! The code flow of `OpenID` Connect with a proof of the code (PKCE). Between going there and coming
 //! back a browser holds a cookie, so that nobody ends a sign-in that somebody else began.
 
 mod provider;

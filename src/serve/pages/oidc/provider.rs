@@ -30,10 +30,13 @@ pub(super) struct Discovered {
     token_endpoint_auth_methods_supported: Vec<String>,
 }
 
+/// When it was asked, what it said of itself, and its keys.
+type Read = (Instant, Arc<Discovered>, Arc<Keys>);
+
 /// A provider and what was read of it.
 #[derive(Debug, Default)]
 pub(super) struct Provider {
-    known: Mutex<Option<(Instant, Arc<Discovered>, Arc<Keys>)>>,
+    known: Mutex<Option<Read>>,
 }
 
 #[derive(Deserialize)]
