@@ -200,10 +200,16 @@ fn cause(facts: &mut Vec<Fact>, incident: &Incident, explain: bool) {
     } else {
         Tone::Bad
     };
-    body = body.data(tone, &incident.cause).own(Tone::Dim, " · ");
-    let level = wording::level(incident.level).replace(' ', "\u{a0}");
-    body = body.data(wording::level_tone(incident.level), &level);
-    if explain {
+    body = body.data(tone, &incident.cause);
+    // A state that is unknown says so itself.
+    let is_level_told = incident.level != Level::Unknown;
+    if is_level_told {
+        let level = wording::level(incident.level).replace(' ', "\u{a0}");
+        body = body
+            .own(Tone::Dim, " · ")
+            .data(wording::level_tone(incident.level), &level);
+    }
+    if explain && is_level_told {
         body = body.own(
             Tone::Dim,
             format!(": {}", wording::level_means_of(incident)),

@@ -493,8 +493,8 @@ fn last_line(case: &Case, run: &Run) -> Option<String> {
     let last = log.last_line.filter(|last| *last != Stamp::OPEN)?;
     let step = progress.step.map(|step| format!(", after step {step}"));
     Some(format!(
-        " Its last line is of {}{}.",
-        rfc3339(last.lo),
+        " Its last line was written at {}{}.",
+        rfc3339(last.lo - last.lo.rem_euclid(SECOND)),
         step.unwrap_or_default()
     ))
 }
