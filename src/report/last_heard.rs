@@ -67,3 +67,22 @@ impl LastHeard {
         pod.last_line.is_none_or(|line| unheard(line.hi)) && (self.cut || unheard(self.until))
     }
 }
+
+/// Whether the node that a pod is on was taken out of its cluster while it ran, and neither of them was
+/// heard of since: a node's machine seldom outlives it, and who cleans up comes minutes later.
+pub(super) fn is_unhoused(graph: &EntityGraph, pod: &Task) -> bool {
+    if !pod.node.is_some() {
+        return false;
+    }
+    let begin = pod.known_begin().unwrap_or(Nanos::MIN);
+    let mut gone = None;
+    // Facts are in time order.
+    for fact in graph.facts.iter().filter(|fact| fact.node == pod.node) {
+        match graph.name(fact.signal) {
+            "k8s.node.deleted" if fact.time.lo >= begin => gone = Some(fact.time.hi),
+            "k8s.node.ready" => gone = None,
+            _ => {}
+        }
+    }
+    gone.is_some_and(|gone| pod.last_line.is_none_or(|line| line.lo <= gone))
+}

@@ -71,6 +71,34 @@ fn a_pod_whose_cluster_was_heard_of_last_hours_ago_is_not_known_to_run() {
     assert_eq!(verdict(&writes), ("none.running", "established"));
 }
 
+/// An object says "Running" until somebody cleans up after the node that was removed under it.
+#[test]
+fn a_pod_whose_node_was_removed_is_not_known_to_run() {
+    let pod = running("solo").to_string();
+    let event = |reason: &str, clock: &str| {
+        json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": format!("n1.{reason}"), "namespace": "default"},
+            "involvedObject": {"kind": "Node", "name": "n1", "uid": "n1"}, "type": "Normal", "reason": reason,
+            "message": format!("Node n1 event: {reason}"), "source": {"component": "node-controller"},
+            "firstTimestamp": time(clock), "lastTimestamp": time(clock), "count": 1})
+        .to_string()
+    };
+    let removed = event("RemovingNode", "10:05:00");
+    let files = [("pod.json", pod.as_str()), ("removed.json", &removed)];
+    let reported = ask_files("pod/solo", &files);
+    assert_eq!(
+        verdict(&reported),
+        ("none.running", "hypothesis"),
+        "{reported:#}"
+    );
+    // It was there again, and said that it was ready.
+    let ready = event("NodeReady", "10:06:00");
+    let files = [&files[..], &[("ready.json", ready.as_str())]].concat();
+    assert_eq!(
+        verdict(&ask_files("pod/solo", &files)),
+        ("none.running", "established")
+    );
+}
+
 #[test]
 fn what_stands_in_a_file_that_was_cut_is_not_known_to_go_on() {
     let watched = |object: &Value| json!({"type": "MODIFIED", "object": object}).to_string();
