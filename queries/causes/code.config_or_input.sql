@@ -4,8 +4,10 @@
 -- level: established
 -- needs: k8s.container.cannot_run*, k8s.container.hook_failed.post_start, k8s.workload.invalid, k8s.workload.create_failed*
 -- needs: log.exception.config, log.command, log.usage, log.limits, log.address_in_use, log.permission.file
--- needs: log.device_ordinal, log.storage_missing, log.checkpoint_load_failed, kernel.fork_rejected
+-- needs: kueue.no_queue, log.device_ordinal, log.storage_missing, log.checkpoint_load_failed, kernel.fork_rejected
 -- summary: {pod} could not run as configured: {message}
+-- summary_of: kueue.no_queue: {workload} cannot be admitted: {message}
+-- advice_of: kueue.no_queue: Check the queue that it names (label kueue.x-k8s.io/queue-name) against kubectl get localqueues,clusterqueues.
 -- advice: Check the command, arguments, environment, limits and input paths of the container named above.
 --
 -- What the container runtime says of the command, the image's processor, its mounts, user and security profile.
@@ -77,3 +79,8 @@ FROM links o
 LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'workload' AND (signal LIKE 'k8s.workload.create_failed.%' OR signal = 'k8s.quota.exceeded')) i ON i.death = o.death
 WHERE o.signal = 'k8s.workload.create_failed' AND o.via = 'workload' AND o.state = 'never_created' AND i.death IS NULL
+UNION ALL
+-- Kueue says so itself, of what waits for it.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
+FROM links
+WHERE signal = 'kueue.no_queue' AND via = 'workload' AND state IN ('never_created', 'never_scheduled')

@@ -2,11 +2,13 @@
 -- title: Host maintenance
 -- rank: 100
 -- level: established
--- needs: maintenance.announced, maintenance.freeze_announced, maintenance.started, maintenance.terminated, cloud.termination_imminent
+-- needs: maintenance.announced, maintenance.freeze_announced, maintenance.started, maintenance.terminated, cloud.termination_imminent, slurm.waiting.maintenance
 -- alone: maintenance.announced, maintenance.started, maintenance.terminated
 -- overturned_by: audit: who drained the node
 -- summary: The host of {node} went into maintenance; {pod} {was} on it.
 -- summary_of: maintenance.announced, maintenance.freeze_announced: Maintenance was announced for the host of {node}; {pod} {was} on it.
+-- summary_of: slurm.waiting.maintenance: {pod} is waiting: its nodes are reserved for maintenance, which begins before the job would be over.
+-- advice_of: slurm.waiting.maintenance: Ask for less time (scontrol update TimeLimit=…) so that the job ends before the reservation begins (scontrol show reservation), or wait until it is over.
 -- advice: Check what the cloud has scheduled next for these nodes before restarting there.
 --
 -- What was announced counts while it is due, however long before it was said, unless it was moved or called off
@@ -79,3 +81,8 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 
 FROM links
 WHERE via IN ('node', 'pod') AND mode IN ('killed', 'lost')
   AND ((signal = 'alert.silenced' AND due_s BETWEEN -600 AND 0) OR (signal = 'note.maintenance' AND lag_s BETWEEN -600 AND 3900))
+UNION ALL
+-- Slurm says so itself, of a job that waits.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
+FROM links
+WHERE signal = 'slurm.waiting.maintenance' AND via = 'pod' AND state = 'never_scheduled'

@@ -6,6 +6,7 @@
 -- needs: k8s.pod.unschedulable.node_state, k8s.pod.admission_failed, slurm.waiting.capacity
 -- summary: No node had room for {pod}: {message}
 -- advice: Compare what the pod requests with what the largest node offers; wait for capacity or request less.
+-- advice_of: slurm.waiting.capacity: Wait until nodes are free, or request fewer; sinfo shows which nodes are down or drained.
 --
 -- A request larger than any node has is a constraint as much as a lack of capacity;
 -- capacity leads because the scheduler says so.

@@ -28,6 +28,9 @@ const BLUR: std::ops::Range<Nanos> = 20 * SECOND..3_600 * SECOND;
 /// Nobody looks at a run, and acts, within this long of what happened to it.
 const IN_HASTE: Nanos = 15 * SECOND;
 
+/// A launcher reports a process that ended, and its container ends, within this long of it.
+const REPORTED: Nanos = 10 * SECOND;
+
 /// Kinds whose pods work as one: one dies, the rest follow.
 const GANGS: [&str; 19] = [
     "Job",
@@ -331,10 +334,16 @@ impl Grouping<'_> {
                 let lingers = self.state(other) == "lingering"
                     && !self.is_hang(other)
                     && root.time.lo.saturating_add(MISSED) <= end.lo;
-                // Who fell silent is found to be later than who lost touch with them.
+                // Who fell silent is found to be later than who lost touch with them, and the end of
+                // a process is reported once its container has ended.
                 let before = root.time.lo <= end.lo;
-                let unheard =
-                    || !before && proven && root.onset <= end.lo && self.lost_touch(first);
+                let is_near = || self.time(other).saturating_sub(end.lo) <= REPORTED;
+                let unheard = || {
+                    !before
+                        && proven
+                        && self.lost_touch(first)
+                        && (root.onset <= end.lo || self.ended_silently(other) && is_near())
+                };
                 ((proven || lingers) && before || unheard())
                     .then_some((other, root.time.lo.min(end.lo)))
             })

@@ -27,7 +27,7 @@ pub(crate) fn headline(answer: &Answer, main: Option<&Incident>) -> (Spans, Span
             line = line.say(format!(", attempt\u{a0}{number}"));
         }
         let until = until(answer, run, main);
-        let took = seconds_between(run.start.as_deref(), until)
+        let took = seconds_between(since(run), until)
             .filter(|s| *s >= 0.0)
             .map(duration);
         line = line
@@ -35,6 +35,18 @@ pub(crate) fn headline(answer: &Answer, main: Option<&Incident>) -> (Spans, Span
             .own(tone, wording::state_took(state, took.as_deref()));
     }
     (Spans::new().own(tone, sign).say(" "), line)
+}
+
+/// Since when a run has stood as it does, where it waits again; else since when it is there.
+fn since(run: &Run) -> Option<&str> {
+    let again = run.attempts.last().filter(|_| run.state == "pending");
+    let again = again.and_then(|last| {
+        let earlier = run.attempts.len() > 1;
+        last.end
+            .as_deref()
+            .or(last.start.as_deref().filter(|_| earlier))
+    });
+    again.or(run.start.as_deref())
 }
 
 /// Until when a run took: what is over was over at its end, or when its first pod died;

@@ -60,7 +60,11 @@ impl ReportContext<'_> {
             .filter(|one| !finding.first.contains(one))
             .collect();
         let collateral = self.victims(&followed);
-        let first_victims = self.victims(&finding.first);
+        let mut first_victims = self.victims(&finding.first);
+        for (death, victim) in finding.first.iter().zip(&mut first_victims) {
+            let node = self.node_of_fault(*death, root);
+            victim.node = victim.node.take().or(node);
+        }
         let signal = root.map_or("", |root| self.graph().name(root.signal));
         let summary = match (rule, &root_event) {
             (Some(rule), Some(event)) => {

@@ -1,8 +1,11 @@
 //! Until when a cluster was heard of: how its pods stand is known up to then, and not up to the end of
 //! everything that is known.
 
+use std::collections::BTreeMap;
+
 use whathappened_core::graph::{EntityGraph, Task, TaskKind};
 use whathappened_core::resolve::Run;
+use whathappened_core::symbols::Symbol;
 use whathappened_model::coverage::{Coverage, Status};
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -68,21 +71,29 @@ impl LastHeard {
     }
 }
 
-/// Whether the node that a pod is on was taken out of its cluster while it ran, and neither of them was
-/// heard of since: a node's machine seldom outlives it, and who cleans up comes minutes later.
-pub(super) fn is_unhoused(graph: &EntityGraph, pod: &Task) -> bool {
-    if !pod.node.is_some() {
-        return false;
-    }
-    let begin = pod.known_begin().unwrap_or(Nanos::MIN);
-    let mut gone = None;
-    // Facts are in time order.
-    for fact in graph.facts.iter().filter(|fact| fact.node == pod.node) {
-        match graph.name(fact.signal) {
-            "k8s.node.deleted" if fact.time.lo >= begin => gone = Some(fact.time.hi),
-            "k8s.node.ready" => gone = None,
-            _ => {}
+/// The nodes that were taken out of their cluster and not seen in it since, and when.
+pub(super) struct RemovedNodes(BTreeMap<Symbol, Stamp>);
+
+impl RemovedNodes {
+    pub(super) fn of(graph: &EntityGraph) -> Self {
+        let mut removed = BTreeMap::new();
+        // Facts are in time order.
+        for fact in graph.facts.iter().filter(|fact| fact.node.is_some()) {
+            match graph.name(fact.signal) {
+                "k8s.node.deleted" => drop(removed.insert(fact.node, fact.time)),
+                "k8s.node.ready" => drop(removed.remove(&fact.node)),
+                _ => {}
+            }
         }
+        Self(removed)
     }
-    gone.is_some_and(|gone| pod.last_line.is_none_or(|line| line.lo <= gone))
+
+    /// Whether the node that a pod is on was taken away while it ran, and the pod was not heard of since:
+    /// a node's machine seldom outlives it, and who cleans up comes minutes later.
+    pub(super) fn held(&self, pod: &Task) -> bool {
+        let begin = pod.known_begin().unwrap_or(Nanos::MIN);
+        self.0.get(&pod.node).is_some_and(|gone| {
+            gone.lo >= begin && pod.last_line.is_none_or(|line| line.lo <= gone.hi)
+        })
+    }
 }

@@ -72,6 +72,17 @@ impl ReportContext<'_> {
         found
     }
 
+    /// Of a job on several nodes the one that what explains its end is about.
+    pub(super) fn node_of_fault(&self, death: usize, root: Option<&Fact>) -> Option<String> {
+        let death = self.death(death)?;
+        let task = self.graph().pods.get(death.pod as usize)?;
+        let node = root?.node;
+        let is_on_it = node.is_some()
+            && task.kind != TaskKind::Instance
+            && task.machines().any(|one| one == node);
+        is_on_it.then(|| self.graph().name(node).to_owned())
+    }
+
     fn machine(&self, node: Symbol, at: Nanos) -> Machine {
         let name = self.graph().name(node);
         Machine {

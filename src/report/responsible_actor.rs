@@ -215,13 +215,30 @@ const ENFORCERS: [(&str, &str, &str); 12] = [
     ("kueue.", "Kueue", "scheduler"),
 ];
 
+/// Who enforces the limits of a workload that no part of Kubernetes' own is behind.
+fn maker(graph: &EntityGraph, fact: &Fact) -> Option<&'static str> {
+    let workload = graph.workloads.get(fact.workload as usize)?;
+    Some(match graph.name(workload.kind) {
+        "PyTorchJob" | "TFJob" | "MPIJob" | "XGBoostJob" | "PaddleJob" | "JAXJob" => {
+            "training-operator"
+        }
+        "RayJob" | "RayCluster" => "kuberay-operator",
+        "Workflow" => "argo-workflow-controller",
+        "VolcanoJob" => "volcano-controllers",
+        _ => return None,
+    })
+}
+
 /// The cloud, or the scheduler, whose platform did something of its own accord.
 fn platform(graph: &EntityGraph, fact: &Fact) -> Option<Actor> {
     let signal = graph.name(fact.signal);
     let enforcer = ENFORCERS.iter().find(|(stem, ..)| signal.starts_with(stem));
     if let Some((_, name, kind)) = enforcer {
+        let own = signal
+            .starts_with("k8s.workload.")
+            .then(|| maker(graph, fact));
         return Some(Actor {
-            name: (*name).to_owned(),
+            name: own.flatten().unwrap_or(name).to_owned(),
             kind: (*kind).to_owned(),
             is_owner: false,
         });

@@ -30,10 +30,10 @@ pub(super) fn victim<'a>(
             })
             .to_owned(),
         namespace: symbols.some(pod.namespace).map(str::to_owned),
-        // An instance is its own place.
+        // An instance is its own place, and a job on several nodes is on none of them alone.
         node: symbols
             .some(pod.node)
-            .filter(|_| pod.kind != TaskKind::Instance)
+            .filter(|_| pod.kind != TaskKind::Instance && pod.more_nodes.is_empty())
             .map(str::to_owned),
         rank: pod.rank,
         time: time.map(|time| rfc3339(time.lo)),

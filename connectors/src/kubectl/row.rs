@@ -198,6 +198,9 @@ pub(super) fn other(kind: &str, row: &Row<'_>, namespace: Option<&str>) -> Optio
             let condition = condition.map(|kind| json!({ "type": kind, "status": "True" }));
             object["status"] =
                 json!({ "conditions": condition.into_iter().collect::<Vec<Value>>() });
+            if state == "Suspended" {
+                object["spec"] = json!({ "suspend": true });
+            }
         }
         _ => return None,
     }

@@ -108,6 +108,11 @@ pub(super) fn decode(
         let Some(word) = field::text(object, word) else {
             continue;
         };
+        // KubeRay is done with a job whatever became of it.
+        let became = field::text(object, &["status", "jobStatus"]);
+        if word == "Complete" && matches!(became, Some("FAILED" | "STOPPED")) {
+            continue;
+        }
         let since = field::time(object, since)
             .or(version.at)
             .or(version.body.created)

@@ -38,6 +38,8 @@ pub(super) struct Row {
     pub(super) submit: Option<Stamp>,
     pub(super) start: Option<Stamp>,
     pub(super) end: Option<Stamp>,
+    /// When the scheduler looked at it last.
+    pub(super) evaluated: Option<Stamp>,
     pub(super) requested_memory: Option<String>,
     pub(super) max_memory: Option<String>,
     pub(super) time_limit: Option<String>,
@@ -195,6 +197,9 @@ pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
     if let Some(own) = &own {
         annotations.insert("own_id".to_owned(), own.clone());
     }
+    if let Some(id) = first(|row| &row.user_id) {
+        annotations.insert("user_id".to_owned(), id);
+    }
     // Of what waits, the time is when it may begin.
     let started = main
         .start
@@ -209,7 +214,7 @@ pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
         },
         revision: None,
         // A job that runs ends at its limit at the latest, which is in the future.
-        at: ended.or(started).or(main.submit),
+        at: ended.or(started).or(main.evaluated).or(main.submit),
         deleted: false,
         by: None,
         body: ObjectBody {

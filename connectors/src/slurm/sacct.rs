@@ -184,6 +184,7 @@ fn read(cells: &Cells<'_>, line: u64, raw: &str) -> Result<Row, &'static str> {
         submit: time("submit"),
         start: time("start"),
         end: time("end"),
+        evaluated: None,
         requested_memory: text("reqmem"),
         max_memory: text("maxrss"),
         time_limit: text("timelimit"),

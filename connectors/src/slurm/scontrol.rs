@@ -131,6 +131,7 @@ fn job(fields: &BTreeMap<&str, &str>, line: u64, raw: &str) -> Option<Row> {
         submit: time("SubmitTime"),
         start: time("StartTime"),
         end: time("EndTime"),
+        evaluated: time("LastSchedEval"),
         requested_memory: text("MinMemoryNode").or_else(|| text("MinMemoryCPU")),
         time_limit: text("TimeLimit"),
         zoneless: true,

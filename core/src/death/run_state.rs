@@ -55,12 +55,22 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
         if has_failed(graph, run) {
             return RunState::Failed;
         }
-        if graph
-            .workloads
-            .get(root as usize)
-            .is_some_and(|one| one.gone.is_some())
-        {
+        let root = graph.workloads.get(root as usize);
+        if root.is_some_and(|one| one.gone.is_some()) {
             return RunState::Deleted;
+        }
+        // What is suspended waits to be resumed, whatever ended its pods.
+        let is_suspended = root.is_some_and(|one| {
+            let body = one.body.as_ref();
+            body.is_some_and(|body| body.suspended)
+        });
+        if is_suspended
+            && !run
+                .pods
+                .iter()
+                .any(|pod| is_there(graph, *pod) && runs(ends, *pod))
+        {
+            return RunState::Pending;
         }
     }
     let Some(last) = run.attempts.last() else {
@@ -127,6 +137,11 @@ fn is_there(graph: &EntityGraph, pod: u32) -> bool {
     let there =
         |pod: &Task| pod.body.is_some() && pod.gone.is_none() && pod.deletion_requested.is_none();
     graph.pods.get(pod as usize).is_some_and(there)
+}
+
+fn runs(ends: &[End], pod: u32) -> bool {
+    ends.get(pod as usize)
+        .is_some_and(|end| end.state == State::Running)
 }
 
 /// Whether its controller replaces pods one by one, as long as it is there.

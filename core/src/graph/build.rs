@@ -138,6 +138,7 @@ pub(super) fn build(
     job::name_users(&pods.jobs.users, &mut facts, &mut symbols);
     last_line::note(&evidence, &symbols, &pod_of_row, &mut pods.all);
     tagged::note(&evidence, &pod_of_row, &mut pods.all);
+    job::unite_parts(&mut symbols, &mut workloads);
     parent::adopt(&mut symbols, &mut pods, &mut workloads);
     tagged::own(&mut symbols, &mut pods, &mut workloads);
     let stalled = progress::stalled(&evidence, &pods.all, &pod_of_row, &zoneless, &mut symbols);

@@ -51,7 +51,7 @@ pub struct InstanceRecord {
 }
 
 /// Signals, by how they begin, that tell of an instance's life.
-const SIGNALS: [(&str, InstanceChange); 15] = [
+const SIGNALS: [(&str, InstanceChange); 16] = [
     ("cloud.host_error", InstanceChange::Lost),
     ("cloud.instance_create_failed", InstanceChange::Refused),
     ("cloud.instance_created", InstanceChange::Made),
@@ -63,6 +63,7 @@ const SIGNALS: [(&str, InstanceChange); 15] = [
     ("cloud.instance_started", InstanceChange::Runs),
     ("cloud.reservation_ended", InstanceChange::Taken),
     ("cloud.instance_stopped", InstanceChange::Stopped),
+    ("cloud.instance_terminating", InstanceChange::Stopped),
     ("cloud.spot_reclaimed", InstanceChange::Taken),
     ("cloud.capacity_reclaimed", InstanceChange::Taken),
     ("maintenance.migrated", InstanceChange::Runs),

@@ -49,6 +49,12 @@ impl Numbers {
                 })
                 .or_insert_with(|| Some(key.uid.clone()));
         }
+        for body in jobs().flat_map(|(_, versions)| versions.iter().map(|one| &one.body)) {
+            let id = body.annotations.get("user_id");
+            if let Some((id, name)) = id.zip(body.labels.get("user")) {
+                self.call(id, name);
+            }
+        }
         for (key, versions) in jobs() {
             let own = |version: &Version| version.body.annotations.get("own_id").cloned();
             if let Some(own) = versions.iter().find_map(own) {
@@ -56,6 +62,14 @@ impl Numbers {
                 self.own.entry(own).or_insert(id);
             }
         }
+    }
+
+    /// A record calls the user of a number by a name.
+    fn call(&mut self, id: &str, name: &str) {
+        self.users
+            .entry(id.to_owned())
+            .and_modify(|known| *known = known.take().filter(|known| known == name))
+            .or_insert_with(|| Some(name.to_owned()));
     }
 
     /// The id that a job is known by, of one that may lack its cluster.
@@ -130,6 +144,39 @@ fn known(id: &str, root: u32, symbols: &mut SymbolTable, pods: &mut Pods) -> u32
         one.owner = root;
     }
     number
+}
+
+/// Puts the parts of a heterogeneous job, `40+0` and `40+1`, under the one job that they are: Slurm starts
+/// them together and ends all where one ends.
+pub(super) fn unite_parts(symbols: &mut SymbolTable, workloads: &mut Workloads) {
+    let Some(kind) = symbols.find(KIND) else {
+        return;
+    };
+    let parts: Vec<(u32, String)> = (0..)
+        .zip(&workloads.all)
+        .filter(|(_, one)| one.kind == kind && one.owner == NO)
+        .filter_map(|(part, one)| {
+            let (whole, number) = symbols.name(one.uid).rsplit_once('+')?;
+            let is_part = !number.is_empty() && number.bytes().all(|one| one.is_ascii_digit());
+            is_part.then(|| (part, whole.to_owned()))
+        })
+        .collect();
+    for (part, whole) in parts {
+        let Some(one) = workloads.all.get(part as usize) else {
+            continue;
+        };
+        let (name, created) = (one.name, one.created);
+        let begin = created.unwrap_or(Stamp::OPEN);
+        let uid = symbols.number(&whole);
+        let owner = workloads.of(kind, uid, Symbol::NONE, name, begin);
+        if let Some(one) = workloads.all.get_mut(owner as usize) {
+            let earliest = created.map(|created| earlier(one.created, created));
+            one.created = earliest.unwrap_or(one.created);
+        }
+        if let Some(one) = workloads.all.get_mut(part as usize) {
+            one.owner = owner;
+        }
+    }
 }
 
 /// The number that people call a job by: the last part of its id.
@@ -358,11 +405,7 @@ pub(super) fn event(event: &Event, number: u32, symbols: &mut SymbolTable, pods:
     }
     let step_failed = symbols.number(STEP_FAILED);
     if let (Some(id), Some(name)) = (event.attribute("user_id"), event.attribute("user")) {
-        pods.jobs
-            .users
-            .entry(id.to_owned())
-            .and_modify(|known| *known = known.take().filter(|known| known == name))
-            .or_insert_with(|| Some(name.to_owned()));
+        pods.jobs.call(id, name);
     }
     let Some(one) = pods.all.get_mut(number as usize) else {
         return;

@@ -9,7 +9,7 @@ use super::identity::{Pods, Workloads};
 use super::log_gang::{self, Member, Namesakes};
 use super::task::{Task, TaskKind};
 use super::undated::Years;
-use super::{job, learn, progress};
+use super::{job, learn, node_folder, progress};
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -40,13 +40,16 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
     let mut tasks: BTreeMap<Symbol, u32> = BTreeMap::new();
     let mut ranks: BTreeMap<u32, BTreeSet<i32>> = BTreeMap::new();
     let mut files: BTreeMap<u32, Symbol> = BTreeMap::new();
+    let machines = node_folder::named_by_their_logs(all.evidence);
     for (number, row) in (0..).zip(all.evidence.rows()) {
         if !is_alone(row) {
             continue;
         }
         let task = *tasks.entry(row.file()).or_insert_with(|| {
             let name = all.symbols.number(&name(all.symbols.name(row.file())));
-            let log = Task::new(TaskKind::Log, Symbol::NONE, Symbol::NONE, name);
+            let mut log = Task::new(TaskKind::Log, Symbol::NONE, Symbol::NONE, name);
+            let path = all.symbols.name(row.file());
+            log.node = node_folder::of(path, all.symbols, &machines).unwrap_or(Symbol::NONE);
             all.pods.push(log)
         });
         files.insert(task, row.file());

@@ -48,7 +48,7 @@ pub use name_tenure::{NameTenure, NameTenures};
 pub use node_health::NodeHealth;
 pub use node_instance::{NodeInstance, NodeInstances};
 pub(crate) use parent::indexed;
-pub use parent::{deployment_of, makers};
+pub use parent::{deployment_of, is_queue_entry, makers};
 pub use pool::Membership;
 pub use task::{Exit, Progress, Task, TaskKind};
 pub use topology::{Location, PlaceKind, Topology};

@@ -8,7 +8,7 @@ use whathappened_model::event::SourceKind;
 use super::fact::{Fact, NO};
 use super::task::Task;
 use crate::evidence::Evidence;
-use crate::symbols::Symbol;
+use crate::symbols::{Symbol, SymbolTable};
 
 /// Gives facts of machines' logs that name no machine to the known node whose name a folder on
 /// the way to their file bears, the innermost first.
@@ -30,14 +30,27 @@ pub(super) fn claim(evidence: &Evidence, pods: &[Task], facts: &mut [Fact]) {
         let Some(row) = evidence.rows().get(fact.row as usize) else {
             continue;
         };
-        let path = evidence.symbols.name(row.file()).rsplit(['/', '\\', '!']);
-        // The file's own name says what it is, not of what.
-        let node = path
-            .skip(1)
-            .filter_map(|folder| evidence.symbols.find(folder))
-            .find(|folder| nodes.contains(folder));
-        if let Some(node) = node {
+        let path = evidence.symbols.name(row.file());
+        if let Some(node) = of(path, &evidence.symbols, &nodes) {
             fact.node = node;
         }
     }
+}
+
+/// The machine whose name a folder on the way to a file bears, the innermost first.
+pub(super) fn of(path: &str, symbols: &SymbolTable, nodes: &HashSet<Symbol>) -> Option<Symbol> {
+    // The file's own name says what it is, not of what.
+    path.rsplit(['/', '\\', '!'])
+        .skip(1)
+        .filter_map(|folder| symbols.find(folder))
+        .find(|folder| nodes.contains(folder))
+}
+
+/// The machines whose own logs name them.
+pub(super) fn named_by_their_logs(evidence: &Evidence) -> HashSet<Symbol> {
+    let of_machines = evidence
+        .rows()
+        .iter()
+        .filter(|row| row.source_kind() == SourceKind::NodeLog && row.node.is_some());
+    of_machines.map(|row| row.node).collect()
 }

@@ -169,28 +169,24 @@ fn jobs_of_sets(symbols: &SymbolTable, workloads: &mut Workloads) {
     }
 }
 
-/// What Kueue queues of a job that is known: it names that after the job's kind and name, and ends it with
-/// a hash, `job-train-1a2b3`.
+/// What Kueue queues of a job that is known.
 fn queued(symbols: &SymbolTable, workloads: &mut Workloads) {
-    const HASH: usize = 5;
     let Some(queued) = symbols.find("Workload") else {
         return;
     };
     let owner = |one: &Workload| {
-        let (stem, hash) = symbols.name(one.name).rsplit_once('-')?;
-        let is_hash = hash.len() == HASH && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
         let mut jobs = (0..).zip(&workloads.all).filter(|(_, job)| {
-            let kind = symbols.name(job.kind).to_lowercase();
-            let name = stem
-                .strip_prefix(&kind)
-                .and_then(|rest| rest.strip_prefix('-'));
             job.namespace == one.namespace
                 && job.kind != queued
-                && name == Some(symbols.name(job.name))
+                && is_queue_entry(
+                    symbols.name(one.name),
+                    symbols.name(job.kind),
+                    symbols.name(job.name),
+                )
         });
         // Two of one name came one after the other.
-        match (is_hash, jobs.next(), jobs.next()) {
-            (true, Some((number, _)), None) => Some(number),
+        match (jobs.next(), jobs.next()) {
+            (Some((number, _)), None) => Some(number),
             _ => None,
         }
     };
@@ -295,6 +291,18 @@ pub fn makers(pod: &str) -> impl Iterator<Item = (&'static str, &str)> {
 pub fn deployment_of(replica_set: &str) -> Option<&str> {
     let (name, hash) = replica_set.rsplit_once('-')?;
     is_drawn(hash).then_some(name)
+}
+
+/// Whether Kueue queues a job as a Workload of this name: `job-train-1a2b3`, the job's kind and name and
+/// a hash of both.
+#[must_use]
+pub fn is_queue_entry(workload: &str, kind: &str, job: &str) -> bool {
+    const HASH: usize = 5;
+    let kind = kind.to_lowercase();
+    let hash = workload
+        .strip_prefix(&kind)
+        .and_then(|rest| rest.strip_prefix('-')?.strip_prefix(job)?.strip_prefix('-'));
+    hash.is_some_and(|hash| hash.len() == HASH && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 fn is_drawn(end: &str) -> bool {

@@ -104,6 +104,12 @@ fn ends(graph: &EntityGraph, one: &Task) -> Vec<Exit> {
             ..exit.clone()
         };
         until = exit.time.hi;
+        // What was written without a time was over by when a later record says that it was.
+        let before = found.last_mut().filter(|_| !again);
+        if let Some(last) = before.filter(|last| last.time != Stamp::OPEN) {
+            let by = exit.time.hi.max(last.time.lo);
+            last.time.hi = last.time.hi.min(by);
+        }
         match found.last_mut().filter(|_| !again) {
             Some(last) if telling(reported) > telling(graph.name(last.reason)) => {
                 // The first record of an end is nearest to it.
@@ -264,13 +270,22 @@ fn goes_on(graph: &EntityGraph, one: &Task, last: Option<&Exit>) -> Option<(Stat
         }
         _ => {}
     }
-    // Put back into the queue, as far as is known.
-    if last.is_some_and(|last| graph.name(last.reason) == "REQUEUED") {
-        return Some((State::NeverScheduled, last.map(|last| last.time)));
+    let last = last?;
+    if let Some(started) = since(one.starts.last().copied()).or_else(|| worked_on(one, last)) {
+        return Some((State::Running, Some(started)));
     }
-    let started = one.starts.last().copied();
-    last.and_then(|_| since(started))
-        .map(|started| (State::Running, Some(started)))
+    // Put back into the queue, as far as is known.
+    (graph.name(last.reason) == "REQUEUED").then_some((State::NeverScheduled, Some(last.time)))
+}
+
+/// The last step that a job's log tells of, where that was made after the job had been put back into the
+/// queue: it began again, whoever else says so.
+fn worked_on(one: &Task, last: &Exit) -> Option<Stamp> {
+    /// What is asked to stop may work on for as long.
+    const STOPPED_WITHIN: Nanos = 60 * SECOND;
+    let step = one.progress.as_ref()?.last;
+    let over = last.time.hi.saturating_add(STOPPED_WITHIN);
+    (last.time != Stamp::OPEN && step != Stamp::OPEN && step.lo > over).then_some(step)
 }
 
 /// What a state of Slurm's accounting means: who ended it, if anybody did.

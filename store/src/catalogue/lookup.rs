@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rusqlite::{Connection, Row, params};
-use whathappened_core::graph::{deployment_of, makers};
+use whathappened_core::graph::{deployment_of, is_queue_entry, makers};
 use whathappened_core::resolve::{LABELS, Name};
 
 use super::heard::HEARD;
@@ -352,23 +352,17 @@ fn made_by_name(look: CatalogueView<'_>, owner: &Entity) -> rusqlite::Result<Vec
     Ok(made)
 }
 
-/// What Kueue queues of a job, where no object of its own tells the owner: it is named after the
-/// job's kind and name, and ends with a hash.
+/// What Kueue queues of a job, where no object of its own tells the owner.
 fn queued(look: CatalogueView<'_>, job: &Entity) -> rusqlite::Result<Vec<Entity>> {
-    const HASH: usize = 5;
-    let stem = format!("{}-{}-", job.kind.to_lowercase(), job.name);
-    let (from, to) = (stem.as_str(), format!("{}.", &stem[..stem.len() - 1]));
+    let stem = format!("{}-{}", job.kind.to_lowercase(), job.name);
+    // The sign after `-`: everything that goes on with a `-` stands between.
+    let (from, to) = (format!("{stem}-"), format!("{stem}."));
     let mut queued = query(
         look,
         "kind = 'Workload' AND owner = '' AND name >= ?1 AND name < ?2 AND namespace = ?3",
         &[&from, &to, &job.namespace],
     )?;
-    queued.retain(|one| {
-        let hash = one.name.strip_prefix(&stem);
-        hash.is_some_and(|hash| {
-            hash.len() == HASH && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
-        })
-    });
+    queued.retain(|one| is_queue_entry(&one.name, &job.kind, &job.name));
     Ok(queued)
 }
 

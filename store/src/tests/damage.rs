@@ -389,14 +389,10 @@ fn a_segment_that_is_gone_is_told_until_somebody_says_that_nobody_misses_it() {
     assert!(store.verify(&mut |_| {}).unwrap().is_well());
 }
 
-#[test]
-fn a_damaged_database_is_told_at_opening_and_by_status() {
-    let (_folder, root) = filled();
-    let path = root.join("store.db");
-    let store = Store::open(&root, Limits::default()).unwrap();
-    store.db.execute("DELETE FROM checked", []).unwrap();
-    // The page of an index is another than it was.
-    let page: u64 = store
+/// Closes a store and makes the page of its index of names another than it was.
+fn damage_index(store: Store, damage: impl FnOnce(&mut [u8])) {
+    const PAGE: usize = 4_096;
+    let number: u64 = store
         .db
         .query_row(
             "SELECT rootpage FROM sqlite_master WHERE name = 'entities_name'",
@@ -404,11 +400,20 @@ fn a_damaged_database_is_told_at_opening_and_by_status() {
             |row| row.get(0),
         )
         .unwrap();
+    let path = store.root().join("store.db");
     drop(store);
     let mut bytes = std::fs::read(&path).unwrap();
-    let at = usize::try_from(page - 1).unwrap() * 4_096;
-    bytes[at + 3..at + 9].fill(0xa5);
+    let at = usize::try_from(number - 1).unwrap() * PAGE;
+    damage(&mut bytes[at..at + PAGE]);
     std::fs::write(&path, &bytes).unwrap();
+}
+
+#[test]
+fn a_damaged_database_is_told_at_opening_and_by_status() {
+    let (_folder, root) = filled();
+    let store = Store::open(&root, Limits::default()).unwrap();
+    store.db.execute("DELETE FROM checked", []).unwrap();
+    damage_index(store, |page| page[3..9].fill(0xa5));
     let store = Store::open_to_read(&root).unwrap();
     let status = store.status().unwrap();
     assert!(!status.is_well() && status.hint().unwrap().contains("store repair"));
@@ -431,23 +436,12 @@ fn a_damaged_database_is_told_at_opening_and_by_status() {
 #[test]
 fn a_flipped_letter_of_an_index_is_told_by_verify_and_mended() {
     let (_folder, root) = filled();
-    let path = root.join("store.db");
     let store = Store::open(&root, Limits::default()).unwrap();
-    let page: u64 = store
-        .db
-        .query_row(
-            "SELECT rootpage FROM sqlite_master WHERE name = 'entities_name'",
-            [],
-            |row| row.get(0),
-        )
-        .unwrap();
-    drop(store);
-    let mut bytes = std::fs::read(&path).unwrap();
-    let at = usize::try_from(page - 1).unwrap() * 4_096;
-    let mut words = bytes[at..at + 4_096].windows(3);
-    let name = words.rposition(|word| word == b"p-1").unwrap();
-    bytes[at + name + 2] ^= 2;
-    std::fs::write(&path, &bytes).unwrap();
+    damage_index(store, |page| {
+        let mut words = page.windows(3);
+        let name = words.rposition(|word| word == b"p-1").unwrap();
+        page[name + 2] ^= 2;
+    });
     let verified = Store::open_to_read(&root).unwrap();
     let verified = verified.verify(&mut |_| {}).unwrap();
     assert!(!verified.database.is_empty(), "{verified:?}");
