@@ -69,6 +69,14 @@ impl Beside {
         if let Some(second) = pair.flatten() {
             return Some(second);
         }
+        // Most keys end otherwise, and patterns cost more than this.
+        let behind = rest
+            .as_bytes()
+            .iter()
+            .find(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'\t')));
+        if !matches!(behind, Some(b'|' | b'.' | b'_' | b'-' | 0x80..)) {
+            return None;
+        }
         let line = name.trim_end_matches([' ', '\t']);
         let is_cell = line.is_empty() || line.ends_with(['\n', '"']) || line.ends_with(DIVIDERS);
         if is_cell && let Some(cell) = self.cell.find(rest) {

@@ -26,11 +26,11 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("_pass\\", Rule::Password),
     ("\"pass\"", Rule::Password),
     ("\"pass\\", Rule::Password),
-    (" pass=", Rule::Password),
-    ("&pass=", Rule::Password),
-    ("?pass=", Rule::Password),
-    (";pass=", Rule::Password),
-    ("-pass=", Rule::Password),
+    (" pass=", Rule::Keyed),
+    ("&pass=", Rule::Keyed),
+    ("?pass=", Rule::Keyed),
+    (";pass=", Rule::Keyed),
+    ("-pass=", Rule::Keyed),
     ("_pass'", Rule::Password),
     ("_pass =", Rule::Password),
     ("pass phrase", Rule::Password),
@@ -385,6 +385,10 @@ fn assigned(
         true => yaml::behind_tags(text, from),
         false => from,
     };
+    // The lines below are told by a rule of their own.
+    if behind > from && matches!(text[behind..].trim_end(), "|" | ">" | "|-" | ">-" | "|+") {
+        return None;
+    }
     if behind > from
         && let Some((range, mask)) = value_at(text, behind, rule, key, harmless)
     {
@@ -428,7 +432,7 @@ fn value_at(
         if key_quote.is_none()
             && text[value.range.clone()]
                 .trim_start()
-                .starts_with([',', ']'])
+                .starts_with([',', ']', '{'])
         {
             return None;
         }

@@ -43,30 +43,34 @@ pub(super) fn of_block(text: &str, key: usize, before: usize) -> Option<Range<us
 }
 
 /// The key and the value that a line ends in, `name: DB_PASSWORD`, if the value is one
-/// word; also in JSON. It is asked of every line, and most have no such key.
-pub(super) fn last_field(text: &str) -> Option<(&str, &str)> {
+/// word and the key one that matters; also in JSON. It is asked of every line.
+pub(super) fn last_field(text: &str) -> Option<(&'static str, &str)> {
+    const LONGEST: usize = 256;
+    if text.len() > LONGEST {
+        return None;
+    }
     let space = memchr::memrchr(b' ', text.as_bytes())?;
-    let key = text[..space]
-        .trim_end_matches([' ', '"'])
-        .strip_suffix(':')?;
-    let key = key.trim_end_matches('"');
-    let begin = key.rfind([' ', '"', '\'', '-']).map_or(0, |sign| sign + 1);
-    Some((
-        &key[begin..],
-        text[space + 1..].trim_matches(['"', '\'', ',']),
-    ))
+    let key = text[..space].strip_suffix(':')?.trim_end_matches('"');
+    let known = ["name", "kind", "apiVersion"];
+    let key = known.iter().find(|known| {
+        let before = key.strip_suffix(**known);
+        before.is_some_and(|before| !before.ends_with(|letter: char| letter.is_alphanumeric()))
+    })?;
+    Some((key, text[space + 1..].trim_matches(['"', '\'', ','])))
 }
 
 /// The name of `- name: DB_PASSWORD`, whose value is told on the next line.
 pub(super) fn named<'t>((key, name): (&str, &'t str)) -> Option<&'t str> {
     const LONGEST: usize = 128;
-    (key == "name" && !name.is_empty() && name.len() <= LONGEST).then_some(name)
+    let is_name = key == "name" && name.len() <= LONGEST;
+    (is_name && super::super::fields::may_tell(name)).then_some(name)
 }
 
 /// The value of a line `value: …` below such a name.
 pub(super) fn of_name(text: &str, name: &str) -> Option<Range<usize>> {
     let at = memmem::find(text.as_bytes(), b"value")?;
-    let is_first = text[..at].trim_end_matches('"').ends_with([' ', '\t']) || at == 0;
+    let before = text[..at].trim_end_matches('"');
+    let is_first = before.is_empty() || before.ends_with([' ', '\t']);
     let rest = text[at + 5..].trim_start_matches('"').strip_prefix(':')?;
     let value = rest.trim().trim_end_matches(',').trim_matches(['"', '\'']);
     if !is_first || value.is_empty() {
