@@ -35,7 +35,7 @@ pub(super) struct Beside {
     leader: Regex,
     /// From behind the word up to the quote of the second of a pair.
     pair: Regex,
-    /// From `value` up to the word that is the value of `name`.
+    /// From the end of a value up to the word that is the value of `name`.
     earlier: Regex,
 }
 
@@ -49,7 +49,7 @@ impl Beside {
             )?,
             pair: regex(r#"^[A-Za-z0-9_-]{0,24}\\*["']\s*,\s*[bu]?(\\*["'])"#)?,
             earlier: regex(
-                r#"^(?i:value)\\*["']\s*:\s*\\*["'](.{1,400}?)\\*["']\s*,\s*\\*["'](?i:name|key)\\*["']\s*:\s*\\*["'][A-Za-z0-9_.-]{0,80}$"#,
+                r#"^\\*["']\s*,\s*\\*["'](?i:name|key)\\*["']\s*:\s*\\*["'][A-Za-z0-9_.-]{0,80}$"#,
             )?,
         })
     }
@@ -85,7 +85,10 @@ impl Beside {
             let length = text[from..]
                 .find(|letter| ends(letter) || DIVIDERS.contains(&letter))
                 .unwrap_or(text.len() - from);
-            return Some(from..from + length);
+            // A row goes on, unless it began with the key: `|token| matches!(…)` is none.
+            let behind = text[from + length..].trim_start_matches([' ', '\t']);
+            let is_row = !line.ends_with(DIVIDERS) || behind.starts_with(DIVIDERS);
+            return is_row.then_some(from..from + length);
         }
         let leader = self.leader.find(rest)?;
         Some(value::at(text, key.end + leader.end()).range)
@@ -122,8 +125,14 @@ impl Beside {
             .iter()
             .filter_map(|word| memmem::rfind(key.as_bytes(), word.as_bytes()))
             .max()?;
-        let from = from + field;
-        let found = self.earlier.captures(&text[from..at])?.get(1)?;
-        Some(from + found.start()..from + found.end())
+        let sign = field + "value".len();
+        let rest = key[sign..].trim_start_matches(['\\', '"', '\'', ' ', ':']);
+        // Up to the quote that the value stands behind.
+        let begin = key.len() - rest.len();
+        let quote = key[..begin].trim_end_matches(['"', '\'']);
+        let quote = from + quote.trim_end_matches('\\').len();
+        let range = value::at(&text[..at], quote).range;
+        (range.start == from + begin && self.earlier.is_match(&text[range.end..at]))
+            .then_some(range)
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn of(text: &str, at: usize) -> Option<Range<usize>> {
     (end > 0).then_some(from..from + end)
 }
 
-/// PuTTY tells how many lines there are, and behind them what proves them.
+/// `PuTTY` tells how many lines there are, and behind them what proves them.
 fn putty(text: &str) -> usize {
     let near = &text.as_bytes()[..text.len().min(LONGEST)];
     if let Some(end) = memmem::find(near, b"Private-MAC:") {

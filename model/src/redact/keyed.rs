@@ -32,7 +32,7 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     (";pass=", Rule::Keyed),
     ("-pass=", Rule::Keyed),
     ("_pass'", Rule::Password),
-    ("_pass =", Rule::Password),
+    ("_pass =", Rule::Weak),
     ("pass phrase", Rule::Password),
     ("pass_phrase", Rule::Password),
     ("pass-phrase", Rule::Password),
@@ -103,7 +103,7 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("license_key", Rule::Password),
     ("licence_key", Rule::Password),
     ("client_assertion", Rule::Password),
-    ("code_verifier", Rule::Keyed),
+    ("code_verifier", Rule::Weak),
     ("storage_key", Rule::Password),
     ("client-key-data", Rule::Password),
     ("key_base", Rule::Password),
@@ -310,7 +310,11 @@ impl Keys {
         harmless: &dyn Fn(&str) -> bool,
     ) -> Option<SecretSpan> {
         if let Some(range) = self.beside.earlier(text, key.start) {
-            return (!harmless(&text[range.clone()])).then(|| (range, MASK.into()));
+            let name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            let suffix = text[key.end..].split(|letter| !name(letter)).next();
+            let elsewhere = suffix.is_some_and(says_where);
+            let is_secret = !elsewhere && !harmless(&text[range.clone()]);
+            return is_secret.then(|| (range, MASK.into()));
         }
         let range = self.beside.value(text, key)?;
         let emitted = &text[range.clone()];

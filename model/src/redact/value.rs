@@ -307,8 +307,10 @@ pub(super) fn is_likely(value: &str) -> bool {
     };
     let count = |what: fn(&u8) -> bool| longest.as_bytes().iter().filter(|byte| what(byte)).count();
     let letters = count(u8::is_ascii_alphabetic);
+    // `matches!` is a word.
+    let is_odd = count(|byte| !byte.is_ascii_alphabetic()) >= 2;
     // `epoch100`: a word and its number.
     let word = longest.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let is_numbered = longest.len() < 10 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
-    is_strong(longest, 8) && letters >= 3 && !is_numbered && !is_path(value)
+    is_strong(longest, 8) && is_odd && letters >= 3 && !is_numbered && !is_path(value)
 }

@@ -69,7 +69,7 @@ pub(super) fn behind_tags(text: &str, from: usize) -> usize {
         let space = spaces(&tag[length..]);
         let rest = &tag[length + space..];
         // A password may begin like a tag; then nothing follows it.
-        if space == 0 || rest.is_empty() || line_end(rest).is_some() {
+        if space == 0 || rest.is_empty() || rest.starts_with('=') || line_end(rest).is_some() {
             break;
         }
         at += length + space;

@@ -147,7 +147,7 @@ fn is_encoded(value: &str) -> bool {
     let bytes = value.trim_end_matches('=').as_bytes();
     let base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
     value.len() >= 8
-        && value.len() % 4 == 0
+        && value.len().is_multiple_of(4)
         && bytes.iter().all(base64)
         && (super::super::value::has_both_cases(value) || value.ends_with('='))
 }

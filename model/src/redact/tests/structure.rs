@@ -67,6 +67,8 @@ fn what_stands_beside_a_word_that_is_no_key_stays() {
         "token ............ done",
         r#"{"value":"512","name":"MAX_TOKENS"}"#,
         r#"{"value":"x","name":"A"},{"name":"DB_PASSWORD"}"#,
+        r#"{"value":"a1b2c3d4","name":"DB_PASSWORD_ID"}"#,
+        r#"{"name":"IMAGE","value":"lab/x:1"}],"image":"y","name":"cloud-credential-operator""#,
         "- name: TOKEN_PATH value: /var/run/secrets/x/token",
         "a token value: 0.5",
         "pass: 3/10",
