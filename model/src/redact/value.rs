@@ -173,6 +173,10 @@ pub(super) fn names_no_secret(value: &str) -> bool {
         "none",
         "nil",
         "yes",
+        "ok",
+        "pass",
+        "passed",
+        "fail",
         "required",
         "incorrect",
         "invalid",
@@ -298,13 +302,20 @@ pub(super) fn is_hex_key(value: &str) -> bool {
 /// number, count, time, version, path, uid, or name of several words.
 pub(super) fn is_likely(value: &str) -> bool {
     let is_hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
-    if value.bytes().all(is_hex) {
+    if value
+        .strip_prefix("0x")
+        .unwrap_or(value)
+        .bytes()
+        .all(is_hex)
+    {
         return is_hex_key(value);
     }
-    let parts = value.split(['_', '-', '.', '/', ':', ',', '(', ')', '[', ']', '{', '}']);
-    let Some(longest) = parts.max_by_key(|part| part.len()) else {
+    let signs = ['_', '-', '.', '/', ':', ',', '(', ')', '[', ']', '{', '}'];
+    let Some(longest) = value.split(signs).max_by_key(|part| part.len()) else {
         return false;
     };
+    // Kubernetes ends names in up to ten letters of its own.
+    let least = if value.contains(signs) { 11 } else { 8 };
     let count = |what: fn(&u8) -> bool| longest.as_bytes().iter().filter(|byte| what(byte)).count();
     let letters = count(u8::is_ascii_alphabetic);
     // `matches!` is a word.
@@ -312,5 +323,5 @@ pub(super) fn is_likely(value: &str) -> bool {
     // `epoch100`: a word and its number.
     let word = longest.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let is_numbered = longest.len() < 10 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
-    is_strong(longest, 8) && is_odd && letters >= 3 && !is_numbered && !is_path(value)
+    is_strong(longest, least) && is_odd && letters >= 3 && !is_numbered && !is_path(value)
 }

@@ -249,7 +249,7 @@ pub(super) const FORMS: &[SecretForm] = &[
             "serial key",
             "activation key",
         ],
-        r#"^(?i:[a-z]+[ _-]key)[\s"'\\:=,]{1,8}(?:is\s+)?["']?([A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,7})(?:[^A-Za-z0-9-]|$)"#,
+        r#"^(?i:[a-z]+[ _-]key)[\s"'\\:=,]{1,8}(?:is\s+)?["']?([A-Z0-9]{4}(?:-[A-Z0-9]{4}){2,7}|[A-Z0-9]{5}(?:-[A-Z0-9]{5}){2,7}|[A-Z0-9]{6}(?:-[A-Z0-9]{6}){2,7})(?:[^A-Za-z0-9-]|$)"#,
     ),
     // Where directories and databases are asked.
     inside(
