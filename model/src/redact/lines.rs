@@ -119,12 +119,15 @@ impl Lines {
         };
         if is_machine(text) {
             self.open = Some(Open::Machine { lines: 0 });
-        } else if let Some(next) = opened(text).or_else(|| opened(bare)) {
+        } else if let Some(next) = opened(text).or_else(|| (bare != text).then(|| opened(bare))?) {
             // What stands in a key, or in a Secret, begins little else.
             let is_within = match (&self.open, &next) {
                 (Some(Open::Key { .. }), Open::Key { .. }) => false,
                 (Some(Open::Key { .. }), _) => true,
                 (Some(Open::Secret(_)), Open::Name(_) | Open::Rest { .. }) => true,
+                (Some(Open::Secret(own)), Open::Secret(next)) => {
+                    !own.ends_before(next) && !text.trim_start().starts_with("- ")
+                }
                 _ => false,
             };
             if !is_within {

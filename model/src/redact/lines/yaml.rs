@@ -101,13 +101,24 @@ impl SecretLines {
         })
     }
 
+    /// Whether what a line begins is more telling than this.
+    pub(super) fn ends_before(&self, next: &Self) -> bool {
+        next.is_sure || !self.is_sure
+    }
+
     /// The value of a line of it, and whether it goes on.
     pub(super) fn hidden(&mut self, text: &str) -> (Option<Range<usize>>, bool) {
         self.lines += 1;
-        if self.lines > HEAD || text == "---" {
+        let own = indent(text);
+        let is_other = last_field(text).is_some_and(|(key, value)| {
+            let is_own = text[own..]
+                .trim_start_matches(['-', ' ', '"'])
+                .starts_with(key);
+            key == "kind" && value != "Secret" && is_own && self.data.is_none()
+        });
+        if self.lines > HEAD || text == "---" || is_other {
             return (None, false);
         }
-        let own = indent(text);
         let key = text
             .trim_end_matches([' ', '{'])
             .trim_end_matches([':', '"']);

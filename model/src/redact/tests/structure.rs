@@ -263,6 +263,11 @@ fn values_on_lines_of_their_own_go() {
             "  a.b: [redacted]",
         ),
         (
+            &["kind: Secret", "apiVersion: v1", "data:", "  a.b: x1"],
+            3,
+            "  a.b: [redacted]",
+        ),
+        (
             &["apiVersion: v1", "data:", "  a.b: cGVhcmw0", "kind: Secret"],
             2,
             "  a.b: [redacted]",
@@ -299,6 +304,12 @@ fn values_on_lines_of_their_own_go() {
         "---",
         "data:",
         "  a: x1",
+        "- apiVersion: v1",
+        "  kind: Secret",
+        "- apiVersion: v1",
+        "  kind: ConfigMap",
+        "  data:",
+        "    a: x1",
     ];
     assert_eq!(emitted(&healthy), healthy);
 }
