@@ -119,7 +119,9 @@ impl Lines {
         };
         if is_machine(text) {
             self.open = Some(Open::Machine { lines: 0 });
-        } else if let Some(next) = opened(text).or_else(|| (bare != text).then(|| opened(bare))?) {
+        } else if let Some(next) =
+            opened(text).or_else(|| (bare != text).then(|| opened(bare)).flatten())
+        {
             // What stands in a key, or in a Secret, begins little else.
             let is_within = match (&self.open, &next) {
                 (Some(Open::Key { .. }), Open::Key { .. }) => false,

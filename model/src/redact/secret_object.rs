@@ -143,7 +143,9 @@ fn json(
         };
         until = region.start + key;
         let name = until.saturating_sub(1);
-        let is_key = matches!(text.as_bytes()[name], b'd' | b'D')
+        // `metadata` is none, and `stringData` has a hint of its own.
+        let is_key = text.as_bytes()[name] == b'd'
+            && text[..name].ends_with(['"', '\''])
             && (is_list || is_beside(text, name + 4, at, slashes));
         if is_key {
             map(text, name, region.end, found);

@@ -116,6 +116,9 @@ fn every_value_of_a_secret_object_goes() {
     assert_eq!(parsed["type"], "Opaque");
     for text in [
         r#"{"kind":"ConfigMap","data":{"a":"x1"}}"#,
+        r#"{"metadata":{"name":"x1"},"kind":"Secret"}"#,
+        r#"{"kind":"SecretList","metadata":{"name":"x1"}}"#,
+        "kind: Secret\nmetadata:\n  name: x1\n",
         r#"{"involvedObject":{"kind":"Secret","name":"db"},"data":{"a":"x1"}}"#,
         r#"{"kind":"SecretProviderClass","data":{"a":"x1"}}"#,
         "kind: ConfigMap\ndata:\n  a: x1",
