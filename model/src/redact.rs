@@ -8,24 +8,33 @@
 //! |---|---|
 //! | `forms` | tokens that are known by their form, and what stands in URLs, headers and commands |
 //! | `vendors` | more of them: tokens of vendors |
+//! | `commands` | options of commands whose values are secrets |
 //! | `keyed` | the value that belongs to a key such as `password` |
+//! | `beside` | its other places: the next cell of a table or a pair, the field before it |
+//! | `yaml` | what YAML puts between a key and its value: blocks and tags |
 //! | `value` | where a value begins and ends, and whether it can be a secret |
 //! | `block` | private keys over several lines, long runs of base64 |
+//! | `secret_object` | Kubernetes' Secrets, of which every value goes |
 //! | `views` | the same text decoded, or as the words of a list read side by side |
 //! | `lines` | what the lines before a line say about it |
 //! | `fields` | maps, lists of arguments, whole observations |
 
+mod beside;
 mod block;
+mod commands;
 mod fields;
 mod forms;
 mod keyed;
 mod lines;
+mod secret_object;
 mod value;
 mod vendors;
 mod views;
+mod yaml;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -43,17 +52,23 @@ pub const MASK: &str = "[redacted]";
 
 /// Which rules these are: it grows with them, so that what was kept under fewer of
 /// them is known.
-pub const RULES: i64 = 5;
+pub const RULES: i64 = 6;
 
 /// What to try where a hint is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
     /// A pattern of [`all_forms`].
     Form(usize),
+    /// The options of a command.
+    Command(usize),
     /// The value that belongs to a key such as `password`.
     Password,
     /// The same for words that also name harmless things: `token`, `secret`.
     Keyed,
+    /// The same for words that mostly name harmless things: `pass`, `routing_key`.
+    Weak,
+    /// What tells that a Secret of Kubernetes is near.
+    Object,
     /// A private key.
     Block,
     /// Nothing here, but maybe where the words of a list are read side by side.
@@ -62,9 +77,10 @@ enum Rule {
 
 struct Patterns {
     hints: AhoCorasick,
-    /// What each hint calls for.
-    rules: Vec<Rule>,
+    /// What each hint calls for, in the order in which it is tried.
+    rules: Vec<Vec<Rule>>,
     forms: Vec<Regex>,
+    commands: Vec<Regex>,
     keys: Keys,
 }
 
@@ -75,24 +91,37 @@ fn all_forms() -> impl Iterator<Item = &'static SecretForm> {
 
 static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
     let mut hints: Vec<Cow<'_, str>> = Vec::new();
-    let mut rules = Vec::new();
+    let mut rules: Vec<Vec<Rule>> = Vec::new();
+    let mut known: HashMap<Cow<'_, str>, usize> = HashMap::new();
+    let mut add = |hint: Cow<'static, str>, rule: Rule| {
+        let number = *known.entry(hint.clone()).or_insert(hints.len());
+        if number == hints.len() {
+            hints.push(hint);
+            rules.push(Vec::new());
+        }
+        rules[number].push(rule);
+    };
     for (number, form) in all_forms().enumerate() {
         for hint in form.hints {
-            hints.push((*hint).into());
-            rules.push(Rule::Form(number));
+            add((*hint).into(), Rule::Form(number));
+        }
+    }
+    for (number, command) in commands::COMMANDS.iter().enumerate() {
+        for hint in command.hints {
+            add((*hint).into(), Rule::Command(number));
         }
     }
     for (hint, rule) in KEYS {
-        hints.push((*hint).into());
-        rules.push(*rule);
+        add((*hint).into(), *rule);
     }
     for hint in block::HINTS {
-        hints.push((*hint).into());
-        rules.push(Rule::Block);
+        add((*hint).into(), Rule::Block);
+    }
+    for hint in secret_object::HINTS {
+        add((*hint).into(), Rule::Object);
     }
     for hint in views::hints() {
-        hints.push(hint.into());
-        rules.push(Rule::Elsewhere);
+        add(hint.into(), Rule::Elsewhere);
     }
     let hints = AhoCorasick::builder()
         .ascii_case_insensitive(true)
@@ -104,10 +133,16 @@ static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
         .map(|form| Regex::new(form.pattern))
         .collect::<Result<_, _>>()
         .ok()?;
+    let commands = commands::COMMANDS
+        .iter()
+        .map(|command| Regex::new(command.options))
+        .collect::<Result<_, _>>()
+        .ok()?;
     Some(Patterns {
         hints,
         rules,
         forms,
+        commands,
         keys: Keys::new()?,
     })
 });
@@ -158,27 +193,38 @@ impl Patterns {
     /// Every secret of a text as it stands. `hints` gets the places of all hints.
     fn plain(&self, text: &str, hints: &mut Hints) -> Vec<SecretSpan> {
         let mut found: Vec<SecretSpan> = Vec::new();
+        let mut objects: Vec<usize> = Vec::new();
+        let mut more: Vec<Range<usize>> = Vec::new();
         let mut done = 0;
         let mut at = 0;
         while let Some(hint) = self.hints.find(Input::new(text).range(at..)) {
-            at = hint.end();
+            // A shorter word may begin within this one: `htpasswd=…`.
+            at = hint.start() + 1;
             hints.add(hint.start());
-            if hint.start() < done {
-                continue;
-            }
-            let rule = self.rules[hint.pattern().as_usize()];
-            if let Some(secret) = self.secret(text, hint.range(), rule)
-                && secret.0.start >= done
-            {
-                done = secret.0.end;
-                at = at.max(done);
-                found.push(secret);
-            } else {
-                // A shorter word may begin within this one: `htpasswd=…`.
-                at = hint.start() + 1;
+            for rule in &self.rules[hint.pattern().as_usize()] {
+                match rule {
+                    Rule::Object if secret_object::is_told(text, hint.range()) => {
+                        objects.push(hint.start());
+                    }
+                    Rule::Command(number) => {
+                        commands::options(text, hint.range(), *number, &self.commands, &mut more);
+                    }
+                    rule => {
+                        let secret = self.secret(text, hint.range(), *rule);
+                        if let Some(secret) = secret.filter(|(range, _)| range.start >= done) {
+                            done = secret.0.end;
+                            at = at.max(done).max(hint.end());
+                            found.push(secret);
+                        }
+                    }
+                }
             }
         }
         block::runs(text, &mut found);
+        secret_object::values(text, &objects, &mut more);
+        if !more.is_empty() {
+            merge(&mut found, more);
+        }
         found
     }
 
@@ -186,8 +232,10 @@ impl Patterns {
         let number = match rule {
             Rule::Form(number) => number,
             Rule::Block => return Some((block::of(text, hint.start)?, MASK.into())),
-            Rule::Elsewhere => return None,
-            Rule::Password | Rule::Keyed => return self.keys.secret(text, hint, rule),
+            Rule::Command(_) | Rule::Object | Rule::Elsewhere => return None,
+            Rule::Password | Rule::Keyed | Rule::Weak => {
+                return self.keys.secret(text, hint, rule);
+            }
         };
         let form = all_forms().nth(number)?;
         if form.is_word && value::starts_inside_word(text, hint.start) {

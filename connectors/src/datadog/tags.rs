@@ -44,9 +44,14 @@ pub(crate) fn names() -> LabelNames {
 /// without a key are under `tags`.
 pub(super) fn labels(tags: Option<&Value>) -> Labels {
     let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let whole;
     let list: Vec<&str> = match tags {
         Some(Value::Array(tags)) => tags.iter().filter_map(Value::as_str).collect(),
-        Some(Value::String(tags)) => tags.split(',').collect(),
+        Some(Value::String(tags)) => {
+            // What tells of a secret may stand before the comma.
+            whole = redact(tags);
+            whole.split(',').collect()
+        }
         _ => Vec::new(),
     };
     for tag in list {
@@ -162,6 +167,11 @@ mod tests {
         assert!(!found.contains_key("bad"));
         assert_eq!(labels(Some(&json!("a:1, b.c:2")))["b_c"], "2");
         assert!(labels(None).is_empty());
+        let key = "0123456789abcdef0123456789abcdef";
+        let told = format!("a:b,{{\"username\": \"a\", \"key\": \"{key}\"}}");
+        let found = labels(Some(&json!(told)));
+        assert_eq!(found["a"], "b");
+        assert!(found.values().all(|value| !value.contains(key)));
     }
 
     #[test]

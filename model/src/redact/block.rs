@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 use super::{MASK, SecretSpan};
 
 pub(super) const HINTS: &[&str] = &["-----begin", "---- begin", "private-lines:"];
@@ -19,7 +21,7 @@ const SHORT: usize = 16;
 pub(super) fn of(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text[at..];
     if rest.len() >= 14 && rest.as_bytes()[..14].eq_ignore_ascii_case(b"private-lines:") {
-        return Some(at + 14..at + 14 + body(&rest[14..]));
+        return Some(at + 14..at + 14 + putty(&rest[14..]));
     }
     let head = rest.trim_start_matches('-');
     let head_at = at + rest.len() - head.len();
@@ -42,11 +44,24 @@ pub(super) fn of(text: &str, at: usize) -> Option<Range<usize>> {
     (end > 0).then_some(from..from + end)
 }
 
+/// `PuTTY` tells how many lines there are, and behind them what proves them.
+fn putty(text: &str) -> usize {
+    let near = &text.as_bytes()[..text.len().min(LONGEST)];
+    if let Some(end) = memmem::find(near, b"Private-MAC:") {
+        return end;
+    }
+    let number = |letter: char| letter == ' ' || letter.is_ascii_digit();
+    let lines = text.trim_start_matches(number);
+    text.len() - lines.len() + body(lines)
+}
+
 /// How far what could be a key's lines goes on; a quote or a sentence ends it.
 fn body(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
     let mut line = 0;
+    // Whether a whole line of the key was read: then its cut rest may be short.
+    let mut is_known = false;
     while let Some(byte) = bytes.get(at) {
         match byte {
             b'\n' => line = at + 1,
@@ -73,14 +88,27 @@ fn body(text: &str) -> usize {
             b' ' if bytes[line..at].iter().all(|byte| *byte == b' ') => line = at + 1,
             // Lines that were put into one.
             b' ' if at - line >= SHORT && bytes[line..at].iter().all(|b| is_base64(*b)) => {
+                is_known |= at - line >= RUN;
                 line = at + 1;
             }
+            b' ' if is_known => return line + rest(&bytes[line..at]),
             b' ' => return line,
             _ => return at,
         }
         at += 1;
     }
     at
+}
+
+/// How much of a word behind a key's lines is the rest of a line that was cut.
+fn rest(word: &[u8]) -> usize {
+    let length = word.iter().take_while(|byte| is_base64(**byte)).count();
+    let (line, behind) = word.split_at(length);
+    let any = |what: fn(&u8) -> bool| line.iter().skip(1).any(what);
+    // Words of prose have neither.
+    let is_line = any(u8::is_ascii_digit) || any(u8::is_ascii_uppercase);
+    let ends = behind.iter().all(|byte| b"=).,:".contains(byte));
+    if is_line && ends { length } else { 0 }
 }
 
 /// Adds runs of base64 that are as long as the lines of a key, and are no path, number
@@ -109,7 +137,7 @@ pub(super) fn runs(text: &str, found: &mut Vec<SecretSpan>) {
                 [.., b'\\'] if bytes.get(start) == Some(&b'n') => start + 1,
                 _ => start,
             };
-            if is_key(&bytes[start..end]) {
+            if is_key(&bytes[start..end]) && !is_public(bytes, start) {
                 end += bytes[end..]
                     .iter()
                     .take(2)
@@ -130,6 +158,34 @@ pub(super) fn runs(text: &str, found: &mut Vec<SecretSpan>) {
     });
     found.append(&mut more);
     found.sort_by_key(|(range, _)| range.start);
+}
+
+/// What looks like a key and everybody may know: public keys of SSH, which begin with
+/// the name of their kind, and the ids by which AWS finds a request.
+fn is_public(bytes: &[u8], start: usize) -> bool {
+    const KINDS: [&[u8]; 7] = [
+        b"AAAAB3NzaC1yc2E",
+        b"AAAAB3NzaC1kc3M",
+        b"AAAAC3NzaC1lZDI1NTE5",
+        b"AAAAE2VjZHNhLXNoYTIt",
+        b"AAAAGnNrLXNzaC1lZDI1NTE5",
+        b"AAAAInNrLWVjZHNhLXNoYTIt",
+        b"AAAAIHNzaC1lZDI1NTE5LWNlcnQ",
+    ];
+    const IDS: [&[u8]; 4] = [b"x-amz-id-2", b"hostid", b"host id", b"extended request id"];
+    if KINDS.iter().any(|kind| bytes[start..].starts_with(kind)) {
+        return true;
+    }
+    let near = &bytes[start.saturating_sub(40)..start];
+    let signs = |byte: &u8| b"\"'\\:=<>, []".contains(byte);
+    let behind = near.iter().rev().take_while(|byte| signs(byte)).count();
+    let name = &near[..near.len() - behind];
+    IDS.iter().any(|id| {
+        behind > 0
+            && name
+                .get(name.len().saturating_sub(id.len())..)
+                .is_some_and(|end| end.eq_ignore_ascii_case(id))
+    })
 }
 
 fn is_base64(byte: u8) -> bool {

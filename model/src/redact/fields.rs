@@ -39,10 +39,14 @@ pub fn value<'a>(key: &str, text: &'a str) -> Cow<'a, str> {
 }
 
 /// Whether a key has a word that a rule begins with; cheap for those that have none.
-fn may_tell(key: &str) -> bool {
-    const WORDS: [&str; 9] = [
+pub(super) fn may_tell(key: &str) -> bool {
+    const WORDS: [&str; 13] = [
         "pass",
         "pwd",
+        "pw",
+        "assertion",
+        "phrase",
+        "mnemonic",
         "secret",
         "token",
         "key",

@@ -78,6 +78,11 @@ pub(super) const FORMS: &[SecretForm] = &[
         &["cookie:", "cookie\"", "cookie\\", "cookie="],
         r#"^(?i:cookie)\\*["']?\s*[:=]\s*\[?\s*\\*["']?([^\s"'\\;=]{1,80}=[^\r\n"'\\]{3,})"#,
     ),
+    // What proves a password to a server that sent a number: it can be tried.
+    inside(
+        &["response=\"", "response=\\"],
+        r#"^(?i:response)=\\*"([0-9a-fA-F]{32,128})\\*""#,
+    ),
     inside(&["ssws "], r"^(?i:ssws)\s+([A-Za-z0-9_-]{20,})"),
     // Cloud providers.
     word(
@@ -127,10 +132,23 @@ pub(super) const FORMS: &[SecretForm] = &[
         &["://"],
         r#"^://(?:([A-Za-z0-9_.-]{30,100}:[^\s/"'\\]{1,200})@|[^\s/:@"'\\]{0,100}:(?P<password>[^\s/"'\\]{1,200})@|[^\s/:@"'\\]{0,100}:(?P<plain>[^\s/@"'\\]*[^0-9\s/@"'\\][^\s/@"'\\]*/[^\s@"'\\]{1,200})@(?:\[|[A-Za-z0-9.-]+(?::\d{2,5})?(?:[/\s?"',;)]|$))|([^\s/:@"'\\]{20,200})@[A-Za-z0-9])"#,
     ),
+    // A driver's own way to write an account, and that of the command.
+    inside(
+        &["jdbc:oracle", "sqlplus "],
+        r#"^(?i:jdbc:oracle:[a-z0-9]{1,20}:|sqlplus\s+(?:-\S+\s+)*\\*["']?)[^\s/@"'\\]{1,80}/([^\s@"'\\]{1,200})@"#,
+    ),
+    // Where packages of conda are, with who may.
+    SecretForm {
+        needs: SecretShape::BothCases,
+        ..inside(
+            &["/t/"],
+            r"^/t/(?:([A-Za-z0-9]{20,})|((?:[a-z]{2}-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}))(?:/|$)",
+        )
+    },
     // Chat.
     word(
         &["xox", "xapp-"],
-        r"^(xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,})",
+        r"^(xox[a-eoprs]-[A-Za-z0-9%-]{10,}|xapp-[A-Za-z0-9-]{10,})",
     ),
     inside(
         &[
@@ -254,9 +272,20 @@ pub(super) const FORMS: &[SecretForm] = &[
     ),
     inside(
         &[
-            "$1$", "$5$", "$6$", "$y$", "$7$", "$apr1$", "$argon2", "$pbkdf2", "$scrypt",
+            "pbkdf2_sha",
+            "pbkdf2:sha",
+            "scrypt:",
+            "$1$",
+            "$5$",
+            "$6$",
+            "$y$",
+            "$7$",
+            "$apr1$",
+            "$argon2",
+            "$pbkdf2",
+            "$scrypt",
         ],
-        r"^(\$(?:[1567y]|apr1|argon2(?:id|i|d)|pbkdf2[a-z0-9-]*|scrypt)\$[A-Za-z0-9./+=,$_-]{16,})",
+        r"^(\$(?:[1567y]|apr1|argon2(?:id|i|d)|pbkdf2[a-z0-9-]*|scrypt)\$[A-Za-z0-9./+=,$_-]{16,}|(?:pbkdf2[_:]sha\d+[:$]\d+|scrypt(?::\d+){3})\$[A-Za-z0-9./+=,$_-]{16,})",
     ),
     // Commands.
     inside(
@@ -342,7 +371,10 @@ pub(super) const FORMS: &[SecretForm] = &[
         r#"^:(?:\d{4}|\*):[^:\s"'\\/]{1,64}:[^:\s"'\\/0-9][^:\s"'\\/]{0,64}:([^\s"'\\]{3,})"#,
     ),
     word(&["ntn_"], r"^(ntn_[A-Za-z0-9]{40,})"),
-    word(&["pass:"], r#"^pass:([^\s"'\\,;]{4,})"#),
+    word(
+        &["pass:"],
+        r#"^pass:([^\s"'\\,;0-9][^\s"'\\,;]{3,}|[^\s"'\\,;/]{6,})"#,
+    ),
     // What registries are told.
     SecretForm {
         needs: SecretShape::BothCases,

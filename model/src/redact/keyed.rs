@@ -5,10 +5,12 @@ use std::ops::Range;
 
 use regex::Regex;
 
+use super::beside::Beside;
 use super::value::{
-    self, Value, is_mixed, is_name, is_number, is_path, is_random, is_strong, names_no_secret,
+    self, Value, is_hex_key, is_likely, is_mixed, is_name, is_number, is_path, is_random,
+    is_strong, names_no_secret, starts_inside_word,
 };
-use super::{MASK, Rule, SecretSpan};
+use super::{MASK, Rule, SecretSpan, yaml};
 
 /// Words in keys, in lower case.
 pub(super) const KEYS: &[(&str, Rule)] = &[
@@ -24,13 +26,56 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("_pass\\", Rule::Password),
     ("\"pass\"", Rule::Password),
     ("\"pass\\", Rule::Password),
-    (" pass=", Rule::Password),
-    ("&pass=", Rule::Password),
-    ("?pass=", Rule::Password),
-    (";pass=", Rule::Password),
-    ("-pass=", Rule::Password),
+    (" pass=", Rule::Keyed),
+    ("&pass=", Rule::Keyed),
+    ("?pass=", Rule::Keyed),
+    (";pass=", Rule::Keyed),
+    ("-pass=", Rule::Keyed),
+    ("_pass'", Rule::Password),
+    ("_pass =", Rule::Weak),
+    ("pass phrase", Rule::Password),
+    ("pass_phrase", Rule::Password),
+    ("pass-phrase", Rule::Password),
+    ("storepass", Rule::Password),
+    ("keypass", Rule::Password),
+    ("rediscli_auth", Rule::Password),
     ("pwd=", Rule::Keyed),
     ("pwd:", Rule::Keyed),
+    ("pwd\"", Rule::Weak),
+    ("pwd'", Rule::Weak),
+    ("pwd\\", Rule::Weak),
+    ("_pw=", Rule::Keyed),
+    ("_pw:", Rule::Keyed),
+    ("_pw\"", Rule::Keyed),
+    ("_pw'", Rule::Keyed),
+    ("_pw\\", Rule::Keyed),
+    ("_pw =", Rule::Keyed),
+    // Words that say something else more often: a value has to look like a secret.
+    ("pw=", Rule::Weak),
+    ("pw:", Rule::Weak),
+    ("pw\"", Rule::Weak),
+    ("pw'", Rule::Weak),
+    ("pw\\", Rule::Weak),
+    ("pw =", Rule::Weak),
+    ("-pw ", Rule::Weak),
+    ("pass=", Rule::Weak),
+    ("pass:", Rule::Weak),
+    ("pass\"", Rule::Weak),
+    ("pass'", Rule::Weak),
+    ("pass\\", Rule::Weak),
+    ("pass =", Rule::Weak),
+    ("-pass ", Rule::Weak),
+    ("routing_key", Rule::Weak),
+    ("routing-key", Rule::Weak),
+    ("routingkey", Rule::Weak),
+    ("integration_key", Rule::Weak),
+    ("integration-key", Rule::Weak),
+    ("integrationkey", Rule::Weak),
+    ("ingestion_key", Rule::Weak),
+    ("write_key", Rule::Weak),
+    ("server_key", Rule::Weak),
+    ("service_key", Rule::Weak),
+    ("consumer_key", Rule::Weak),
     ("api_key", Rule::Password),
     ("apikey", Rule::Password),
     ("api-key", Rule::Password),
@@ -56,6 +101,9 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("app-key", Rule::Keyed),
     ("application_key", Rule::Keyed),
     ("license_key", Rule::Password),
+    ("licence_key", Rule::Password),
+    ("client_assertion", Rule::Password),
+    ("code_verifier", Rule::Weak),
     ("storage_key", Rule::Password),
     ("client-key-data", Rule::Password),
     ("key_base", Rule::Password),
@@ -82,6 +130,8 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("account key", Rule::Keyed),
     ("storage key", Rule::Keyed),
     ("access key", Rule::Keyed),
+    ("license key", Rule::Keyed),
+    ("licence key", Rule::Keyed),
     // In other languages than English.
     ("passwort", Rule::Password),
     ("kennwort", Rule::Password),
@@ -125,6 +175,8 @@ pub(super) struct Keys {
     element: Regex,
     /// `ApiKey("value")`, from behind the word up to the quote.
     call: Regex,
+    /// Values that stand beside their key.
+    beside: Beside,
 }
 
 impl Keys {
@@ -135,11 +187,11 @@ impl Keys {
                 r#"(\\*["'])?\s*(?:=>|:=|[:=]|%3[DdAa])[ \t]*(?:\[\s*|Some\()?"#
             ))?,
             pair: regex(
-                r#"^[A-Za-z]{0,40}([_-]\w{1,80})?(?:\\*["']?\s*,\s*\\*"[Vv]alue\\*"\s*:\s*|["']?\s*(?:\n|\\n)\s*value:[ \t]*)"#,
+                r#"^[A-Za-z]{0,40}([_-]\w{1,80})?(?:\\*["']?\s*,\s*\\*"[Vv]alue\\*"\s*:\s*|\\*["']?\s*(?:\n|\\+n)\s*value:[ \t]*|\\*["']?[ \t]+(value:)[ \t]+)"#,
             )?,
             argument: regex(key!(r#"(?:[ \t]+|\\*["']\s*,\s*|\s*(?:\n|\\n)\s*-\s+)"#))?,
             sentence: regex(
-                r#"^(?i)(?:\s+(?:for|of|to)\s+[\w.@/-]+)?\s+(?:(?:is|was|are|set to|changed to|ist|lautet|est|es|=|:)\s*:?\s*)?"#,
+                r#"^(?i)(?:\s+(?:for|of|to)\s+(?:(?:key|user|account|host)\s+)?(?:\\*'[^'\n]{1,200}'|\\*"[^"\n]{1,200}"|[\w.@/-]+)(?:\s*:)?)?\s+(?:(?:is|was|are|set to|changed to|ist|lautet|est|es|provided|supplied|given|specified|received|=|:)\s*:?\s*)?"#,
             )?,
             login: regex(
                 r"(?i)(?:login|user|account|machine)\s+\S{1,80}?(?:\s+|\s*\\+[nrt](?:\s|\\+[nrt])*)$",
@@ -152,20 +204,27 @@ impl Keys {
                 r#"(?:\s[^<>\n]{0,200}?)?(?:>|&gt;|\\+u003[eE])([^<&\n]{1,4000}?)(?:</|&lt;/|\\+u003[cC]/|$)"#
             ))?,
             call: regex(key!(r#"\(\s*(\\*["'][^\s"'\\]{6,200})"#))?,
+            beside: Beside::new()?,
         })
     }
 
     pub(super) fn secret(&self, text: &str, hint: Range<usize>, rule: Rule) -> Option<SecretSpan> {
         // A hint may hold the sign between key and value.
         let word = match text.as_bytes().get(hint.end - 1) {
-            Some(b'=' | b':' | b'"' | b'\\') => hint.end - 1,
+            Some(b'=' | b':' | b'"' | b'\'' | b'\\' | b' ') => hint.end - 1,
             _ => hint.end,
         };
+        // And the one that begins an option.
+        let start = hint.start + usize::from(text[hint.clone()].starts_with('-'));
+        if rule == Rule::Weak && starts_inside_word(text, start) && !text[..start].ends_with('-') {
+            return None;
+        }
         let rest = &text[word..];
         let harmless = |value: &str| {
             names_no_secret(value)
                 || is_path(value)
                 || (rule == Rule::Keyed && (is_number(value) || is_name(value)))
+                || (rule == Rule::Weak && !is_likely(value))
         };
         // What follows decides quickly in the common case `secretName`, `tokens`.
         // `arn:aws:secretsmanager:…:secret:name` is no key and value either.
@@ -181,6 +240,9 @@ impl Keys {
         }
         if let Some(token) = notion(text, &hint) {
             return Some((token, MASK.into()));
+        }
+        if let Some(secret) = self.beside(text, hint.start..word, rule, &harmless) {
+            return Some(secret);
         }
         if opens_element(text, hint.start)
             && let Some(value) = self.element.captures(rest).and_then(|found| found.get(1))
@@ -204,7 +266,11 @@ impl Keys {
                 .get(1)
                 .is_some_and(|suffix| says_where(suffix.as_str()));
             let value = value::at(text, word + found.get(0)?.end());
-            return masked(text, value, |value| !elsewhere && !harmless(value));
+            // In one line a sentence may say so, too: `token value: x`.
+            let is_field = found.get(2).is_none() || is_named(text, hint.start);
+            return masked(text, value, |value| {
+                is_field && !elsewhere && !harmless(value)
+            });
         }
         if let Some(quote) = self.call.captures(rest).and_then(|found| found.get(1)) {
             let value = value::at(text, word + quote.start());
@@ -213,11 +279,14 @@ impl Keys {
             });
         }
         let argument = self.argument.find(rest);
-        if let Some(argument) = argument.filter(|_| is_option(text, hint.start)) {
+        if let Some(argument) = argument.filter(|_| is_option(text, start)) {
             let value = value::at(text, word + argument.end());
             return masked(text, value, |value| {
                 !harmless(value) && !value.starts_with('-')
             });
+        }
+        if rule == Rule::Weak {
+            return None;
         }
         let sentence = self.sentence.find(rest)?;
         let value = value::at(text, word + sentence.end());
@@ -229,6 +298,31 @@ impl Keys {
             _ if value.contains(':') => false,
             _ => is_mixed(value, 20) || (is_phrase(text, &hint) && is_hex_key(value)),
         })
+    }
+
+    /// What stands beside the key, if it looks like a secret: names of columns and of
+    /// fields stand side by side as well.
+    fn beside(
+        &self,
+        text: &str,
+        key: Range<usize>,
+        rule: Rule,
+        harmless: &dyn Fn(&str) -> bool,
+    ) -> Option<SecretSpan> {
+        if let Some(range) = self.beside.earlier(text, key.start) {
+            let name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            let suffix = text[key.end..].split(|letter| !name(letter)).next();
+            let elsewhere = suffix.is_some_and(says_where);
+            let is_secret = !elsewhere && !harmless(&text[range.clone()]);
+            return is_secret.then(|| (range, MASK.into()));
+        }
+        let range = self.beside.value(text, key)?;
+        let emitted = &text[range.clone()];
+        let is_secret = match rule {
+            Rule::Password => is_strong(emitted, 6),
+            _ => is_likely(emitted),
+        };
+        (is_secret && !harmless(emitted)).then(|| (range, MASK.into()))
     }
 
     /// What is used as the password that a sentence then names.
@@ -260,11 +354,12 @@ fn is_phrase(text: &str, hint: &Range<usize>) -> bool {
     text[hint.clone()].ends_with("key") && text[hint.clone()].contains(' ')
 }
 
-/// A key of 128, 192, 256 or 512 bits in hexadecimal digits. Git's hashes have 40.
-fn is_hex_key(value: &str) -> bool {
-    matches!(value.len(), 32 | 48 | 64 | 128)
-        && value.bytes().all(|byte| byte.is_ascii_hexdigit())
-        && value.bytes().any(|byte| byte.is_ascii_digit())
+/// The word is the value of `name:`.
+fn is_named(text: &str, at: usize) -> bool {
+    let name = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
+    let before = before(text, at).trim_end_matches(name);
+    let before = before.trim_end_matches(['"', '\'', '\\', ' ']);
+    before.ends_with("name:")
 }
 
 /// The word stands in an opening tag: `<db-password`.
@@ -282,20 +377,44 @@ fn opens_element(text: &str, at: usize) -> bool {
         || (before.ends_with(b"\\") && name.to_ascii_lowercase().starts_with(b"u003c"))
 }
 
-/// The value behind the sign of a key.
+/// The value behind the sign of a key, with the tags of YAML before it.
 fn assigned(
+    text: &str,
+    from: usize,
+    rule: Rule,
+    key: (Option<&str>, &str),
+    harmless: &dyn Fn(&str) -> bool,
+) -> Option<SecretSpan> {
+    let behind = match key.1.trim_end().ends_with(':') {
+        true => yaml::behind_tags(text, from),
+        false => from,
+    };
+    // The lines below are told by a rule of their own.
+    if behind > from && matches!(text[behind..].trim_end(), "|" | ">" | "|-" | ">-" | "|+") {
+        return None;
+    }
+    if behind > from
+        && let Some((range, mask)) = value_at(text, behind, rule, key, harmless)
+    {
+        // What looks like a tag might be a word of the password.
+        return Some((from..range.end, mask));
+    }
+    value_at(text, from, rule, key, harmless)
+}
+
+fn value_at(
     text: &str,
     from: usize,
     rule: Rule,
     (key_quote, between): (Option<&str>, &str),
     harmless: &dyn Fn(&str) -> bool,
 ) -> Option<SecretSpan> {
-    if let Some(range) = yaml_block(text, from) {
+    if let Some(range) = yaml::block(text, from) {
         return Some((range, MASK.into()));
     }
     // In prose a colon is followed by what is wrong with the token.
     let prose = between.contains(':') && key_quote.is_none();
-    if let Some((folded, emitted)) = folded_block(text, from) {
+    if let Some((folded, emitted)) = yaml::folded_block(text, from) {
         let is_secret = !harmless(emitted) && (rule == Rule::Password || is_random(emitted));
         return is_secret.then(|| (folded, MASK.into()));
     }
@@ -317,7 +436,7 @@ fn assigned(
         if key_quote.is_none()
             && text[value.range.clone()]
                 .trim_start()
-                .starts_with([',', ']'])
+                .starts_with([',', ']', '{'])
         {
             return None;
         }
@@ -333,9 +452,8 @@ fn assigned(
     }
     match key_quote {
         // In JSON only numbers stand bare: `"db-secret": failed to …` is prose.
-        Some(quote) if quote.ends_with('"') => {
-            is_number(emitted).then(|| (value.range, Cow::Owned(format!("{quote}{MASK}{quote}"))))
-        }
+        Some(quote) if quote.ends_with('"') => (is_number(emitted) && emitted != "+")
+            .then(|| (value.range, Cow::Owned(format!("{quote}{MASK}{quote}")))),
         _ => {
             let mut range = value.range;
             if rule == Rule::Password && key_quote.is_none() {
@@ -358,38 +476,6 @@ fn masked(text: &str, value: Value, is_secret: impl FnOnce(&str) -> bool) -> Opt
         .then(|| (range, MASK.into()))
 }
 
-/// `password: |` and the lines below that are further in.
-fn yaml_block(text: &str, from: usize) -> Option<Range<usize>> {
-    let rest = &text[from..];
-    let sign = rest.strip_prefix(['|', '>'])?;
-    let sign = sign.trim_start_matches(['+', '-']);
-    let line = |text: &str| -> Option<usize> {
-        let end = match text.strip_prefix("\r\n").or(text.strip_prefix('\n')) {
-            Some(next) => text.len() - next.len(),
-            None => {
-                // In JSON, or in JSON in JSON.
-                let slashes = text.bytes().take_while(|byte| *byte == b'\\').count();
-                let is_end = slashes > 0 && text.as_bytes().get(slashes) == Some(&b'n');
-                is_end.then_some(slashes + 1)?
-            }
-        };
-        let space = text[end..].bytes().take_while(|byte| *byte == b' ').count();
-        (space > 0).then_some(end + space)
-    };
-    let begin = line(sign)?;
-    let mut end = begin;
-    while let Some(left) = sign.get(end..).filter(|left| !left.is_empty()) {
-        let stop = left.find(['\n', '"', '\\']).unwrap_or(left.len());
-        end += stop;
-        match sign.get(end..).and_then(line) {
-            Some(more) => end += more,
-            None => break,
-        }
-    }
-    let start = from + rest.len() - sign.len();
-    Some(start + begin..start + end)
-}
-
 /// `X-Auth-Token:` and its value on a line of its own, as in a list of arguments with
 /// one word a line.
 fn next_line(text: &str, from: usize) -> Option<Range<usize>> {
@@ -405,18 +491,6 @@ fn next_line(text: &str, from: usize) -> Option<Range<usize>> {
     let ends = behind.is_empty() || behind.starts_with(['\n', '\\', '"']);
     let start = text.len() - rest.len();
     (ends && !word.is_empty()).then_some(start..start + word.len())
-}
-
-/// `password: | value next: 1`: a block whose lines were put into one. It ends where
-/// the next key begins; its first word says whether it is a secret.
-fn folded_block(text: &str, from: usize) -> Option<(Range<usize>, &str)> {
-    let rest = text.get(from..)?.strip_prefix(['|', '>'])?;
-    let rest = rest.trim_start_matches(['+', '-']).strip_prefix(' ')?;
-    let rest = rest.trim_start_matches(' ');
-    let start = text.len() - rest.len();
-    let first = value::at(text, start).range;
-    let emitted = text.get(first.clone())?;
-    Some((start..words_end(text, first.end), emitted))
 }
 
 /// Where a value without quotes ends that may have several words: a passphrase, or a
@@ -447,7 +521,7 @@ const FEW: usize = 4;
 
 /// The end of the words that go on behind a value: a sign, an option or another key
 /// ends them.
-fn words_end(text: &str, mut end: usize) -> usize {
+pub(super) fn words_end(text: &str, mut end: usize) -> usize {
     const MOST: usize = 12;
     for _ in 0..MOST {
         let Some(rest) = text.get(end..).filter(|rest| rest.starts_with(' ')) else {
@@ -471,8 +545,11 @@ fn follows_key(rest: &str) -> bool {
         None => false,
         Some(
             b'"' | b'\'' | b'\\' | b':' | b'=' | b' ' | b'\t' | b'\n' | b'_' | b'-' | b'%' | b'>'
-            | b'&' | b'(',
+            | b'&' | b'(' | b'|' | b',',
         ) => true,
+        Some(b'.') => rest.starts_with("..."),
+        // A sign that divides columns, or points.
+        Some(0xe2) => true,
         Some(next) => next.eq_ignore_ascii_case(&b'k') || next.is_ascii_digit(),
     }
 }

@@ -3,9 +3,13 @@
 //! What is promised: between the lines that begin and end a private key every line that
 //! can be a part of it goes, also the last one, which is short and looks like nothing;
 //! so do the lines of base64 behind one that was long enough to be known by itself,
-//! where the beginning is not there; the password below `machine` and `login` of a `.netrc`; and the value of `password: |` on the lines below.
+//! where the beginning is not there; the password below `machine` and `login` of a
+//! `.netrc`; the value of `password: |` on the lines below, that of `- name: DB_PASSWORD`
+//! on the next one; and the values of a Secret of Kubernetes (`lines/yaml.rs`).
 //! What others say between the lines of a key (several workers write to one stream)
 //! stays, unless it is one word of nothing but letters and digits.
+
+mod yaml;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,6 +18,7 @@ use std::sync::LazyLock;
 use memchr::memmem::{self, Finder};
 
 use super::{MASK, redact};
+use yaml::SecretLines;
 
 /// A key of 16,384 bits has some 200 lines; more are not taken for one.
 const LONGEST: usize = 400;
@@ -45,6 +50,10 @@ enum Open {
     Machine { lines: usize },
     /// Below `password: |`, whose key is so far in.
     Block { indent: usize, lines: usize },
+    /// Below the name of a value.
+    Name(String),
+    /// In a Secret of Kubernetes.
+    Secret(SecretLines),
 }
 
 impl Lines {
@@ -88,9 +97,21 @@ impl Lines {
                 hidden
             }
             Some(Open::Block { indent, lines }) => {
-                let hidden = of_block(text, *indent, *lines);
+                let hidden = yaml::of_block(text, *indent, *lines);
                 *lines += 1;
                 if hidden.is_none() || *lines > BLOCK {
+                    self.open = None;
+                }
+                hidden
+            }
+            Some(Open::Name(name)) => {
+                let hidden = yaml::of_name(text, name);
+                self.open = None;
+                hidden
+            }
+            Some(Open::Secret(secret)) => {
+                let (hidden, goes_on) = secret.hidden(text);
+                if !goes_on {
                     self.open = None;
                 }
                 hidden
@@ -98,12 +119,20 @@ impl Lines {
         };
         if is_machine(text) {
             self.open = Some(Open::Machine { lines: 0 });
-        } else if let Some(next) = opened(text).or_else(|| opened(bare)) {
-            // A long line within a key begins no rest of one.
-            if !matches!(
-                (&self.open, &next),
-                (Some(Open::Key { .. }), Open::Rest { .. })
-            ) {
+        } else if let Some(next) =
+            opened(text).or_else(|| (bare != text).then(|| opened(bare)).flatten())
+        {
+            // What stands in a key, or in a Secret, begins little else.
+            let is_within = match (&self.open, &next) {
+                (Some(Open::Key { .. }), Open::Key { .. }) => false,
+                (Some(Open::Key { .. }), _) => true,
+                (Some(Open::Secret(_)), Open::Name(_) | Open::Rest { .. }) => true,
+                (Some(Open::Secret(own)), Open::Secret(next)) => {
+                    !own.ends_before(next) && !text.trim_start().starts_with("- ")
+                }
+                _ => false,
+            };
+            if !is_within {
                 self.open = Some(next);
             }
         }
@@ -139,17 +168,30 @@ fn opened(text: &str) -> Option<Open> {
                 && memmem::rfind(bytes, b"- BEGIN ")
                     .or_else(|| memmem::rfind(bytes, b"-BEGIN "))
                     .is_some_and(|at| memmem::find(&bytes[at..], b"END ").is_none());
-            begins.then_some(KEY).or_else(|| opens_block(text))
+            begins.then_some(KEY).or_else(|| block(text))
         }
-        b'|' | b'>' | b'+' => opens_block(text),
+        b'|' | b'>' | b'+' => block(text),
         b'0'..=b'9' if PUTTY.find(bytes).is_some() => Some(KEY),
-        last if is_letter(*last) || *last == b'=' => {
-            let part = (bytes.len() >= LONG).then(|| of_key(text)).flatten()?;
-            let is_masked = part.len() >= LONG && redact(&text[part]) != text;
+        last if bytes.len() >= LONG && (is_letter(*last) || *last == b'=') => {
+            let line = &text[of_key(text).filter(|part| part.len() >= LONG)?];
+            // What stands before it may tell that it is none.
+            let is_masked = !redact(text).ends_with(line);
             is_masked.then_some(Open::Rest { strangers: 0 })
+        }
+        b'"' | b'\'' | b',' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => {
+            let field = yaml::last_field(text)?;
+            match SecretLines::opened(field) {
+                Some(secret) => Some(Open::Secret(secret)),
+                None => Some(Open::Name(yaml::named(field)?.to_owned())),
+            }
         }
         _ => None,
     }
+}
+
+fn block(text: &str) -> Option<Open> {
+    let indent = yaml::opens_block(text)?;
+    Some(Open::Block { indent, lines: 0 })
 }
 
 const KEY: Open = Open::Key {
@@ -211,35 +253,6 @@ fn of_machine(text: &str) -> Option<Range<usize>> {
     let word = rest.trim_start();
     let is_one = !word.is_empty() && word.len() < rest.len() && !word.contains(char::is_whitespace);
     is_one.then(|| text.len() - word.len()..text.len())
-}
-
-/// A line ends in the sign of a block, behind a key that tells of a secret.
-fn opens_block(text: &str) -> Option<Open> {
-    // Any value would do that is a secret wherever one is meant.
-    const VALUE: &str = "aZ3kQ9xLm2Wv7TbR4nYc8HfJ";
-    let key = text.trim_end_matches(['+', '-']);
-    let key = key.strip_suffix(['|', '>'])?;
-    if !key.trim_end().ends_with([':', '=']) {
-        return None;
-    }
-    let emitted = format!("{key}{VALUE}");
-    let is_telling = memmem::find(redact(&emitted).as_bytes(), VALUE.as_bytes()).is_none();
-    is_telling.then(|| Open::Block {
-        indent: indent(text),
-        lines: 0,
-    })
-}
-
-/// A line of a block: further in than its key. Some writers cut the spaces off; then
-/// one line, if it is one word.
-fn of_block(text: &str, key: usize, before: usize) -> Option<Range<usize>> {
-    let own = indent(text);
-    let is_word = before == 0 && !text.contains([' ', ':']);
-    (text.len() > own && (own > key || is_word)).then_some(own..text.len())
-}
-
-fn indent(text: &str) -> usize {
-    text.len() - text.trim_start().len()
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What goes and, as important, what stays.
 
+mod structure;
+
 use super::*;
 
 #[test]
@@ -200,6 +202,20 @@ fn long_hostile_texts_end() {
         "<password>",
         "passphrase: | a ",
         "password:\\n",
+        "password...",
+        "| password | a ",
+        "('password', 'x', ",
+        "{\"value\":\"x\",\"name\":\"token",
+        "\"kind\":\"Secret",
+        "\"kind\":\"Secret\",\"data\":{\"a\":[",
+        "kind: Secret\ndata:\n",
+        "data:\n  kind: Secret data: ",
+        "stringData:{'a':'",
+        "http -a curl -b ",
+        "echo a:b | expect -c send ",
+        "seed phrase a license key ",
+        "?a=b+\"c\"+",
+        "password: !a &b ",
     ] {
         let text = format!("[{}", part.repeat((1 << 20) / part.len()));
         let begun = std::time::Instant::now();

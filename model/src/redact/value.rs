@@ -173,6 +173,10 @@ pub(super) fn names_no_secret(value: &str) -> bool {
         "none",
         "nil",
         "yes",
+        "ok",
+        "pass",
+        "passed",
+        "fail",
         "required",
         "incorrect",
         "invalid",
@@ -204,8 +208,11 @@ pub(super) fn names_no_secret(value: &str) -> bool {
     is_reference(value)
         || is_duration(value)
         || value.starts_with("[redacted")
+        || value.starts_with("redacted]")
         || (value.len() > 2 && value.bytes().all(|byte| b"*xX.-".contains(&byte)))
-        || WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))
+        || WORDS
+            .iter()
+            .any(|word| value.trim_start_matches('(').eq_ignore_ascii_case(word))
 }
 
 /// `55.356µs`: how long something took, under a key that names what was done.
@@ -282,4 +289,39 @@ pub(super) fn is_strong(value: &str, least: usize) -> bool {
 /// Upper case, lower case and digits.
 pub(super) fn is_mixed(value: &str, least: usize) -> bool {
     value.len() >= least && has_both_cases(value) && value.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// A key of 128, 192, 256 or 512 bits in hexadecimal digits. Git's hashes have 40.
+pub(super) fn is_hex_key(value: &str) -> bool {
+    matches!(value.len(), 32 | 48 | 64 | 128)
+        && value.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// Whether it looks like a secret under a key that tells little, such as `pass`: no
+/// number, count, time, version, path, uid, or name of several words.
+pub(super) fn is_likely(value: &str) -> bool {
+    let is_hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
+    if value
+        .strip_prefix("0x")
+        .unwrap_or(value)
+        .bytes()
+        .all(is_hex)
+    {
+        return is_hex_key(value);
+    }
+    let signs = ['_', '-', '.', '/', ':', ',', '(', ')', '[', ']', '{', '}'];
+    let Some(longest) = value.split(signs).max_by_key(|part| part.len()) else {
+        return false;
+    };
+    // Kubernetes ends names in up to ten letters of its own.
+    let least = if value.contains(signs) { 11 } else { 8 };
+    let count = |what: fn(&u8) -> bool| longest.as_bytes().iter().filter(|byte| what(byte)).count();
+    let letters = count(u8::is_ascii_alphabetic);
+    // `matches!` is a word.
+    let is_odd = count(|byte| !byte.is_ascii_alphabetic()) >= 2;
+    // `epoch100`: a word and its number.
+    let word = longest.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let is_numbered = longest.len() < 10 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    is_strong(longest, least) && is_odd && letters >= 3 && !is_numbered && !is_path(value)
 }

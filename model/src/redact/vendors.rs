@@ -5,6 +5,15 @@
 
 use super::forms::{SecretForm, SecretShape, inside, word};
 
+const EXPECT: &[&str] = &[
+    "expect -",
+    "expect \"",
+    "expect '",
+    "expect {",
+    "expect \\",
+    "spawn ",
+];
+
 pub(super) const FORMS: &[SecretForm] = &[
     // Clouds and clusters.
     word(&["absk"], r"^(ABSK[A-Za-z0-9+/]{80,}={0,2})"),
@@ -31,6 +40,14 @@ pub(super) const FORMS: &[SecretForm] = &[
     word(&["hrku-"], r"^(HRKU-[A-Za-z0-9_-]{30,})"),
     word(&["nfp_"], r"^(nfp_[A-Za-z0-9_-]{36,})"),
     word(&["sb_secret_"], r"^(sb_secret_[A-Za-z0-9_-]{20,})"),
+    word(&["dose"], r"^(dose[0-9a-f]{32})(?:[^A-Za-z0-9]|$)"),
+    word(&["rnd_"], r"^(rnd_[A-Za-z0-9]{28,})(?:[^A-Za-z0-9_]|$)"),
+    word(
+        &["vercel_blob_rw_"],
+        r"^(vercel_blob_rw_[A-Za-z0-9]{10,}_[A-Za-z0-9]{20,})",
+    ),
+    word(&["aq.ab8"], r"^(AQ\.Ab8[A-Za-z0-9_-]{30,})"),
+    inside(&[":apa91b"], r"^:(APA91b[A-Za-z0-9_-]{60,})"),
     // Where code and packages are kept and built.
     word(&["akcp"], r"^(AKCp[A-Za-z0-9]{60,73})(?:[^A-Za-z0-9]|$)"),
     word(
@@ -70,6 +87,14 @@ pub(super) const FORMS: &[SecretForm] = &[
     word(
         &["jina_", "rpa_", "esecret_", "e2b_"],
         r"^((?:jina|rpa|esecret|e2b)_[A-Za-z0-9]{32,})(?:[^A-Za-z0-9]|$)",
+    ),
+    word(&["csk-"], r"^(csk-[A-Za-z0-9]{40,})"),
+    // Two letters begin many words: what may stand before them is told as well.
+    inside(
+        &[
+            " re_", "\"re_", "'re_", "=re_", ":re_", "`re_", "(re_", "[re_", ",re_", "\nre_",
+        ],
+        r"^[^a-z](re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,})(?:[^A-Za-z0-9_]|$)",
     ),
     word(&["tvly-", "llx-"], r"^((?:tvly|llx)-[A-Za-z0-9-]{32,})"),
     // The file of Kaggle: a name and a key, in any order.
@@ -168,7 +193,7 @@ pub(super) const FORMS: &[SecretForm] = &[
     // Commands.
     inside(
         &["echo ", "printf "],
-        r#"^(?i:echo|printf)\s+(?:-n\s+)?\\*["']?(?:%s\\*["']?\s+\\*["']?)?([^\s"'\\|$-][^\s"'\\|]{2,200})\\*["']?\s*\|[^\n|]{1,200}--password-stdin"#,
+        r#"^(?i:echo|printf)\s+(?:-n\s+)?\\*["']?(?:%s(?:\\+n)?\\*["']?\s+\\*["']?)?(?:[^\s:"'\\|$-]{1,64}:([^\s"'\\|]{3,200})(?:\\+n)?\\*["']?\s*\|\s*(?:sudo\s+)?(?:/usr)?(?:/sbin/)?chpasswd|(?P<plain>[^\s"'\\|$-][^\s"'\\|]{2,200})(?:\\+n)?\\*["']?\s*\|(?:[^\n|]{1,200}--(?:password-)?stdin|[^\n|]{0,80}\bsudo\s(?:[^\n|]{0,40}\s)?-[A-Za-z]*S\b|\s*(?:sudo\s+)?(?:cryptsetup|kinit|su)\s|[^\n|]{1,200}--pass(?:phrase|word)-fd[ =]0))"#,
     ),
     inside(
         &["--password-stdin"],
@@ -187,8 +212,44 @@ pub(super) const FORMS: &[SecretForm] = &[
         r#"^zip\s(?:[^\n|;]{0,240}?\s)??-P\s*["']?([^\s"'\\]{3,200})"#,
     ),
     inside(
-        &["alias set"],
-        r#"^alias set\s+[^\s"']{1,80}\s+["']?https?://[^\s"']{1,200}\s+[^\s"']{1,120}\s+["']?([^\s"'\\]{6,200})"#,
+        &["alias set", "config host add"],
+        r#"^(?:alias set|config host add)\s+[^\s"']{1,80}\s+["']?https?://[^\s"']{1,200}\s+[^\s"']{1,120}\s+["']?([^\s"'\\]{6,200})"#,
+    ),
+    // Scripts that type what they are asked for.
+    inside(
+        EXPECT,
+        r#"^(?:expect|spawn)[\s\S]{1,200}?(?i:pass(?:word|phrase))[\s\S]{1,100}?\bsend\s+(?:--\s+)?\\*["']([^\s"'\\]{3,200})\\+[rn]"#,
+    ),
+    SecretForm {
+        needs: SecretShape::Random,
+        ..inside(
+            EXPECT,
+            r#"^(?:expect|spawn)[\s\S]{1,200}?\bsend\s+(?:--\s+)?\\*["']([^\s"'\\]{6,200})\\+[rn][\s\S]{0,60}?(?i:pass(?:word|phrase))"#,
+        )
+    },
+    // Words that stand for a key, and keys that are bought.
+    inside(
+        &[
+            "seed phrase",
+            "seed_phrase",
+            "recovery phrase",
+            "secret phrase",
+            "mnemonic",
+        ],
+        r#"^(?i:seed[ _]phrase|recovery phrase|secret phrase|mnemonic(?:[ _]phrase)?)(?:[\s"'\\:=,\[(]|is|are){1,12}?((?:[a-z]{3,8}(?:\s+|["'\\, ]{1,8})){11,23}[a-z]{3,8})"#,
+    ),
+    inside(
+        &[
+            "license key",
+            "licence key",
+            "license_key",
+            "license-key",
+            "product key",
+            "product_key",
+            "serial key",
+            "activation key",
+        ],
+        r#"^(?i:[a-z]+[ _-]key)[\s"'\\:=,]{1,8}(?:is\s+)?["']?([A-Z0-9]{4}(?:-[A-Z0-9]{4}){2,7}|[A-Z0-9]{5}(?:-[A-Z0-9]{5}){2,7}|[A-Z0-9]{6}(?:-[A-Z0-9]{6}){2,7})(?:[^A-Za-z0-9-]|$)"#,
     ),
     // Where directories and databases are asked.
     inside(

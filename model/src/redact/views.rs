@@ -12,9 +12,14 @@ const LONGEST: usize = 256 << 10;
 const BEGINNINGS: &[&str] = &[
     "account",
     "bearer",
+    "echo",
     "encryption",
+    "http",
+    "https",
+    "license",
     "login",
     "master",
+    "mongo",
     "mot",
     "shared",
     "signing",
@@ -120,8 +125,11 @@ pub(super) fn of(text: &str, hints: &Hints, see: &mut dyn FnMut(&TextView)) {
     // else: it is most of the cost.
     let opens = if hints.is_empty() { b'%' } else { b'[' };
     // In a query a hint of two words has a plus between them.
+    let mut queried = 0;
     for at in memchr::memchr_iter(b'?', bytes) {
-        queried(text, at, see);
+        if at >= queried {
+            queried = query(text, at, see);
+        }
     }
     if !hints.is_empty() {
         escaped(text, see);
@@ -190,25 +198,46 @@ fn encoded(text: &str, before: Range<usize>, see: &mut dyn FnMut(&TextView)) -> 
     end
 }
 
-/// A query in which a plus stands for a space and nothing else is encoded.
-fn queried(text: &str, at: usize, see: &mut dyn FnMut(&TextView)) {
+/// How much of a query is read behind the first quote in it.
+const QUOTED: usize = 4 << 10;
+
+/// A query in which a plus stands for a space and nothing else is encoded. Some write
+/// quotes as they are in it; what reads it again goes on behind them. Gives the end.
+fn query(text: &str, at: usize, see: &mut dyn FnMut(&TextView)) -> usize {
     let bytes = text.as_bytes();
-    let ends = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>\\".contains(byte);
-    let run = bytes[at..].iter().take(LONGEST).position(ends);
-    let end = boundary(
-        text,
-        run.map_or(bytes.len().min(at + LONGEST), |run| at + run),
-    );
+    let ends = |byte: &u8| byte.is_ascii_whitespace();
+    let quotes = |byte: &u8| ends(byte) || b"\"'`<>\\".contains(byte);
+    let most = bytes.len().min(at + LONGEST);
+    let first = bytes[at..most].iter().position(quotes);
+    let first = first.map_or(most, |run| at + run);
+    let most = bytes.len().min(first + QUOTED);
+    let end = bytes[first..most].iter().position(ends);
+    let end = boundary(text, end.map_or(most, |run| first + run));
     let query = &bytes[at..end];
-    if !query.contains(&b'+') || !query.contains(&b'=') || query.contains(&b'%') {
-        return;
+    let first = &bytes[at..first];
+    if !query.contains(&b'+') || !first.contains(&b'=') || first.contains(&b'%') {
+        return end;
     }
-    let mut view = TextView::new();
-    for (offset, letter) in text[at..end].char_indices() {
-        let place = Some((at + offset, at + offset + letter.len_utf8()));
-        view.push(if letter == '+' { ' ' } else { letter }, place);
+    // In base64 a plus may be one that was not encoded: between letters it stays, once.
+    for is_base64 in [false, true] {
+        let mut view = TextView::new();
+        for (offset, letter) in text[at..end].char_indices() {
+            let from = at + offset;
+            let near = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
+            let is_letter = is_base64 && near(from.wrapping_sub(1)) && near(from + 1);
+            let place = Some((from, from + letter.len_utf8()));
+            view.push(
+                if letter == '+' && !is_letter {
+                    ' '
+                } else {
+                    letter
+                },
+                place,
+            );
+        }
+        see(&view);
     }
-    see(&view);
+    end
 }
 
 /// The next place at which a character begins.

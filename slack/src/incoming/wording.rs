@@ -65,6 +65,9 @@ fn shown(marked: &str) -> String {
         // A person's id, by which alone it can be told who is meant.
         Some('@') => format!("@{}", &target[1..]),
         Some('#' | '!') => label.unwrap_or(&target[1..]).to_owned(),
+        // No markup of Slack's but typed as it is: `<password>x</password>` has to stay
+        // what it is, so that it is known for a secret.
+        _ if label.is_none() && !target.contains(':') => format!("<{marked}>"),
         _ => label.unwrap_or(target).to_owned(),
     }
 }
@@ -101,6 +104,9 @@ mod tests {
             ),
             ("<!channel>", "channel"),
             ("a < b", "a < b"),
+            ("<key>x</key>", "<key>x</key>"),
+            ("<mailto:a@x.example|a@x.example>", "a@x.example"),
+            ("<https://x.example>", "https://x.example"),
             ("", ""),
         ] {
             assert_eq!(Wording::new(slack).as_str(), typed, "{slack:?}");

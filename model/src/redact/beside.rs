@@ -1,0 +1,138 @@
+//! Values that stand beside the name of their key without a sign of their own: in the
+//! next cell of a table, behind dots, as the second of a pair, in the field before.
+
+use std::ops::Range;
+
+use memchr::memmem;
+use regex::Regex;
+
+use super::value;
+
+/// What divides the cells of a table.
+const DIVIDERS: [char; 4] = ['|', '│', '┃', '║'];
+/// A name, or a value and what parts it from its name, is no longer.
+const LONGEST: usize = 300;
+/// The field before a name is looked for so far back.
+const NEAR: usize = 600;
+
+/// What ends right before a place without the name that the place stands in; no more
+/// than is near, so that no text is read over and over.
+fn before_name(text: &str, at: usize, near: usize) -> (usize, &str) {
+    let mut from = at.saturating_sub(near);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let before = text[from..at].trim_end_matches(|letter: char| {
+        letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.')
+    });
+    (from, before)
+}
+
+pub(super) struct Beside {
+    /// From behind the word up to the next cell.
+    cell: Regex,
+    /// From behind the word to the end of the dots.
+    leader: Regex,
+    /// From behind the word up to the quote of the second of a pair.
+    pair: Regex,
+    /// From the end of a value up to the word that is the value of `name`.
+    earlier: Regex,
+}
+
+impl Beside {
+    pub(super) fn new() -> Option<Self> {
+        let regex = |pattern: &str| Regex::new(pattern).ok();
+        Some(Self {
+            cell: regex(r"^[A-Za-z0-9_-]{0,24}[ \t]*[|│┃║][ \t]*")?,
+            leader: regex(
+                r"^[A-Za-z0-9_-]{0,24}[ \t]*(?:\.{3,}|…+|·{3,}|_{4,}|-+>|→)[ \t]*:?[ \t]*",
+            )?,
+            pair: regex(r#"^[A-Za-z0-9_-]{0,24}\\*["']\s*,\s*[bu]?(\\*["'])"#)?,
+            earlier: regex(
+                r#"^\\*["']\s*,\s*\\*["'](?i:name|key)\\*["']\s*:\s*\\*["'][A-Za-z0-9_.-]{0,80}$"#,
+            )?,
+        })
+    }
+
+    /// Where the value is that stands beside a key, which begins and ends there.
+    pub(super) fn value(&self, text: &str, key: Range<usize>) -> Option<Range<usize>> {
+        let (_, name) = before_name(text, key.start, LONGEST);
+        let mut end = text.len().min(key.end + LONGEST);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let text = &text[..end];
+        let rest = &text[key.end..];
+        let pair = name
+            .ends_with(['"', '\''])
+            .then(|| self.pair(text, name, key.end));
+        if let Some(second) = pair.flatten() {
+            return Some(second);
+        }
+        // Most keys end otherwise, and patterns cost more than this.
+        let behind = rest
+            .as_bytes()
+            .iter()
+            .find(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'\t')));
+        if !matches!(behind, Some(b'|' | b'.' | b'_' | b'-' | 0x80..)) {
+            return None;
+        }
+        let line = name.trim_end_matches([' ', '\t']);
+        let is_cell = line.is_empty() || line.ends_with(['\n', '"']) || line.ends_with(DIVIDERS);
+        if is_cell && let Some(cell) = self.cell.find(rest) {
+            let from = key.end + cell.end();
+            let ends = |letter: char| letter.is_whitespace() || "\"\\".contains(letter);
+            let length = text[from..]
+                .find(|letter| ends(letter) || DIVIDERS.contains(&letter))
+                .unwrap_or(text.len() - from);
+            // A row goes on, unless it began with the key: `|token| matches!(…)` is none.
+            let behind = text[from + length..].trim_start_matches([' ', '\t']);
+            let is_row = !line.ends_with(DIVIDERS) || behind.starts_with(DIVIDERS);
+            return is_row.then_some(from..from + length);
+        }
+        let leader = self.leader.find(rest)?;
+        Some(value::at(text, key.end + leader.end()).range)
+    }
+
+    /// `("password", "value")` or `["password", "value"]`, and no third.
+    fn pair(&self, text: &str, before: &str, word: usize) -> Option<Range<usize>> {
+        let before = before.trim_end_matches(['"', '\'', '\\']);
+        let before = before.strip_suffix(['b', 'u']).unwrap_or(before);
+        if !before.trim_end().ends_with(['(', '[']) {
+            return None;
+        }
+        let found = self.pair.captures(&text[word..])?;
+        let quote = word + found.get(1)?.start();
+        let range = value::at(text, quote).range;
+        let behind = text[range.end..].trim_start_matches(['"', '\'', '\\']);
+        let behind = behind.trim_start();
+        let behind = behind.strip_prefix(',').unwrap_or(behind).trim_start();
+        (behind.is_empty() || behind.starts_with([')', ']'])).then_some(range)
+    }
+
+    /// `{"value":"…","name":"DB_PASSWORD"}`: the value before the name of its key.
+    pub(super) fn earlier(&self, text: &str, at: usize) -> Option<Range<usize>> {
+        let (from, name) = before_name(text, at, NEAR);
+        // Cheap for all that stands elsewhere.
+        let key = name
+            .strip_suffix(['"', '\''])?
+            .trim_end_matches([' ', ':', '\\']);
+        let key = key.strip_suffix(['"', '\''])?.trim_end_matches('\\');
+        if !key.ends_with("name") && !key.ends_with("key") && !key.ends_with("Name") {
+            return None;
+        }
+        let field = ["value", "Value"]
+            .iter()
+            .filter_map(|word| memmem::rfind(key.as_bytes(), word.as_bytes()))
+            .max()?;
+        let sign = field + "value".len();
+        let rest = key[sign..].trim_start_matches(['\\', '"', '\'', ' ', ':']);
+        // Up to the quote that the value stands behind.
+        let begin = key.len() - rest.len();
+        let quote = key[..begin].trim_end_matches(['"', '\'']);
+        let quote = from + quote.trim_end_matches('\\').len();
+        let range = value::at(&text[..at], quote).range;
+        (range.start == from + begin && self.earlier.is_match(&text[range.end..at]))
+            .then_some(range)
+    }
+}
