@@ -7,7 +7,7 @@
 -- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
 -- needs: k8s.pod.drained_by_kubectl, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
--- needs: k8s.pod.evicted.podgc, slurm.cancelled, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller
+-- needs: k8s.pod.evicted.podgc, slurm.cancelled, slurm.cancel_requested, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller
 -- needs: ray.job_stopped, log.interrupted
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} deleted{by}.
@@ -148,12 +148,15 @@ WHERE u.signal = 'cloud.group_deleted_by_user' AND u.via = 'pool' AND u.mode IN 
 UNION ALL
 -- A batch job that somebody cancelled: its own log does not say who, nor whether a rule did it. One that Slurm says
 -- ended otherwise was over, or nearly, when somebody did.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN actor IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
-FROM links
-WHERE signal = 'slurm.cancelled' AND via = 'pod' AND mode = 'killed' AND detail IS NULL AND lag_s BETWEEN -60 AND 60
-  AND COALESCE(reason, '') NOT IN ('BOOT_FAIL', 'DEADLINE', 'NODE_FAIL', 'PREEMPTED', 'TIMEOUT')
-  AND death NOT IN (SELECT death FROM links WHERE signal = 'slurm.dependency_failed' AND via = 'pod')
+-- Its accounting calls by root's number what the controller did by itself, too: a part of a job of which another failed,
+-- a job over its memory, one whose dependency failed.
+SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN c.actor IS NULL OR c.actor IN ('0', 'root') AND r.death IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
+FROM links c
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'slurm.cancel_requested' AND via = 'pod') r ON r.death = c.death
+WHERE c.signal = 'slurm.cancelled' AND c.via = 'pod' AND c.mode = 'killed' AND c.detail IS NULL AND c.lag_s BETWEEN -60 AND 60
+  AND COALESCE(c.reason, '') NOT IN ('BOOT_FAIL', 'DEADLINE', 'NODE_FAIL', 'PREEMPTED', 'TIMEOUT')
+  AND c.death NOT IN (SELECT death FROM links WHERE signal = 'slurm.dependency_failed' AND via = 'pod')
 UNION ALL
 -- Ray does not say who asked.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role

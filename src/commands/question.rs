@@ -136,7 +136,9 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
         .at
         .as_deref()
         .map(|text| moment(text, case.graph.now, tz))
-        .transpose()?;
+        .transpose()?
+        // Nothing is known of what comes after the last record.
+        .map(|at| case.graph.now.map_or(at, |last| at.min(last)));
     let now = at.or(case.graph.now);
     if piped && case.summary.total.records == 0 {
         return Err(Error::misused(

@@ -350,6 +350,15 @@ impl Grouping<'_> {
             .min_by_key(|(other, broke)| (*broke, *other))
     }
 
+    /// Whether a member was ended by somebody's act that a record shows.
+    fn was_taken(&self, death: usize) -> bool {
+        let killed = |one: &Death| one.state == "died" && one.mode == Mode::Killed;
+        self.deaths.get(death).is_some_and(killed)
+            && self
+                .best(death)
+                .is_some_and(|best| best.level >= Level::Supported && begins_with_act(best))
+    }
+
     /// Whether a member waits for its start.
     fn waits(&self, death: usize) -> bool {
         matches!(
@@ -618,8 +627,18 @@ impl Grouping<'_> {
                 .is_some_and(|made| made.saturating_add(CLOCKS) < one.time.lo)
                 || self.was_trimmed(primary) && after > CLOCKS);
         let unmoved = self.is_unmoved(primary, death, after);
-        one.time.hi > start && (after <= TEARDOWN || !own_cause) && !of_its_own && !unmoved
+        let by_somebody = self.waits(primary) && self.was_taken(death);
+        let apart = of_its_own || unmoved || by_somebody;
+        one.time.hi > start && (after <= TEARDOWN || !own_cause) && !apart
     }
+}
+
+/// Whether the root itself is an act, and not a fault that something acted upon.
+fn begins_with_act(candidate: &Candidate) -> bool {
+    candidate
+        .path
+        .first()
+        .is_some_and(|step| step.role == Role::Act)
 }
 
 /// Whether a root is somebody's act.

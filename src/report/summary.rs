@@ -7,6 +7,7 @@ use whathappened_core::describe::describe;
 use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
 use whathappened_model::event::Event;
 use whathappened_model::object::Container;
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::context::{ReportContext, is_announced_only};
 use crate::answer::Actor;
@@ -196,6 +197,10 @@ impl ReportContext<'_> {
         finding: &Finding,
         who: Option<&Actor>,
     ) -> String {
+        const NO_FAULT: &str = "; there is no sign of a fault";
+        if template.contains(NO_FAULT) && self.is_troubled(finding) {
+            return self.advise(&template.replace(NO_FAULT, ""), event, root, finding, who);
+        }
         if !template.contains('{') {
             return template.to_owned();
         }
@@ -216,6 +221,25 @@ impl ReportContext<'_> {
             )
             .replace("{exit_code}", "its exit code")
             .replace("{message}", &describe(event))
+    }
+
+    /// Whether a kernel or a GPU of a machine of the first victim complained in the hour before its end.
+    fn is_troubled(&self, finding: &Finding) -> bool {
+        const BEFORE: Nanos = 3_600 * SECOND;
+        let graph = self.graph();
+        let first = finding.first.first().and_then(|death| self.death(*death));
+        let Some((death, pod)) =
+            first.and_then(|first| Some((first, graph.pods.get(first.pod as usize)?)))
+        else {
+            return false;
+        };
+        let machines: Vec<_> = pod.machines().collect();
+        graph.facts.iter().any(|fact| {
+            let signal = graph.name(fact.signal);
+            let complains = signal.starts_with("gpu.") || signal.starts_with("kernel.");
+            let since = death.time.hi.saturating_sub(fact.time.lo);
+            complains && machines.contains(&fact.node) && (0..=BEFORE).contains(&since)
+        })
     }
 
     /// What happened to a machine and nobody that is known of.

@@ -45,6 +45,7 @@ mod slack;
 mod slurm;
 mod store;
 mod third_hour;
+mod unseen;
 mod upcoming;
 mod users;
 #[cfg(any(feature = "flight", feature = "postgres"))]

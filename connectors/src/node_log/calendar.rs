@@ -133,39 +133,78 @@ fn emit(entry: &Entry, origin: &Origin, raw: &str, out: &mut Vec<Observation>) {
 
 /// Whether it begins as a calendar in CSV.
 pub(super) fn is_csv(head: &FileHead<'_>) -> bool {
-    head.lines(1).any(|line| columns(line).is_some())
+    head.lines(1).any(|line| Header::read(line).is_some())
 }
 
-fn columns(line: &str) -> Option<Vec<String>> {
-    let names: Vec<String> = line
-        .trim_start_matches('\u{feff}')
-        .split(',')
-        .map(|name| name.trim().trim_matches('"').to_ascii_lowercase())
-        .collect();
-    NEEDED
-        .iter()
-        .all(|key| names.iter().any(|name| name == key))
-        .then_some(names)
+/// The first line of a table that is a calendar, or is meant as one.
+#[derive(Debug)]
+struct Header {
+    names: Vec<String>,
+    delimiter: u8,
+}
+
+impl Header {
+    /// Nothing where fewer than two of its columns are a calendar's.
+    fn read(line: &str) -> Option<Self> {
+        let line = line.trim_start_matches('\u{feff}');
+        let is_semicolon = line.matches(';').count() > line.matches(',').count();
+        let delimiter = if is_semicolon { b';' } else { b',' };
+        let names: Vec<String> = line
+            .split(char::from(delimiter))
+            .map(|name| column(name.trim().trim_matches('"')))
+            .collect();
+        let own = |key: &&&str| names.iter().any(|name| name == **key);
+        (COLUMNS.iter().filter(own).count() > 1).then_some(Self { names, delimiter })
+    }
+
+    /// The columns that a calendar needs and this one lacks.
+    fn missing(&self) -> Vec<&'static str> {
+        let lacks = |key: &&str| !self.names.iter().any(|name| name == key);
+        NEEDED.into_iter().filter(lacks).collect()
+    }
+}
+
+/// Columns that tell a calendar from other tables.
+const COLUMNS: [&str; 4] = ["maintenance", "hosts", "starts", "ends"];
+
+/// The name of a column, of the words that people use for it the one of the documentation.
+fn column(name: &str) -> String {
+    let name = name.to_ascii_lowercase();
+    let known = match name.as_str() {
+        "host" | "node" | "nodes" | "machine" | "machines" => "hosts",
+        "start" | "begin" | "begins" | "from" => "starts",
+        "end" | "until" | "to" => "ends",
+        _ => return name,
+    };
+    known.to_owned()
 }
 
 /// Rows of a calendar in CSV.
 pub(super) struct Csv {
     file: Arc<str>,
-    columns: Option<Vec<String>>,
+    header: Option<Header>,
 }
 
 impl Csv {
     pub(super) fn new(source: &Arc<LogSource>) -> Self {
         Self {
             file: Arc::clone(&source.file),
-            columns: None,
+            header: None,
         }
     }
 
     fn row(&self, text: &str, number: u64, out: &mut Vec<Observation>) -> Result<(), String> {
-        let columns = self.columns.as_deref().unwrap_or_default();
+        let header = self.header.as_ref().ok_or("a row without a header")?;
+        let missing = header.missing();
+        if !missing.is_empty() {
+            let missing = missing.join(", ");
+            return Err(format!(
+                "a row of a maintenance calendar whose first line does not name: {missing}"
+            ));
+        }
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
+            .delimiter(header.delimiter)
             .flexible(true)
             .from_reader(text.as_bytes());
         let row = reader
@@ -174,7 +213,7 @@ impl Csv {
             .and_then(Result::ok)
             .ok_or("a row that is not CSV")?;
         let cell = |key: &str| {
-            let at = columns.iter().position(|name| name == key)?;
+            let at = header.names.iter().position(|name| name == key)?;
             row.get(at).map(|cell| cell.trim().to_owned())
         };
         let hosts = cell("hosts").unwrap_or_default();
@@ -195,8 +234,8 @@ impl TextReader for Csv {
             if text.trim().is_empty() {
                 continue;
             }
-            if self.columns.is_none() {
-                self.columns = columns(&text);
+            if self.header.is_none() {
+                self.header = Header::read(&text);
                 continue;
             }
             match self.row(&text, number, &mut found.observations) {

@@ -36,13 +36,30 @@ pub(super) const FAILED: [&str; 3] = [
     "k8s.workload.deadline",
 ];
 
-/// Whether a run's root object says of itself that it failed.
+/// Whether a run's root object says of itself that it failed, and nothing was begun after that: what is
+/// given up gets no more pods, so that one made later is of another object of that name.
 #[must_use]
 pub fn has_failed(graph: &EntityGraph, run: &Run) -> bool {
     let Root::Workload(root) = run.root else {
         return false;
     };
-    FAILED.iter().any(|signal| graph.says(root, signal))
+    let said = FAILED.iter().any(|signal| graph.says(root, signal));
+    said && !was_made_anew(graph, run, root)
+}
+
+fn was_made_anew(graph: &EntityGraph, run: &Run, root: u32) -> bool {
+    let begun = run
+        .pods
+        .iter()
+        .filter(|pod| is_there(graph, **pod))
+        .filter_map(|pod| graph.pods.get(*pod as usize)?.known_begin())
+        .max();
+    let Some(begun) = begun else {
+        return false;
+    };
+    let of_root = graph.facts.iter().filter(|fact| fact.workload == root);
+    let failed = of_root.filter(|fact| FAILED.contains(&graph.name(fact.signal)));
+    failed.map(|fact| fact.time.hi).max() <= Some(begun)
 }
 
 /// How a run stands at the end of what was seen.

@@ -6,6 +6,9 @@ use whathappened_model::time::{Nanos, Stamp};
 use super::spill::SpillOffset;
 use crate::symbols::{Symbol, SymbolTable};
 
+/// Reasons of Events of the end of a pod.
+const ENDINGS: [&str; 4] = ["Evicted", "Killing", "Preempted", "TaintManagerEviction"];
+
 /// A fact's identity, times, witnesses and main entities.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
@@ -37,6 +40,8 @@ pub struct Row {
     pub fact: Symbol,
     /// Whether the rules know what it means.
     pub tells: bool,
+    /// Whether it is an Event of the end of a pod.
+    pub ends_pod: bool,
     pub(super) place: SpillOffset,
     seen_by: u32,
     source_kind: SourceKind,
@@ -79,6 +84,8 @@ impl Row {
             host: symbols.optional(event.entities.host.as_deref()),
             fact: symbols.number(&event.fact),
             tells: !event.signals.is_empty(),
+            ends_pod: event.fact == "k8s.event"
+                && event.reason.as_deref().is_some_and(|reason| ENDINGS.contains(&reason)),
             place: SpillOffset::default(),
             seen_by: seen_by.iter().fold(0, |all, kind| all | bit(*kind)),
             source_kind: event.source_kind,

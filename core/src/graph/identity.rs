@@ -84,6 +84,23 @@ impl Pods {
         self.push(Task::new(TaskKind::Pod, Symbol::NONE, namespace, name))
     }
 
+    /// The pod that bore a name at a time and was there by another: of one that was made later, it is
+    /// an earlier one of that name, made where none is known.
+    pub(super) fn of_name_by(
+        &mut self,
+        namespace: Symbol,
+        name: Symbol,
+        at: Nanos,
+        by: Nanos,
+    ) -> u32 {
+        let found = self.of_name(namespace, name, at);
+        let created = self.all.get(found as usize).and_then(|pod| pod.created);
+        if created.is_some_and(|created| created.lo > by) {
+            return self.push(Task::new(TaskKind::Pod, Symbol::NONE, namespace, name));
+        }
+        found
+    }
+
     /// The pod that a printed object speaks of: one of its name that was not gone before
     /// it began, else a new one.
     pub(super) fn printed(&mut self, namespace: Symbol, name: Symbol, begin: Nanos) -> u32 {

@@ -590,11 +590,21 @@ fn condition(pod: &mut Task, event: &Event) {
     }
 }
 
+/// Whether a container that was started only prepares those of the pod: an Event that was printed does
+/// not say of which kind it is.
+fn prepares(pod: &Task, message: &str) -> bool {
+    let started = message.strip_prefix("Started container ");
+    let own = pod.body.as_ref().map(|body| body.containers.as_slice());
+    started.zip(own).is_some_and(|(started, own)| {
+        !own.is_empty() && own.iter().all(|container| container.name != started)
+    })
+}
+
 /// Events tell of pods whose object is gone.
 fn pod_event(pod: &mut Task, event: &Event, init: bool) {
     let message = event.message.as_deref().unwrap_or_default();
     match event.reason.as_deref().unwrap_or_default() {
-        "Started" if !init => start(pod, event.time),
+        "Started" if !init && !prepares(pod, message) => start(pod, event.time),
         "BackOff" if message.starts_with("Back-off restarting failed container") => {
             pod.held_back = later(pod.held_back, event.end.unwrap_or(event.time));
             pod.stuck = earlier(pod.stuck, event.time);

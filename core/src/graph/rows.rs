@@ -12,6 +12,9 @@ use crate::symbols::{Symbol, SymbolTable};
 /// Requests for the end of a pod.
 const ENDS: [&str; 2] = ["k8s.audit.delete", "k8s.audit.evict"];
 
+/// Components' clocks differ by as much.
+const CLOCKS: Nanos = 5 * SECOND;
+
 /// The pods of all rows: those with a uid first, so that rows with only a name find who bore it when.
 pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) -> Vec<u32> {
     adopt(evidence, symbols, pods);
@@ -33,7 +36,13 @@ pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) 
                 .time
                 .lo
                 .saturating_sub(if ends { 2 * SECOND } else { 0 });
-            *slot = pods.of_name(row.namespace, row.pod, at);
+            // What ended before the pod of that name was made is the end of another one.
+            *slot = if ends || row.ends_pod {
+                let by = row.last().saturating_add(CLOCKS);
+                pods.of_name_by(row.namespace, row.pod, at, by)
+            } else {
+                pods.of_name(row.namespace, row.pod, at)
+            };
         } else if !row.pod_uid.is_some() && row.instance.is_some() {
             *slot = pods.of_id(TaskKind::Instance, row.instance, row.node);
         }

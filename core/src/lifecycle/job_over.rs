@@ -101,7 +101,10 @@ impl JobsOver {
             let last = self.cleaned_up.get(&pod.owner);
             last.is_some_and(|last| last.hi >= over.lo) && !self.cleaned.contains(&number)
         };
-        let ended = |over: &Stamp| kind == "Job" || OPERATED.contains(&kind) && cleaned_up(over);
+        // Of a Job that is given up the pods that still run are deleted.
+        let was_left = !self.cleaned.contains(&number);
+        let ended =
+            |over: &Stamp| kind == "Job" && was_left || OPERATED.contains(&kind) && cleaned_up(over);
         let left_out = self.left_out(graph, losses, (number, pod));
         // Text for people may not hold the time at which somebody said so.
         over.filter(ended)

@@ -10,8 +10,10 @@ use crate::symbols::Symbol;
 /// A stretch in which a node did not answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loss {
-    /// When it stopped.
+    /// When it was found to have stopped.
     pub(super) from: Stamp,
+    /// Since when it may have: who watches nodes waits before it says so.
+    pub(super) onset: Nanos,
     /// When it answered again.
     pub(super) until: Option<Stamp>,
     /// Whether it was taken off the cluster without having answered again: what was on it is lost.
@@ -69,6 +71,7 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
         match open {
             None if signal == down => stretches.push(Loss {
                 from: fact.time,
+                onset: fact.onset,
                 until: None,
                 gone: false,
                 booted: booted

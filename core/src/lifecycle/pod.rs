@@ -164,7 +164,9 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         && (pod.unplaced.is_some() || phase == "Pending")
     {
         (State::NeverScheduled, pod.unplaced.unwrap_or(since))
-    } else if pod.started.is_none() && (phase == "Pending" || pod.stuck.is_some()) {
+    } else if (pod.started.is_none() || is_preparing(pod))
+        && (phase == "Pending" || pod.stuck.is_some())
+    {
         (State::StuckStarting, pod.stuck.unwrap_or(since))
     } else if let Some(exit) = &telling {
         // Ended, and never seen to start again: a dump of a status without phase.
@@ -279,6 +281,11 @@ fn was_not_found(graph: &EntityGraph, exit: &Exit) -> bool {
         graph.name(exit.reason),
         "ContainerStatusUnknown" | "Unknown"
     )
+}
+
+/// Whether the pod's own containers wait for those that prepare it: what was started was one of these.
+fn is_preparing(pod: &Task) -> bool {
+    pod.phase.as_deref() == Some("Pending") && pod.waits.iter().any(|wait| wait == "PodInitializing")
 }
 
 /// When a pod had ended, though no record of its end was seen, and whether it ended well:
@@ -473,6 +480,9 @@ fn is_flapping(graph: &EntityGraph, pod: &Task, main: &[&Exit]) -> bool {
         && pod.deletion_requested.is_none()
         && pod.gone.is_none()
 }
+
+/// A node that stopped is found to have within this long.
+const FOUND_WITHIN: Nanos = 60 * SECOND;
 
 /// How long pods are left on a node that does not answer, by default: it may come back as it was.
 const WAITED_FOR: Nanos = 300 * SECOND;
@@ -687,6 +697,23 @@ fn death(
             && !loss.booted
             && silent.is_some_and(|silent| silent < WAITED_FOR)
     };
+    // Of whom nobody saw the end that was asked for, when its node had stopped by then, that was not
+    // carried out.
+    let unheard = way == Mode::Killed && pod.exits.is_empty() && exit.is_none();
+    let stopped = |loss: &&Loss| {
+        loss.until.is_none()
+            && loss.onset <= died.lo
+            && loss.from.lo > died.hi
+            && loss.from.lo.saturating_sub(died.hi) < FOUND_WITHIN
+    };
+    let mut lost = of_node().filter(|loss| !too_soon(loss) && unheard);
+    if let Some(loss) = lost.find(stopped) {
+        let time = Stamp {
+            lo: loss.onset,
+            hi: died.hi,
+        };
+        return Some((Mode::Lost, time));
+    }
     // The node was lost while the pod was on it and did not answer again before the end.
     let lost = of_node().filter(|loss| !too_soon(loss)).find(|loss| {
         loss.from.lo <= died.hi
