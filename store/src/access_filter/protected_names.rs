@@ -9,6 +9,7 @@ use super::mentions::{self, HidePolicy};
 use super::public_names::{self, EVERYWHERE, SYSTEM};
 use super::{OUTSIDE, may_see};
 use crate::access::Access;
+use crate::catalogue::{ENTITY, is_entity_whole, sum_column};
 
 /// What stands where a name was.
 pub(super) const HIDDEN: &str = "[hidden]";
@@ -86,9 +87,10 @@ impl ProtectedNames {
     pub(super) fn read(db: &Connection, access: &Access) -> rusqlite::Result<Self> {
         let mut words = Self::default();
         let mut found = CatalogueNames::default();
-        let mut rows = db.prepare(
-            "SELECT kind, namespace, name, uid, node, owner FROM entities WHERE kind <> 'Heard'",
-        )?;
+        let sum = sum_column(db, "entities")?;
+        let mut rows = db.prepare(&format!(
+            "SELECT {ENTITY}, {sum} FROM entities WHERE kind <> 'Heard'"
+        ))?;
         let mut rows = rows.query([])?;
         while let Some(row) = rows.next()? {
             let one = Row {
@@ -96,9 +98,13 @@ impl ProtectedNames {
                 namespace: row.get(1)?,
                 name: row.get(2)?,
                 uid: row.get(3)?,
-                node: row.get(4)?,
-                owner: row.get(5)?,
+                owner: row.get(4)?,
+                node: row.get(5)?,
             };
+            // What is not what was written makes nothing the caller's own.
+            if !is_entity_whole(row)? && may_see(access, &one.kind, &one.namespace) {
+                continue;
+            }
             words.take(one, access, &mut found);
         }
         let mut named = db.prepare("SELECT name, bearer FROM names")?;
