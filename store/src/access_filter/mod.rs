@@ -9,7 +9,9 @@
 mod mentions;
 mod protected_names;
 mod public_names;
+mod readings;
 mod rows;
+mod workload_names;
 
 use rusqlite::Connection;
 use whathappened_model::coverage::Coverage;

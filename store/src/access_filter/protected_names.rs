@@ -7,12 +7,16 @@ use rusqlite::Connection;
 
 use super::mentions::{self, HidePolicy};
 use super::public_names::{self, EVERYWHERE, SYSTEM};
-use super::{OUTSIDE, may_see};
+use super::readings::readings;
+use super::{OUTSIDE, may_see, workload_names};
 use crate::access::Access;
-use crate::catalogue::{ENTITY, is_entity_whole, sum_column};
+use crate::catalogue::{ENTITY, LOG, TAGGED, is_entity_whole, sum_column};
 
 /// What stands where a name was.
 pub(super) const HIDDEN: &str = "[hidden]";
+
+/// Letters of the longest word that may hold a name of the caller's own.
+const LONGEST: usize = 512;
 
 /// Who owns which names.
 #[derive(Debug, Default)]
@@ -29,6 +33,10 @@ pub(super) struct ProtectedNames {
     /// What may not stand in a text of the caller's own: names of others' pods,
     /// their uids, and names of others' namespaces.
     foreign: NameFinder,
+    /// Names of others' workloads and experiments, in lower case.
+    workloads: HashSet<String>,
+    /// Those of them that tell whose they are wherever they stand.
+    telling: NameFinder,
     /// Namespaces of others that the catalogue knows, in lower case.
     namespaces: HashSet<String>,
     /// The caller's own, in lower case.
@@ -42,6 +50,10 @@ impl HidePolicy for ProtectedNames {
 
     fn is_known(&self, namespace: &str) -> bool {
         self.namespaces.contains(namespace)
+    }
+
+    fn is_workload(&self, name: &str) -> bool {
+        self.workloads.contains(name)
     }
 
     fn is_own(&self, name: &str) -> bool {
@@ -74,6 +86,7 @@ impl Row {
 struct CatalogueNames {
     all: BTreeSet<String>,
     pods: BTreeSet<String>,
+    workloads: BTreeSet<String>,
     namespaces: BTreeSet<String>,
     machines: HashSet<String>,
     /// Identities of the caller's own.
@@ -114,6 +127,7 @@ impl ProtectedNames {
             if found.bearers.contains(&bearer) {
                 words.own.insert(name);
             } else if !found.system.contains(&bearer) {
+                found.workloads.insert(name.clone());
                 found.all.insert(name);
             }
         }
@@ -122,6 +136,7 @@ impl ProtectedNames {
         let CatalogueNames {
             all,
             pods,
+            workloads,
             namespaces,
             machines,
             ..
@@ -136,13 +151,25 @@ impl ProtectedNames {
                 || EVERYWHERE.contains(&word.as_str())
         };
         words.all = NameFinder::new(all.union(&pods).filter(|word| !free(word)));
+        let named = workloads.iter().filter(|word| !free(word));
+        words.telling = NameFinder::new(named.clone().filter(|word| {
+            let word = word.to_ascii_lowercase();
+            workload_names::is_telling(&word)
+        }));
+        let workloads = named.map(lower).collect();
         // Alone and in other people's words an ordinary word names no namespace.
         let named = namespaces.iter().filter(|name| {
             let name = name.to_ascii_lowercase();
             words.is_foreign(&name) && !public_names::is_ordinary(&name)
         });
-        let foreign = pods.iter().chain(named);
-        words.foreign = NameFinder::new(foreign.filter(|word| !free(word)));
+        // Where a name may have no hyphen, programs write another sign.
+        let foreign: Vec<String> = pods
+            .iter()
+            .chain(named)
+            .flat_map(|name| [name.clone(), name.replace('-', "_")])
+            .collect();
+        words.foreign = NameFinder::new(foreign.iter().filter(|word| !free(word)));
+        words.workloads = workloads;
         Ok(words)
     }
 
@@ -191,6 +218,13 @@ impl ProtectedNames {
                 uid,
             ]);
         } else {
+            // Of what nobody else can have, no word is an ordinary one.
+            if !uid.is_empty() {
+                found.pods.insert(uid.clone());
+            }
+            if kind != "Namespace" && kind != LOG && kind != TAGGED {
+                found.workloads.insert(name.clone());
+            }
             found.all.extend([name, uid]);
         }
         if !OUTSIDE.contains(&kind.as_str()) {
@@ -218,25 +252,64 @@ impl ProtectedNames {
 
     /// A text without any name of others; `None` where it has none.
     pub(super) fn hide_all(&self, text: &str) -> Option<String> {
-        self.all.hide(text)
+        self.hide(text, &|lower| self.all.ranges(lower))
+    }
+
+    /// A text without what is found in it, however it is read.
+    fn hide(&self, text: &str, find: &dyn Fn(&str) -> Vec<Range<usize>>) -> Option<String> {
+        let mut ranges = Vec::new();
+        for reading in readings(text) {
+            let mut found = find(&reading.lower);
+            found.retain(|place| !self.is_within_own(&reading.lower, place));
+            ranges.extend(found.iter().map(|place| reading.place(place)));
+        }
+        cover(text, ranges)
+    }
+
+    /// Whether what was found is a part of a name of the caller's own.
+    fn is_within_own(&self, lower: &str, place: &Range<usize>) -> bool {
+        let goes_on = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '.');
+        let (before, behind) = (&lower[..place.start], &lower[place.end..]);
+        let start = before.trim_end_matches(goes_on).len();
+        let end = lower.len() - behind.trim_start_matches(goes_on).len();
+        let token = &lower[start..end];
+        if token.len() == place.len() || token.len() > LONGEST {
+            return false;
+        }
+        let parts: Vec<Range<usize>> = parts(token)
+            .into_iter()
+            .map(|part| start + part.start..start + part.end)
+            .collect();
+        let begins = parts.iter().filter(|part| part.start <= place.start);
+        begins.into_iter().any(|first| {
+            let ends = parts.iter().filter(|part| part.end >= place.end);
+            ends.into_iter().any(|last| {
+                let is_longer = last.end - first.start > place.len();
+                is_longer && self.own.contains(&lower[first.start..last.end])
+            })
+        })
     }
 
     /// What a record says of a machine, without any name of others, also of those that
     /// no catalogue knows; `None` where it has none.
     pub(super) fn hide_told(&self, text: &str) -> Option<String> {
-        let lower = text.to_ascii_lowercase();
-        let mut ranges = self.all.ranges(&lower);
-        ranges.extend(mentions::find(&lower, self));
-        cover(text, ranges)
+        self.hide(text, &|lower| {
+            let mut ranges = self.all.ranges(lower);
+            ranges.extend(mentions::find(lower, self));
+            ranges
+        })
     }
 
-    /// A text of the caller's own without the names of others' pods and
+    /// A text of the caller's own without the names of others' pods, workloads and
     /// namespaces; `None` where it has none.
     pub(super) fn hide_foreign(&self, text: &str) -> Option<String> {
-        let lower = text.to_ascii_lowercase();
-        let mut ranges = self.foreign.ranges(&lower);
-        ranges.extend(mentions::find(&lower, self));
-        cover(text, ranges)
+        self.hide(text, &|lower| {
+            let mut ranges = self.foreign.ranges(lower);
+            let telling = self.telling.ranges(lower).into_iter();
+            ranges.extend(telling.filter(|place| workload_names::stands(lower, place)));
+            ranges.extend(mentions::find(lower, self));
+            ranges
+        })
     }
 
     /// Whether a value under a name is the name of a namespace of others.
@@ -290,10 +363,6 @@ impl NameFinder {
             finder.words.insert(word[first.start..end].to_owned());
         }
         finder
-    }
-
-    fn hide(&self, text: &str) -> Option<String> {
-        cover(text, self.ranges(&text.to_ascii_lowercase()))
     }
 
     /// Where its words stand in a text in lower case.
@@ -365,7 +434,7 @@ fn parts(text: &str) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{HashSet, NameFinder, ProtectedNames};
+    use super::{HashSet, NameFinder, ProtectedNames, cover};
 
     fn words() -> ProtectedNames {
         let words = ["zebrateam", "data", "pod-of-zebra-0"].map(str::to_owned);
@@ -559,10 +628,11 @@ mod tests {
             ("(Team B/x_y) é", "([hidden]) é"),
             ("ü blue", "ü [hidden]"),
         ] {
-            assert_eq!(finder.hide(text).as_deref(), Some(hidden), "{text}");
+            let found = cover(text, finder.ranges(&text.to_ascii_lowercase()));
+            assert_eq!(found.as_deref(), Some(hidden), "{text}");
         }
         for text in ["", "bluebird", "é", "team", "0-blues"] {
-            assert_eq!(finder.hide(text), None, "{text}");
+            assert!(finder.ranges(text).is_empty(), "{text}");
         }
     }
 }

@@ -16,7 +16,7 @@ pub(crate) use sums::{
     ENTITY, column as sum_column, count_wrong, forget_wrong, is_whole as is_entity_whole,
     keep_missing_sums, lacks_sums,
 };
-pub(crate) use update::{CatalogueUpdate, TAGGED, lone_log};
+pub(crate) use update::{CatalogueUpdate, LOG, TAGGED, lone_log};
 
 /// A pod or a workload, as far as the catalogue knows it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
