@@ -151,16 +151,17 @@ const SUMMED: [(&str, &str); 7] = [
 ];
 
 /// An older program changes columns and not the checksum: such a row has none afterwards,
-/// and gets one the next time the store is opened for writing.
+/// and gets one the next time the store is opened for writing. A row that was known to be
+/// wrong (its checksum is a single zero) stays so.
 const UNSUMMED: &str = "
 CREATE TRIGGER IF NOT EXISTS entities_changed
 AFTER UPDATE OF kind, namespace, name, uid, owner, node, first, last ON entities
-WHEN NEW.sum IS OLD.sum AND NEW.sum IS NOT NULL BEGIN
+WHEN NEW.sum IS OLD.sum AND NEW.sum IS NOT NULL AND NEW.sum <> x'00' BEGIN
   UPDATE entities SET sum = NULL WHERE id = NEW.id;
 END;
 CREATE TRIGGER IF NOT EXISTS hot_changed
 AFTER UPDATE OF day, class, namespace, subject, time, replaces, rev, body ON hot
-WHEN NEW.row_sum IS OLD.row_sum AND NEW.row_sum IS NOT NULL BEGIN
+WHEN NEW.row_sum IS OLD.row_sum AND NEW.row_sum IS NOT NULL AND NEW.row_sum <> x'00' BEGIN
   UPDATE hot SET row_sum = NULL WHERE tbl = NEW.tbl AND id = NEW.id;
 END;
 CREATE INDEX IF NOT EXISTS entities_unsummed ON entities (id) WHERE sum IS NULL;

@@ -15,6 +15,9 @@ use crate::catalogue::{ENTITY, LOG, TAGGED, is_entity_whole, sum_column};
 /// What stands where a name was.
 pub(super) const HIDDEN: &str = "[hidden]";
 
+/// Letters of the shortest uid that is like no other word.
+const LEAST: usize = 8;
+
 /// Letters of the longest word that may hold a name of the caller's own.
 const LONGEST: usize = 512;
 
@@ -163,12 +166,15 @@ impl ProtectedNames {
             words.is_foreign(&name) && !public_names::is_ordinary(&name)
         });
         // Where a name may have no hyphen, programs write another sign.
-        let foreign: Vec<String> = pods
+        let telling = pods
             .iter()
-            .chain(named)
-            .flat_map(|name| [name.clone(), name.replace('-', "_")])
+            .filter(|name| workload_names::is_telling(&name.to_ascii_lowercase()));
+        let joined: Vec<String> = telling
+            .chain(named.clone())
+            .map(|name| name.replace('-', "_"))
             .collect();
-        words.foreign = NameFinder::new(foreign.iter().filter(|word| !free(word)));
+        let foreign = pods.iter().chain(named).chain(&joined);
+        words.foreign = NameFinder::new(foreign.filter(|word| !free(word)));
         words.workloads = workloads;
         Ok(words)
     }
@@ -219,7 +225,7 @@ impl ProtectedNames {
             ]);
         } else {
             // Of what nobody else can have, no word is an ordinary one.
-            if !uid.is_empty() {
+            if uid.len() >= LEAST && !public_names::is_ordinary(&uid) {
                 found.pods.insert(uid.clone());
             }
             if kind != "Namespace" && kind != LOG && kind != TAGGED {
@@ -258,10 +264,13 @@ impl ProtectedNames {
     /// A text without what is found in it, however it is read.
     fn hide(&self, text: &str, find: &dyn Fn(&str) -> Vec<Range<usize>>) -> Option<String> {
         let mut ranges = Vec::new();
-        for reading in readings(text) {
-            let mut found = find(&reading.lower);
-            found.retain(|place| !self.is_within_own(&reading.lower, place));
-            ranges.extend(found.iter().map(|place| reading.place(place)));
+        for (begin, piece) in pieces(text) {
+            for reading in readings(piece) {
+                let mut found = find(&reading.lower);
+                found.retain(|place| !self.is_within_own(&reading.lower, place));
+                let places = found.iter().map(|place| reading.place(place));
+                ranges.extend(places.map(|place| begin + place.start..begin + place.end));
+            }
         }
         cover(text, ranges)
     }
@@ -391,6 +400,21 @@ impl NameFinder {
         }
         ranges
     }
+}
+
+/// A text in pieces that overlap by more than a name and what is told of it, each with
+/// where it begins: what a long one is decoded into is much longer than itself.
+fn pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    const PIECE: usize = 256 << 10;
+    const OVERLAP: usize = 2 << 10;
+    let mut begin = Some(0);
+    std::iter::from_fn(move || {
+        let from = begin?;
+        let to = text.ceil_char_boundary(from + PIECE + OVERLAP);
+        let next = text.ceil_char_boundary(from + PIECE);
+        begin = Some(next).filter(|_| to < text.len());
+        Some((from, &text[from..to]))
+    })
 }
 
 /// A text with some ranges of it hidden; those that overlap are hidden as one.
@@ -580,6 +604,28 @@ mod tests {
             assert_eq!(reported.as_deref(), Some(hidden), "{text}");
             let again = words.hide_foreign(hidden);
             assert_eq!(again, None, "hidden twice: {hidden}");
+        }
+    }
+
+    #[test]
+    fn a_name_in_a_long_text_is_hidden_wherever_it_is_cut() {
+        let words = words();
+        let border = 256 << 10;
+        for at in [
+            0,
+            border - 12,
+            border - 1,
+            border,
+            border + 2_040,
+            3 * border,
+        ] {
+            let text = format!(
+                "{} %2Fzebrateam%2F {}",
+                "é".repeat(at / 2),
+                "x".repeat(border)
+            );
+            let hidden = words.hide_foreign(&text).unwrap();
+            assert_eq!(hidden, text.replace("zebrateam", "[hidden]"), "{at}");
         }
     }
 

@@ -326,12 +326,6 @@ fn a_wrong_row_of_the_catalogue_is_told_and_made_anew_from_the_segments() {
         assert_eq!(verified.kept.len(), 1, "{column}: {verified:?}");
         assert!(!store.status().unwrap().is_well(), "{column}");
         drop(store);
-        // What is told again makes nothing right that nobody looked at.
-        import(&mut opened(&root), told_of());
-        assert!(
-            !opened(&root).verify(&mut |_| {}).unwrap().is_well(),
-            "{column}"
-        );
         let repaired = repair(&root, Limits::default(), START, &mut |_| {}).unwrap();
         assert!(
             repaired.catalogue > 0 && !repaired.is_anew,
@@ -347,6 +341,26 @@ fn a_wrong_row_of_the_catalogue_is_told_and_made_anew_from_the_segments() {
         assert_eq!(after, before, "{column}");
         assert_eq!(asked(&root), whole, "{column}");
     }
+}
+
+/// What is told again makes nothing right that nobody looked at.
+#[test]
+fn a_wrong_row_of_the_catalogue_that_is_widened_stays_wrong() {
+    let (_folder, root) = filled();
+    change(&root, "entities", "owner", "name = 'p-1'", text);
+    for days in 1..4 {
+        import(&mut opened(&root), told_of());
+        let later = pod("p-1", "exp-a", "job-a", START + days * DAY);
+        opened(&root).write(vec![later], &[]).unwrap();
+        assert!(!opened(&root).verify(&mut |_| {}).unwrap().is_well());
+    }
+    repair(&root, Limits::default(), START, &mut |_| {}).unwrap();
+    let store = opened(&root);
+    assert!(store.verify(&mut |_| {}).unwrap().is_well());
+    let all = store.snapshot().unwrap().entities().unwrap();
+    let found = all.iter().find(|one| one.name == "p-1").unwrap();
+    assert_eq!(found.owner, "uid-job-a");
+    assert!(found.last >= START + 3 * DAY, "{found:?}");
 }
 
 /// Who there is, is gone: no row is left that could be wrong.
