@@ -28,6 +28,8 @@ pub(super) struct ProtectedNames {
     own: HashSet<String>,
     /// Those of others.
     others: HashSet<String>,
+    /// Names of machines, which belong to nobody.
+    machines: HashSet<String>,
     /// Names and ids of instances that are no machines under nodes but members
     /// of experiments.
     members: HashSet<String>,
@@ -176,6 +178,7 @@ impl ProtectedNames {
         let foreign = pods.iter().chain(named).chain(&joined);
         words.foreign = NameFinder::new(foreign.filter(|word| !free(word)));
         words.workloads = workloads;
+        words.machines = machines;
         Ok(words)
     }
 
@@ -275,7 +278,7 @@ impl ProtectedNames {
         cover(text, ranges)
     }
 
-    /// Whether what was found is a part of a name of the caller's own.
+    /// Whether what was found is a part of a name of the caller's own, or of a machine's.
     fn is_within_own(&self, lower: &str, place: &Range<usize>) -> bool {
         let goes_on = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '.');
         let (before, behind) = (&lower[..place.start], &lower[place.end..]);
@@ -294,7 +297,8 @@ impl ProtectedNames {
             let ends = parts.iter().filter(|part| part.end >= place.end);
             ends.into_iter().any(|last| {
                 let is_longer = last.end - first.start > place.len();
-                is_longer && self.own.contains(&lower[first.start..last.end])
+                let name = &lower[first.start..last.end];
+                is_longer && (self.own.contains(name) || self.machines.contains(name))
             })
         })
     }

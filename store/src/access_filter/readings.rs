@@ -155,12 +155,9 @@ impl Pass<'_> {
         for at in from..from + digits {
             number = number * radix + self.at(at)?.to_digit(radix)?;
         }
-        // Half of a letter ends a word as well.
-        Some(
-            char::from_u32(number)
-                .filter(|one| number < 0x80 || digits > 2 && one.is_alphanumeric())
-                .unwrap_or(' '),
-        )
+        // A byte of a letter that has several ends a word, and so does half of a pair.
+        let is_letter = number < 0x80 || digits > 3;
+        Some(char::from_u32(number).filter(|_| is_letter).unwrap_or(' '))
     }
 
     /// `\n`, `\u002d`, `\x2f`, `\033`, `\"`, however many backslashes there are.
@@ -260,6 +257,7 @@ mod tests {
             ("a%C3%BCb", "a  b"),
             (r"a\tb\\nc", "a\tb\nc"),
             (r"a\u002db\x2fc\u00fcd", "a-b/cüd"),
+            (r"a\u200bb\ud83dc", "ab c"),
             (r#"{\"a\":\"b\"}"#, r#"{"a":"b"}"#),
             ("&quot;a&quot;&#47;&#x2f;&amp;lt;&", "\"a\"//<&"),
             ("\x1b[1;31mred\x1b[0m", " red "),

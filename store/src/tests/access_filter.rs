@@ -328,7 +328,7 @@ const NOTATIONS: [&str; 58] = [
 ];
 
 /// What is the caller's own, or nobody's, beside names of others.
-const OWN: [&str; 14] = [
+const OWN: [&str; 15] = [
     "mine-0 of job job in team-a",
     "walrus-train-eval-0 of walrus-train-eval is mine",
     "JobSet walrus-train-eval failed, job/walrus-train-eval",
@@ -342,6 +342,7 @@ const OWN: [&str; 14] = [
     "job worker failed, and train-1 went on",
     "C:\\new\\table 50% of [3] &amp; more",
     "shared-name-1 is a pod of both",
+    "node gke-narwhal-7-a100 is narwhal-7-shadow's",
     "epoch 3: 100%|##########| 12/12 [00:07<00:00]",
 ];
 
@@ -377,6 +378,7 @@ fn names_of_others_are_hidden_however_they_are_written_and_ones_own_are_not() {
     ] {
         let mut own = pod(name, experiment, job, START);
         if let Observation::Object(version) = &mut own {
+            version.body.node = Some("gke-narwhal-7-a100".to_owned());
             version.key.uid = format!("uid-own-{name}");
         }
         rows.push(in_namespace(own, "team-a"));
