@@ -7,6 +7,7 @@
 //! else is not there.
 
 mod mentions;
+mod name_finder;
 mod protected_names;
 mod public_names;
 mod readings;
