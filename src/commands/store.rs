@@ -346,6 +346,27 @@ fn repair(stored: &KeptArgs) -> Result<(), Error> {
             count(done.renewed, "segment")
         )?;
     }
+    if done.relisted > 0 {
+        say!(
+            "What the index said of {} was damaged and has been rebuilt from {}.",
+            count(done.relisted, "segment"),
+            if done.relisted == 1 { "it" } else { "them" }
+        )?;
+    }
+    if done.catalogue > 0 {
+        say!(
+            "{} of pods and workloads {} damaged or missing; all of them have been rebuilt from the segments.",
+            count(done.catalogue, "row"),
+            if done.catalogue == 1 { "was" } else { "were" }
+        )?;
+    }
+    if done.replaced > 0 {
+        say!(
+            "{} not yet in a segment {} out of place and restored.",
+            count(done.replaced, "row"),
+            if done.replaced == 1 { "was" } else { "were" }
+        )?;
+    }
     for (file, saved, of) in &done.damaged {
         say!("{file}: damaged; {saved} of its {of} rows were recovered.")?;
     }

@@ -23,8 +23,12 @@ use crate::case::Rules;
 use crate::error::Error;
 use crate::render::{Format, RenderError, RowWriter, Style};
 
-/// Rows after which it is looked how much was written.
+/// Rows that are written at once, at most; of the first nobody knows how long they are.
 const AT_ONCE: usize = 256;
+const AT_FIRST: usize = 16;
+
+/// Bytes that the end of an answer may take.
+const END: u64 = 64;
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +58,7 @@ pub struct Job {
     pub form: Form,
     /// Rows that are written; the rest is left out.
     pub max_rows: u64,
-    /// Bytes after which no more rows are written.
+    /// Bytes that are written at most; rows that do not fit are left out.
     pub max_bytes: u64,
     /// What a database client asks beside.
     #[cfg(any(feature = "flight", feature = "postgres"))]
@@ -113,22 +117,32 @@ impl Job {
         let mut counted = CountingWriter {
             out,
             bytes: Rc::clone(&bytes),
-            most: self.max_bytes.saturating_add(self.max_bytes / 4),
+            most: self.max_bytes,
+        };
+        let mut room = Room {
+            bytes: Rc::clone(&bytes),
+            most: self.max_bytes.saturating_sub(END),
+            widest: 0,
         };
         let mut report = Report::default();
         let mut writer = OutputWriter::new(self.form, &rows.schema(), &style, &mut counted)?;
         'all: while let Some(batch) = rows.next().await {
             let batch = batch.map_err(|error| session.failed(error))?;
-            for from in (0..batch.num_rows()).step_by(AT_ONCE) {
-                let there = AT_ONCE.min(batch.num_rows() - from);
+            let mut from = 0;
+            while from < batch.num_rows() {
                 let left = self.max_rows.saturating_sub(report.rows);
-                let count = usize::try_from(left).unwrap_or(usize::MAX).min(there);
-                report.rows += count as u64;
-                writer.write(&batch.slice(from, count))?;
-                if count < there || bytes.get() > self.max_bytes {
+                let left = usize::try_from(left).unwrap_or(usize::MAX);
+                let fit = room.rows().min(left);
+                if fit == 0 {
                     report.truncated = true;
                     break 'all;
                 }
+                let count = fit.min(batch.num_rows() - from);
+                let before = bytes.get();
+                writer.write(&batch.slice(from, count))?;
+                room.took(before, count);
+                report.rows += count as u64;
+                from += count;
             }
         }
         writer.finish()?;
@@ -149,18 +163,52 @@ pub(super) fn one(text: &str) -> Result<Statement, Error> {
     Ok(statement)
 }
 
+/// How many more rows fit into an answer.
+struct Room {
+    bytes: Rc<Cell<u64>>,
+    most: u64,
+    /// Bytes of a row, of those that were written together and were longest.
+    widest: u64,
+}
+
+impl Room {
+    /// Rows to write at once; none where not one more fits.
+    fn rows(&self) -> usize {
+        if self.widest == 0 {
+            return AT_FIRST;
+        }
+        let left = self.most.saturating_sub(self.bytes.get());
+        if left < self.widest {
+            return 0;
+        }
+        // Those that come may be longer than those that came.
+        let fit = left / self.widest / 4;
+        usize::try_from(fit).unwrap_or(AT_ONCE).clamp(1, AT_ONCE)
+    }
+
+    /// Notes that so many rows were written.
+    fn took(&mut self, before: u64, rows: usize) {
+        let each = self
+            .bytes
+            .get()
+            .saturating_sub(before)
+            .div_ceil(rows.max(1) as u64);
+        self.widest = self.widest.max(each).max(1);
+    }
+}
+
 /// Counts the bytes that were written.
 struct CountingWriter<'a> {
     out: &'a mut dyn Write,
     bytes: Rc<Cell<u64>>,
-    /// Above this nothing more is written.
+    /// More than this is never written.
     most: u64,
 }
 
 impl Write for CountingWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // One row may be larger than all that may be answered.
-        if self.bytes.get() > self.most {
+        if bytes.len() as u64 > self.most.saturating_sub(self.bytes.get()) {
             return Err(io::Error::other(format!(
                 "the statement returns more than {} MiB in a few rows; shorten its texts with left(…)",
                 self.most >> 20
@@ -210,5 +258,46 @@ impl<'a> OutputWriter<'a> {
             Self::Text(writer) => writer.finish().map(|_| ()),
             Self::Arrow(mut writer) => Ok(writer.finish()?),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn never_more_is_written_than_may_be_answered() {
+        let mut out = Vec::new();
+        let mut counted = CountingWriter {
+            out: &mut out,
+            bytes: Rc::default(),
+            most: 10,
+        };
+        counted.write_all(b"123456").unwrap();
+        // One value of a row comes in one piece.
+        let error = counted.write_all(b"12345").unwrap_err();
+        assert!(error.to_string().contains("in a few rows"), "{error}");
+        counted.write_all(b"1234").unwrap();
+        assert_eq!(out.len(), 10);
+    }
+
+    #[test]
+    fn rows_are_written_while_they_fit() {
+        let bytes = Rc::new(Cell::new(0_u64));
+        let mut room = Room {
+            bytes: Rc::clone(&bytes),
+            most: 100_000,
+            widest: 0,
+        };
+        let mut rows = 0;
+        while room.rows() > 0 {
+            let (before, count) = (bytes.get(), room.rows());
+            bytes.set(before + 100 * count as u64);
+            room.took(before, count);
+            rows += count;
+        }
+        assert_eq!((rows, bytes.get()), (1_000, 100_000));
+        room.most = u64::MAX;
+        assert_eq!(room.rows(), AT_ONCE);
     }
 }

@@ -198,7 +198,11 @@ impl Store {
             let of_day = &self.whole::<R>(of_day.to_vec())?;
             let drafts = merge::<R>(self, first.day, of_day, NewRows::none(), now)?;
             // What is only put in another order is no younger.
-            let stored_at = of_day.iter().map(|one| one.stored_at).max().unwrap_or(now);
+            let stored_at = of_day
+                .iter()
+                .map(|one| one.stored_at(now))
+                .max()
+                .unwrap_or(now);
             let times = (now, stored_at);
             self.commit(
                 &drafts,

@@ -124,6 +124,55 @@ pub(crate) fn row(segment: &Segment, why: &str, saved: Option<u64>) -> Coverage 
     }
 }
 
+/// What it means for whoever asks that the list is wrong about a segment: none of its
+/// rows is missing.
+pub(crate) fn index_row(segment: &Segment, what: &str) -> Coverage {
+    Coverage {
+        status: Status::Failed,
+        detail: Some(index_detail(segment, what)),
+        ..Coverage::new("store", "index")
+    }
+}
+
+/// What it means for whoever asks that the catalogue has rows that are not what was
+/// written: what they tell of may be missing.
+pub(crate) fn catalogue_row() -> Coverage {
+    Coverage {
+        status: Status::Failed,
+        detail: Some(CATALOGUE.to_owned()),
+        would_have_shown: Some("pods and workloads under their names".to_owned()),
+        ..Coverage::new("store", "database")
+    }
+}
+
+/// What is told of wrong rows of the catalogue.
+pub(crate) const CATALOGUE: &str = "what the store's index says of some pods and workloads is damaged, so some of them may be missing; `whathappened store repair` rebuilds it from the segments";
+
+/// What is told of a wrong row of the list.
+pub(crate) fn index_detail(segment: &Segment, what: &str) -> String {
+    format!(
+        "what the store's index says of {} is damaged ({what}): all of it is read; `whathappened store repair` rebuilds that from the segment",
+        segment.file
+    )
+}
+
+/// A row of coverage for each segment about which the list is wrong, as far as a look at
+/// it tells; the filters are compared where they are read.
+pub(crate) fn doubtful(db: &Connection) -> rusqlite::Result<Vec<Coverage>> {
+    let mut rows = Vec::new();
+    for table in [Table::Events, Table::Objects] {
+        for one in segment::live(db, table, None)?
+            .iter()
+            .filter(|one| one.is_doubtful)
+        {
+            if let Some(what) = segment::wrong(db, one)? {
+                rows.push(index_row(one, what));
+            }
+        }
+    }
+    Ok(rows)
+}
+
 /// What is wrong, without where.
 pub(crate) fn why(error: &StoreError) -> String {
     // The Parquet reader says what kind of error it passes on.
@@ -143,16 +192,23 @@ pub(crate) fn set_aside(db: &Connection, segment: &Segment, why: &str) -> rusqli
     db.execute(
         "INSERT OR REPLACE INTO damaged
            (file, tbl, day, rows, bytes, time_from, time_to, stored_at, sums, why)
-         SELECT file, tbl, day, rows, bytes, time_from, time_to, stored_at,
-                (SELECT sums FROM checksums WHERE segment = id), ?2
-         FROM segments WHERE id = ?1",
-        params![segment.id, why],
+         VALUES (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
+                 (SELECT sums FROM checksums WHERE segment = ?1), ?10)",
+        params![
+            segment.id,
+            segment.file,
+            segment.table.number(),
+            segment.day.0,
+            segment.rows,
+            segment.bytes,
+            segment.time_from,
+            segment.time_to,
+            segment.stored_at,
+            why
+        ],
     )?;
     // No hot row stands in for what nobody reads any more.
-    db.execute(
-        "UPDATE hot SET replaces = NULL WHERE replaces = ?1",
-        [segment.id],
-    )?;
+    hot::shadow_instead(db, segment.id, None)?;
     segment::unlist(db, segment)
 }
 

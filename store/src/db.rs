@@ -9,6 +9,7 @@ use crate::error::StoreError;
 use crate::permissions;
 use crate::retain::on_disk;
 use crate::store::FORMAT;
+use crate::{catalogue, hot, segment};
 
 /// How long a writer waits for another.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -98,6 +99,12 @@ CREATE TABLE IF NOT EXISTS incident_machines (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS entities_node ON entities (node) WHERE node <> '';
 CREATE TABLE IF NOT EXISTS checksums (segment INTEGER PRIMARY KEY, sums BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS segment_sums (
+  segment INTEGER PRIMARY KEY,
+  place BLOB NOT NULL,
+  words BLOB NOT NULL,
+  ids BLOB NOT NULL
+);
 CREATE TABLE IF NOT EXISTS damaged (
   file TEXT PRIMARY KEY,
   tbl INTEGER NOT NULL,
@@ -130,26 +137,70 @@ CREATE TABLE IF NOT EXISTS damaged_incidents (
 CREATE TABLE IF NOT EXISTS identity (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL);
 ";
 
-/// Tables whose rows have a checksum, which those of a store of before have not: a
-/// column, so that an older program that writes a row anew leaves none that is wrong.
-const SUMMED: [&str; 4] = ["coverage", "hot", "incidents", "verdicts"];
+/// Tables whose rows have a checksum, and the column of it, which those of a store of
+/// before have not: a column, so that an older program that writes a row anew leaves none
+/// that is wrong.
+const SUMMED: [(&str, &str); 7] = [
+    ("coverage", "sum"),
+    ("entities", "sum"),
+    ("hot", "sum"),
+    ("hot", "row_sum"),
+    ("incidents", "sum"),
+    ("names", "sum"),
+    ("verdicts", "sum"),
+];
+
+/// An older program changes columns and not the checksum: such a row has none afterwards,
+/// and gets one the next time the store is opened for writing. A row that was known to be
+/// wrong (its checksum is a single zero) stays so.
+const UNSUMMED: &str = "
+CREATE TRIGGER IF NOT EXISTS entities_changed
+AFTER UPDATE OF kind, namespace, name, uid, owner, node, first, last ON entities
+WHEN NEW.sum IS OLD.sum AND NEW.sum IS NOT NULL AND NEW.sum <> x'00' BEGIN
+  UPDATE entities SET sum = NULL WHERE id = NEW.id;
+END;
+CREATE TRIGGER IF NOT EXISTS hot_changed
+AFTER UPDATE OF day, class, namespace, subject, time, replaces, rev, body ON hot
+WHEN NEW.row_sum IS OLD.row_sum AND NEW.row_sum IS NOT NULL AND NEW.row_sum <> x'00' BEGIN
+  UPDATE hot SET row_sum = NULL WHERE tbl = NEW.tbl AND id = NEW.id;
+END;
+CREATE INDEX IF NOT EXISTS entities_unsummed ON entities (id) WHERE sum IS NULL;
+CREATE INDEX IF NOT EXISTS hot_unsummed ON hot (tbl) WHERE row_sum IS NULL;
+CREATE INDEX IF NOT EXISTS names_unsummed ON names (tier) WHERE sum IS NULL;
+";
 
 /// Adds what a store of before lacks.
 fn complete(db: &Connection, path: &Path) -> Result<(), StoreError> {
     let add = || {
         db.execute_batch(ADDITIONS)?;
-        for table in SUMMED {
-            if !has_column(db, table, "sum")? {
-                let added = db.execute(&format!("ALTER TABLE {table} ADD COLUMN sum BLOB"), []);
+        for (table, column) in SUMMED {
+            if !has_column(db, table, column)? {
+                let add = format!("ALTER TABLE {table} ADD COLUMN {column} BLOB");
+                let added = db.execute(&add, []);
                 // Another process may have added it meanwhile.
-                if !has_column(db, table, "sum")? {
+                if !has_column(db, table, column)? {
                     added?;
                 }
             }
         }
-        Ok(())
+        db.execute_batch(UNSUMMED)?;
+        keep_missing_sums(db)
     };
     add().map_err(StoreError::database(path))
+}
+
+/// Gives checksums to the rows that an older program wrote; an index knows where those
+/// are, so that this costs nothing where there are none.
+fn keep_missing_sums(db: &Connection) -> rusqlite::Result<()> {
+    let is_due = segment::lacks_sums(db)? || hot::lacks_sums(db)? || catalogue::lacks_sums(db)?;
+    if !is_due {
+        return Ok(());
+    }
+    let tx = begin_write(db)?;
+    segment::keep_missing_sums(&tx)?;
+    hot::keep_missing_sums(&tx)?;
+    catalogue::keep_missing_sums(&tx)?;
+    tx.commit()
 }
 
 /// Opens the database for reading and writing; makes it where it is not there.

@@ -37,7 +37,15 @@ pub(crate) fn known<R: Record>(
             .map_err(|error| StoreError::elsewhere(R::TABLE.as_str(), error))?;
     }
     for one in live {
-        let filter = segment::filter(db, from, &one, FilterOf::Ids)?;
+        let listed = segment::filter(db, from, &one, FilterOf::Ids)?;
+        if !listed.is_whole {
+            tracing::error!(
+                segment = one.file,
+                "what the index says of {} is damaged: its ids are read instead",
+                one.file
+            );
+        }
+        let filter = listed.filter;
         let suspects: HashSet<u128> = ids
             .iter()
             .filter(|id| filter.may_hold(id_key(**id)))

@@ -2,12 +2,13 @@
 //! checksum. One that is not what was written is left out and told of; its
 //! neighbours are read as ever.
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use whathappened_model::coverage::{Coverage, Status};
 
 use crate::day::Day;
 use crate::db::has_column;
-use crate::kept_sum::{matches, sum};
+use crate::kept_sum::{WRONG, columns_sum, matches, sum, values_sum};
 use crate::record::{Class, Fact, Object, Record, Table};
 
 /// A hot row as it is read back.
@@ -30,18 +31,23 @@ impl<R> Hot<Option<R>> {
     }
 }
 
-/// The columns that a row is read from.
+/// What the second checksum of a row is of: all but the row's bytes, which have the first.
+const PLACE: &str = "tbl, id, day, class, namespace, subject, time, replaces, rev";
+
+/// The columns that a row is read from; those of checksums are missing in a store of before.
 fn columns(db: &Connection) -> rusqlite::Result<String> {
-    Ok(format!("id, rev, replaces, body, {}", sum_column(db)?))
+    let mut columns = format!("{PLACE}, body");
+    for sum in ["sum", "row_sum"] {
+        let is_there = has_column(db, "hot", sum)?;
+        columns.push_str(if is_there { ", " } else { ", NULL AS " });
+        columns.push_str(sum);
+    }
+    Ok(columns)
 }
 
-/// The column of checksums, which a store of before has not.
-fn sum_column(db: &Connection) -> rusqlite::Result<&'static str> {
-    Ok(if has_column(db, "hot", "sum")? {
-        "sum"
-    } else {
-        "NULL AS sum"
-    })
+/// The checksum of where a row is and what it stands in for; the row has [`columns`].
+fn place_sum(row: &Row<'_>) -> rusqlite::Result<[u8; 8]> {
+    columns_sum(row, 0..PLACE.split(',').count())
 }
 
 /// What a row is written with: its bytes under its id.
@@ -51,19 +57,23 @@ fn sum_of(table: Table, id: &[u8], body: &[u8]) -> [u8; 8] {
 
 /// A row, or none where it is not what was written.
 fn read<R: Record>(row: &Row<'_>) -> rusqlite::Result<Hot<Option<R>>> {
-    let (id, body) = (row.get_ref("id")?, row.get_ref("body")?);
-    let (id, body) = (
-        id.as_bytes().unwrap_or_default(),
-        body.as_bytes().unwrap_or_default(),
-    );
-    let is_whole = matches(row.get_ref("sum")?, sum_of(R::TABLE, id, body));
-    // A row of before has no checksum: that it decodes is all that can be asked of it.
-    let decoded = postcard::from_bytes(body).ok();
+    let is_in_place = matches(row.get_ref("row_sum")?, place_sum(row)?);
     Ok(Hot {
-        row: decoded.filter(|_| is_whole),
-        rev: row.get("rev")?,
-        replaces: row.get("replaces")?,
+        row: told(row)?.filter(|_| is_in_place),
+        rev: row.get_ref("rev")?.as_i64().unwrap_or(0),
+        replaces: row.get_ref("replaces")?.as_i64().ok(),
     })
+}
+
+/// What the bytes of a row tell, or nothing where they are not what was written. A row of
+/// before has no checksum: that it decodes is all that can be asked of it.
+fn told<R: Record>(row: &Row<'_>) -> rusqlite::Result<Option<R>> {
+    let body = row.get_ref("body")?.as_bytes().unwrap_or_default();
+    let Ok(decoded) = postcard::from_bytes::<R>(body) else {
+        return Ok(None);
+    };
+    let sum = sum_of(R::TABLE, &decoded.place().id.to_be_bytes(), body);
+    Ok(Some(decoded).filter(|_| matches(row.get_ref("sum").unwrap_or(ValueRef::Null), sum)))
 }
 
 /// The rows of a question that are what was written.
@@ -103,13 +113,25 @@ pub(crate) fn put<R: Record>(
     let place = row.place();
     let body = postcard::to_stdvec(row)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+    let id = place.id.to_be_bytes();
+    let row_sum = values_sum(&[
+        ValueRef::Integer(R::TABLE.number()),
+        ValueRef::Blob(&id),
+        ValueRef::Integer(row.day().0),
+        ValueRef::Integer(place.class.number().into()),
+        ValueRef::Text(place.namespace.as_bytes()),
+        ValueRef::Text(place.subject.as_bytes()),
+        ValueRef::Integer(place.time),
+        replaces.map_or(ValueRef::Null, ValueRef::Integer),
+        ValueRef::Integer(rev),
+    ]);
     db.prepare_cached(
-        "INSERT OR REPLACE INTO hot (tbl, id, day, class, namespace, subject, time, replaces, rev, body, sum)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        "INSERT OR REPLACE INTO hot (tbl, id, day, class, namespace, subject, time, replaces, rev, body, sum, row_sum)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     )?
     .execute(params![
         R::TABLE.number(),
-        place.id.to_be_bytes(),
+        id,
         row.day().0,
         place.class.number(),
         place.namespace,
@@ -118,7 +140,8 @@ pub(crate) fn put<R: Record>(
         replaces,
         rev,
         body,
-        sum_of(R::TABLE, &place.id.to_be_bytes(), &body)
+        sum_of(R::TABLE, &id, &body),
+        row_sum
     ])?;
     Ok(())
 }
@@ -169,21 +192,33 @@ pub(crate) fn of_place<R: Record>(
     )
 }
 
-/// Ids of the rows of a table that are not what was written.
-fn damaged<R: Record>(db: &Connection) -> rusqlite::Result<Vec<u128>> {
+/// A row that is not what was written.
+struct DamagedRow<R> {
+    /// Its key, as it is.
+    id: Vec<u8>,
+    /// What it tells, where its bytes are right and only its place is wrong.
+    told: Option<R>,
+}
+
+/// The rows of a table that are not what was written.
+fn damaged<R: Record>(db: &Connection) -> rusqlite::Result<Vec<DamagedRow<R>>> {
     let sql = format!(
         "SELECT {} FROM hot WHERE tbl = ?1 ORDER BY id",
         columns(db)?
     );
     let mut statement = db.prepare_cached(&sql)?;
     let mut rows = statement.query([R::TABLE.number()])?;
-    let mut ids = Vec::new();
+    let mut damaged = Vec::new();
     while let Some(row) = rows.next()? {
         if read::<R>(row)?.row.is_none() {
-            ids.push(row.get("id").map(u128::from_be_bytes)?);
+            let id = row.get_ref("id")?.as_bytes().unwrap_or_default();
+            damaged.push(DamagedRow {
+                id: id.to_vec(),
+                told: told(row)?,
+            });
         }
     }
-    Ok(ids)
+    Ok(damaged)
 }
 
 /// How many rows are not what was written: facts, and versions of objects.
@@ -192,21 +227,27 @@ pub(crate) fn count_damaged(db: &Connection) -> rusqlite::Result<(u64, u64)> {
     Ok((facts.len() as u64, objects.len() as u64))
 }
 
-/// Removes them; how many they were.
+/// What those of them tell whose bytes are right, and only their place is wrong.
+pub(crate) fn misplaced<R: Record>(db: &Connection) -> rusqlite::Result<Vec<R>> {
+    Ok(damaged::<R>(db)?
+        .into_iter()
+        .filter_map(|one| one.told)
+        .collect())
+}
+
+/// Removes them; how many told nothing any more.
 pub(crate) fn forget_damaged(db: &Connection) -> rusqlite::Result<u64> {
-    let facts = damaged::<Fact>(db)?
-        .into_iter()
-        .map(|id| (Table::Events, id));
-    let objects = damaged::<Object>(db)?
-        .into_iter()
-        .map(|id| (Table::Objects, id));
-    let mut gone = 0;
-    for (table, id) in facts.chain(objects) {
+    Ok(forget_damaged_of::<Fact>(db)? + forget_damaged_of::<Object>(db)?)
+}
+
+fn forget_damaged_of<R: Record>(db: &Connection) -> rusqlite::Result<u64> {
+    let mut lost = 0;
+    for one in damaged::<R>(db)? {
         db.prepare_cached("DELETE FROM hot WHERE tbl = ?1 AND id = ?2")?
-            .execute(params![table.number(), id.to_be_bytes()])?;
-        gone += 1;
+            .execute(params![R::TABLE.number(), one.id])?;
+        lost += u64::from(one.told.is_none());
     }
-    Ok(gone)
+    Ok(lost)
 }
 
 /// What damaged rows mean for whoever asks.
@@ -277,8 +318,67 @@ pub(crate) fn shadow(
     id: u128,
     segment: i64,
 ) -> rusqlite::Result<()> {
-    db.prepare_cached("UPDATE hot SET replaces = ?3 WHERE tbl = ?1 AND id = ?2")?
-        .execute(params![table.number(), id.to_be_bytes(), segment])?;
+    replace(db, (table.number(), &id.to_be_bytes()), Some(segment))
+}
+
+/// Hot rows that stood in for a segment's copies stand in for another's from here on, or
+/// for none.
+pub(crate) fn shadow_instead(db: &Connection, old: i64, new: Option<i64>) -> rusqlite::Result<()> {
+    let keys: Vec<(i64, Vec<u8>)> = db
+        .prepare_cached("SELECT tbl, id FROM hot WHERE replaces = ?1")?
+        .query_map([old], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (table, id) in keys {
+        replace(db, (table, &id), new)?;
+    }
+    Ok(())
+}
+
+/// Says what a row stands in for. A row that was wrong before is as wrong afterwards.
+fn replace(db: &Connection, key: (i64, &[u8]), segment: Option<i64>) -> rusqlite::Result<()> {
+    let was_right = sums_of(db, key)?.is_none_or(|(is_right, _)| is_right);
+    db.prepare_cached("UPDATE hot SET replaces = ?3, row_sum = NULL WHERE tbl = ?1 AND id = ?2")?
+        .execute(params![key.0, key.1, segment])?;
+    keep_sum(db, key, was_right)
+}
+
+/// Whether the place of a row is what was written, and the checksum that it should have.
+fn sums_of(db: &Connection, key: (i64, &[u8])) -> rusqlite::Result<Option<(bool, [u8; 8])>> {
+    let sql = format!("SELECT {PLACE}, row_sum FROM hot WHERE tbl = ?1 AND id = ?2");
+    db.prepare_cached(&sql)?
+        .query_row(params![key.0, key.1], |row| {
+            let sum = place_sum(row)?;
+            Ok((matches(row.get_ref("row_sum")?, sum), sum))
+        })
+        .optional()
+}
+
+/// Gives a row the checksum of its place as it is now.
+fn keep_sum(db: &Connection, key: (i64, &[u8]), is_right: bool) -> rusqlite::Result<()> {
+    let Some((_, sum)) = sums_of(db, key)? else {
+        return Ok(());
+    };
+    let sum: &[u8] = if is_right { &sum } else { &WRONG };
+    db.prepare_cached("UPDATE hot SET row_sum = ?3 WHERE tbl = ?1 AND id = ?2")?
+        .execute(params![key.0, key.1, sum])?;
+    Ok(())
+}
+
+/// Whether an older program wrote some rows.
+pub(crate) fn lacks_sums(db: &Connection) -> rusqlite::Result<bool> {
+    db.prepare("SELECT 1 FROM hot WHERE row_sum IS NULL")?
+        .exists([])
+}
+
+/// Gives checksums to the rows that an older program wrote.
+pub(crate) fn keep_missing_sums(db: &Connection) -> rusqlite::Result<()> {
+    let keys: Vec<(i64, Vec<u8>)> = db
+        .prepare("SELECT tbl, id FROM hot WHERE row_sum IS NULL")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (table, id) in keys {
+        keep_sum(db, (table, &id), true)?;
+    }
     Ok(())
 }
 

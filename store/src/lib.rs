@@ -33,6 +33,7 @@ mod outside_faults;
 mod packed_rows;
 mod permissions;
 mod record;
+mod relist;
 mod repair;
 mod reserve;
 mod retain;

@@ -163,6 +163,8 @@ impl Store {
         rows.extend(damaged);
         let damaged = damage::rows(&self.db).map_err(StoreError::database(&self.db_path))?;
         rows.extend(damaged);
+        let damaged = damage::doubtful(&self.db).map_err(StoreError::database(&self.db_path))?;
+        rows.extend(damaged);
         let damaged = hot::coverage(&self.db).map_err(StoreError::database(&self.db_path))?;
         rows.extend(damaged);
         rows.extend(self.unlisted_coverage()?);

@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode};
 use whathappened_model::coverage::{Coverage, Status};
 use whathappened_model::time::Nanos;
 
-use crate::catalogue::CatalogueUpdate;
+use crate::catalogue::{self, CatalogueUpdate};
 use crate::compact::{NewRows, merge};
 use crate::damage;
 use crate::day::Day;
@@ -21,8 +21,9 @@ use crate::limits::Limits;
 use crate::lock::Lock;
 use crate::packed_rows::PackedRows;
 use crate::record::{Fact, FactOrObject, Object, Record, Table};
+use crate::relist::{SegmentContents, modified};
 use crate::retain::on_disk;
-use crate::segment::{self, Draft, Filter, Segment, VerifiedFile, filter_key, id_key, subject_key};
+use crate::segment::{self, Segment, VerifiedFile};
 use crate::store::{DATABASE, Store};
 
 /// What was done.
@@ -39,6 +40,9 @@ pub struct Repaired {
     /// Segments that were written anew, since their texts had been redacted under fewer
     /// rules than there are now.
     pub renewed: u64,
+    /// Segments about which the list was wrong: what it says of them was made anew from
+    /// what is in them.
+    pub relisted: u64,
     /// Segments that are damaged: file, rows that were saved, rows it should have.
     pub damaged: Vec<(String, u64, u64)>,
     /// Damaged segments of which every row is in the store again: nothing tells of
@@ -48,6 +52,11 @@ pub struct Repaired {
     pub incidents: u64,
     /// Rows that were in no segment yet, were damaged and are gone.
     pub hot: u64,
+    /// Those of which only the place was wrong: they are in their place again.
+    pub replaced: u64,
+    /// Rows of the catalogue that were wrong or missing: all of it was made anew from the
+    /// segments.
+    pub catalogue: u64,
 }
 
 /// Repairs the store in a folder; `now` is the present. Waits for other processes.
@@ -79,11 +88,14 @@ pub fn repair(
     if is_anew {
         number_after(&store, &on_disk)?;
     }
+    let begins = store.begins()?;
     let mut repair = Repair {
         store: &mut store,
         now,
         is_anew,
         repaired,
+        begins,
+        unknown_pods: 0,
         progress,
     };
     repair.check()?;
@@ -92,6 +104,7 @@ pub fn repair(
     repair.save()?;
     repair.repaired.incidents = repair.store.forget_damaged_incidents()?;
     repair.repaired.hot = repair.forget_hot()?;
+    repair.catalogue()?;
     let repaired = repair.repaired;
     if let Some(old) = &repaired.list {
         recover(&mut store, &root.join(old))?;
@@ -195,11 +208,15 @@ struct Repair<'a> {
     now: Nanos,
     is_anew: bool,
     repaired: Repaired,
+    /// The earliest time that a segment tells of.
+    begins: Nanos,
+    /// Pods of segments that the catalogue does not know.
+    unknown_pods: usize,
     progress: &'a mut dyn FnMut(&str),
 }
 
 impl Repair<'_> {
-    /// Sets aside what is on the list and is not what was written.
+    /// Compares everything that is on the list.
     fn check(&mut self) -> Result<(), StoreError> {
         for table in [Table::Events, Table::Objects] {
             let live = segment::live(&self.store.db, table, None)
@@ -207,9 +224,26 @@ impl Repair<'_> {
             for one in live {
                 (self.progress)(&one.file);
                 match table {
-                    Table::Events => self.store.whole::<Fact>(vec![one])?,
-                    Table::Objects => self.store.whole::<Object>(vec![one])?,
-                };
+                    Table::Events => self.check_one::<Fact>(one)?,
+                    Table::Objects => self.check_one::<Object>(one)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets a segment aside that is not what was written; of one that is, the list says
+    /// what it should afterwards.
+    fn check_one<R: Record + Into<FactOrObject>>(
+        &mut self,
+        one: Segment,
+    ) -> Result<(), StoreError> {
+        for one in self.store.whole::<R>(vec![one])? {
+            let found = self.store.decode::<R>(&one, self.begins)?;
+            self.unknown_pods += found.unknown_pods;
+            if self.store.is_listed_wrong(&one, &found)? {
+                self.store.list_anew::<R>(&one, self.now)?;
+                self.repaired.relisted += 1;
             }
         }
         Ok(())
@@ -217,6 +251,14 @@ impl Repair<'_> {
 
     /// Removes rows of the hot tier that are not what was written, and says so from now on.
     fn forget_hot(&mut self) -> Result<u64, StoreError> {
+        let failed = StoreError::database(&self.store.db_path);
+        let (facts, objects) = hot::misplaced(&self.store.db)
+            .and_then(|facts| Ok((facts, hot::misplaced(&self.store.db)?)))
+            .map_err(failed)?;
+        self.repaired.replaced += (facts.len() + objects.len()) as u64;
+        // What they stand in for is looked for anew. They are written before anything is
+        // removed: who dies in between loses none.
+        self.store.put_hot(facts, objects)?;
         let failed = StoreError::database(&self.store.db_path);
         let gone = hot::forget_damaged(&self.store.db).map_err(failed)?;
         if gone == 0 {
@@ -235,6 +277,28 @@ impl Repair<'_> {
         self.store
             .keep_coverage(&[(format!("store/hot/{}", self.now), row)], self.now)?;
         Ok(gone)
+    }
+
+    /// Makes the catalogue anew from the segments where some of it is wrong or missing.
+    fn catalogue(&mut self) -> Result<(), StoreError> {
+        let failed = || StoreError::database(&self.store.db_path);
+        let wrong = catalogue::forget_wrong(&self.store.db).map_err(failed())?;
+        self.repaired.catalogue = (wrong + self.unknown_pods) as u64;
+        if self.repaired.catalogue == 0 {
+            return Ok(());
+        }
+        for table in [Table::Events, Table::Objects] {
+            let live = segment::live(&self.store.db, table, None)
+                .map_err(StoreError::database(&self.store.db_path))?;
+            for one in live {
+                (self.progress)(&one.file);
+                match table {
+                    Table::Events => self.store.recatalogue::<Fact>(&one)?,
+                    Table::Objects => self.store.recatalogue::<Object>(&one)?,
+                }
+            }
+        }
+        self.store.recatalogue_hot()
     }
 
     /// Writes segments anew whose texts were redacted under fewer rules.
@@ -257,7 +321,7 @@ impl Repair<'_> {
     }
 
     fn write_anew<R: Record>(&mut self, one: Segment) -> Result<(), StoreError> {
-        let (day, stored_at) = (one.day, one.stored_at);
+        let (day, stored_at) = (one.day, one.stored_at(self.now));
         let old = [one];
         let drafts = merge::<R>(self.store, day, &old, NewRows::none(), self.now)?;
         let times = (self.now, stored_at);
@@ -273,7 +337,7 @@ impl Repair<'_> {
     fn adopt(&mut self) -> Result<(), StoreError> {
         let unknown = self.store.unlisted()?;
         for of_day in unknown.chunk_by(|a, b| folder(a) == folder(b)) {
-            let Some((table, day)) = of_day.first().and_then(|file| place(file)) else {
+            let Some((table, day)) = of_day.first().and_then(|file| segment::place(file)) else {
                 continue;
             };
             // Of a day's rows each id counts once; the same may be in what was replaced.
@@ -297,12 +361,7 @@ impl Repair<'_> {
     ) -> Result<(), StoreError> {
         let path = self.store.root.join(file);
         let meta = path.metadata().map_err(StoreError::io(&path))?;
-        let stored_at = meta
-            .modified()
-            .ok()
-            .and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok())
-            .and_then(|at| Nanos::try_from(at.as_nanos()).ok())
-            .unwrap_or(self.now);
+        let stored_at = modified(&meta).unwrap_or(self.now);
         let mut found = SegmentContents::default();
         let mut twice = !self.is_anew;
         let mut pack = PackedRows::<R>::new();
@@ -332,6 +391,7 @@ impl Repair<'_> {
             time_from: Nanos::MIN,
             time_to: Nanos::MIN,
             stored_at,
+            is_doubtful: false,
         };
         if let Some(error) = failed {
             if !error.is_damage() {
@@ -468,61 +528,6 @@ impl Repair<'_> {
     }
 }
 
-/// What is in a segment, as its writer knew it.
-#[derive(Default)]
-struct SegmentContents {
-    rows: u64,
-    seen: CatalogueUpdate,
-    ids: HashSet<u128>,
-    words: HashSet<i64>,
-    times: Option<(Nanos, Nanos)>,
-}
-
-impl SegmentContents {
-    /// Takes a row in; `false` where its id was there before.
-    fn see<R: Record + Into<FactOrObject>>(&mut self, row: &R, before: &HashSet<u128>) -> bool {
-        let place = row.place();
-        self.rows += 1;
-        self.seen.see(&row.clone().into());
-        let (from, to) = self.times.unwrap_or((Nanos::MAX, Nanos::MIN));
-        self.times = Some((from.min(place.time), to.max(row.last())));
-        self.words.insert(subject_key(&place));
-        row.words(&mut |column, value| {
-            self.words.insert(filter_key(column, value));
-        });
-        !before.contains(&place.id) & self.ids.insert(place.id)
-    }
-
-    fn draft(&self, table: Table, day: Day, file: &str, bytes: u64, sums: Vec<u8>) -> Draft {
-        let ids: HashSet<i64> = self.ids.iter().map(|id| id_key(*id)).collect();
-        let (time_from, time_to) = self.times.unwrap_or((Nanos::MAX, Nanos::MIN));
-        Draft {
-            table,
-            day,
-            file: file.to_owned(),
-            rows: self.rows,
-            bytes,
-            time_from,
-            time_to,
-            words: Filter::of(&self.words).to_bytes(),
-            ids: Filter::of(&ids).to_bytes(),
-            sums,
-            shared: None,
-        }
-    }
-}
-
 fn folder(file: &str) -> &str {
     file.rsplit_once('/').map_or(file, |(folder, _)| folder)
-}
-
-/// Table and day of a file below the store's folder.
-fn place(file: &str) -> Option<(Table, Day)> {
-    let (table, rest) = file.split_once("/day=")?;
-    let table = match table {
-        "events" => Table::Events,
-        "objects" => Table::Objects,
-        _ => return None,
-    };
-    Some((table, rest.split_once('/')?.0.parse().ok()?))
 }

@@ -9,6 +9,7 @@ use whathappened_model::time::Nanos;
 use crate::catalogue::CatalogueUpdate;
 use crate::damage;
 use crate::error::StoreError;
+use crate::hot;
 use crate::limits::Retained;
 use crate::lock::Lock;
 use crate::record::Table;
@@ -50,16 +51,23 @@ impl Store {
             rows: old.iter().map(|one| one.rows).sum(),
             bytes: old.iter().map(|one| one.bytes).sum(),
         };
+        // Where the list is wrong about a segment, nobody knows how old what is left is.
+        let begins = kept.iter().map(|one| one.time_from);
+        let begins = begins.filter(|at| *at != Nanos::MIN).min();
+        let (facts, objects) =
+            hot::count_damaged(&self.db).map_err(StoreError::database(&self.db_path))?;
+        let is_known = facts + objects == 0 && kept.iter().all(|one| !one.is_doubtful);
         self.commit(&[], &old, &CatalogueUpdate::default(), (now, now), |tx, _| {
             // Of pods and workloads that ended before everything that is left, nothing is left.
-            let left: Option<Nanos> = tx.query_row(
-                "SELECT min(at) FROM (
-                   SELECT min(time_from) AS at FROM segments WHERE time_from > ?1
-                   UNION ALL SELECT min(time) FROM hot WHERE time > ?1)",
+            let hot: Option<Nanos> = tx.query_row(
+                "SELECT min(time) FROM hot WHERE time > ?1",
                 [Nanos::MIN],
                 |row| row.get(0),
             )?;
-            let left = left.unwrap_or(Nanos::MAX);
+            let left = match is_known {
+                true => begins.into_iter().chain(hot).min().unwrap_or(Nanos::MAX),
+                false => Nanos::MIN,
+            };
             tx.execute(
                 "DELETE FROM names WHERE bearer IN (SELECT uid FROM entities WHERE last < ?1 AND uid <> '')",
                 [left],

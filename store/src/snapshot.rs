@@ -1,6 +1,6 @@
 //! One moment of a store: what is read of it fits together.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use crate::error::StoreError;
 use crate::incidents::{self, StoredIncident, StoredVerdict};
 use crate::record::{Class, Fact, Object, Record, Table};
 use crate::scope::{MatchTier, ScopedRows};
-use crate::segment::{self, Rows, Segment, SubjectKey, subject_key};
+use crate::segment::{self, Filter, Rows, Segment, SubjectKey, subject_key};
 use crate::store::Store;
 use crate::{damage, hot, scope};
 
@@ -35,14 +35,30 @@ pub struct Snapshot<'a> {
     access_filter: AccessFilter,
     /// Segments that turned out to be unreadable, by file.
     noted: RefCell<BTreeMap<String, (DamagedSegment, Coverage)>>,
+    /// Segments about which the list turned out to be wrong, by file: none of their rows
+    /// is missing.
+    doubted: RefCell<BTreeMap<String, Coverage>>,
+    /// How often a row of the catalogue was not what was written.
+    wrong_entities: Cell<u64>,
 }
 
 impl<'a> Snapshot<'a> {
     pub(crate) fn take(store: &'a Store, access: &Access) -> Result<Self, StoreError> {
         let take = || {
             let tx = store.db.unchecked_transaction()?;
-            let events = segment::live(&tx, Table::Events, None)?;
-            let objects = segment::live(&tx, Table::Objects, None)?;
+            let mut events = segment::live(&tx, Table::Events, None)?;
+            let mut objects = segment::live(&tx, Table::Objects, None)?;
+            let mut doubted = BTreeMap::new();
+            for one in events.iter_mut().chain(&mut objects) {
+                if one.is_doubtful
+                    && let Some(what) = segment::wrong(&tx, one)?
+                {
+                    // Whoever reads it needs to know how long it is.
+                    let found = one.path(&store.root).metadata();
+                    one.bytes = found.map_or(one.bytes, |file| file.len());
+                    doubted.insert(one.file.clone(), damage::index_row(one, what));
+                }
+            }
             let access_filter = AccessFilter::new(&tx, access)?;
             Ok(Self {
                 store,
@@ -51,6 +67,8 @@ impl<'a> Snapshot<'a> {
                 events,
                 objects,
                 noted: RefCell::default(),
+                doubted: RefCell::new(doubted),
+                wrong_entities: Cell::new(0),
             })
         };
         take().map_err(StoreError::database(&store.db_path))
@@ -60,6 +78,7 @@ impl<'a> Snapshot<'a> {
         CatalogueView {
             db: &self.tx,
             access_filter: &self.access_filter,
+            wrong: &self.wrong_entities,
         }
     }
 
@@ -98,15 +117,17 @@ impl<'a> Snapshot<'a> {
     }
 
     /// What of some rows of coverage may be seen, and a row for each segment that
-    /// turned out to be unreadable so far.
+    /// turned out to be unreadable so far, or about which the list is wrong.
     #[must_use]
     pub fn coverage_of(&self, mut rows: Vec<Coverage>) -> Vec<Coverage> {
-        let noted = self.noted.borrow();
+        let (noted, doubted) = (self.noted.borrow(), self.doubted.borrow());
         let new: Vec<Coverage> = noted
             .values()
             .map(|(_, row)| row)
-            .filter(|row| !rows.contains(row))
+            .chain(doubted.values())
             .cloned()
+            .chain((self.wrong_entities.get() > 0).then(damage::catalogue_row))
+            .filter(|row| !rows.contains(row))
             .collect();
         rows.extend(new);
         let seen = rows
@@ -243,8 +264,21 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// When the database cannot be read.
     pub fn may_hold(&self, segment: &Segment, keys: &[i64]) -> Result<bool, StoreError> {
-        let filter = segment::filter(&self.tx, self.store.origin(), segment, FilterOf::Words)?;
+        let filter = self.words(segment)?;
         Ok(keys.iter().any(|key| filter.may_hold(*key)))
+    }
+
+    /// The filter of a segment's words; where the list is wrong about it, that is noted.
+    fn words(&self, segment: &Segment) -> Result<Filter, StoreError> {
+        let listed = segment::filter(&self.tx, self.store.origin(), segment, FilterOf::Words)?;
+        if !listed.is_whole {
+            let row = damage::index_row(segment, "which words are in it");
+            self.doubted
+                .borrow_mut()
+                .entry(segment.file.clone())
+                .or_insert(row);
+        }
+        Ok(listed.filter)
     }
 
     /// Fetches the filters of what touches a window, all at once, where they are kept
@@ -412,7 +446,7 @@ impl<'a> Snapshot<'a> {
             if !segment.touches(window) {
                 continue;
             }
-            let filter = segment::filter(&self.tx, self.store.origin(), segment, FilterOf::Words)?;
+            let filter = self.words(segment)?;
             let here: BTreeSet<SubjectKey> = keys
                 .iter()
                 .filter(|(key, _)| filter.may_hold(*key))

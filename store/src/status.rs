@@ -5,7 +5,7 @@ use crate::error::StoreError;
 use crate::record::Table;
 use crate::segment::Segment;
 use crate::store::Store;
-use crate::{damage, hot, segment};
+use crate::{catalogue, damage, hot, segment};
 
 /// What a store holds, for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -114,6 +114,9 @@ impl Store {
                 status.segments += 1;
                 status.segment_bytes += one.bytes;
                 days.insert(one.day);
+                if closely && let Some(what) = segment::wrong(&self.db, &one).map_err(failed())? {
+                    status.database.push(damage::index_detail(&one, what));
+                }
                 if one.time_from != i64::MIN && table == Table::Events {
                     status.from = Some(
                         status
@@ -121,7 +124,7 @@ impl Store {
                             .map_or(one.time_from, |at| at.min(one.time_from)),
                     );
                 }
-                if one.time_to != i64::MIN {
+                if one.time_to != i64::MIN && !one.is_doubtful {
                     status.to = status.to.max(Some(one.time_to));
                 }
             }
@@ -140,13 +143,16 @@ impl Store {
         status.from = status.from.into_iter().chain(first).min();
         status.to = status.to.max(last);
         status.days = days.len() as u64;
-        status.database = self.trouble()?;
+        status.database.splice(..0, self.trouble()?);
         if closely {
             status.unlisted = self.unlisted()?;
             let damaged = hot::coverage(&self.db).map_err(failed())?;
             status
                 .database
                 .extend(damaged.into_iter().filter_map(|row| row.detail));
+            if catalogue::count_wrong(&self.db).map_err(failed())? > 0 {
+                status.database.push(damage::CATALOGUE.to_owned());
+            }
         }
         status.entities = self.count(
             "SELECT count(*) FROM entities WHERE kind <> 'Heard'",

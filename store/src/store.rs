@@ -507,10 +507,7 @@ impl Store {
             }
             for old in dropped {
                 segment::remove(&tx, old, now)?;
-                tx.execute(
-                    "UPDATE hot SET replaces = ?2 WHERE replaces = ?1",
-                    rusqlite::params![old.id, segment],
-                )?;
+                hot::shadow_instead(&tx, old.id, segment)?;
             }
             seen.write(&tx)?;
             also(&tx, segment)?;

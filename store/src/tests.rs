@@ -5,6 +5,7 @@ mod backup;
 mod crash;
 mod damage;
 mod full;
+mod index_damage;
 mod many;
 mod once;
 mod samples;

@@ -1,13 +1,17 @@
 //! Whether everything that is kept is what was written.
 
+use whathappened_model::time::Nanos;
+
+use crate::catalogue::{self, CatalogueUpdate};
 use crate::damage;
+use crate::elsewhere::FilterOf;
 use crate::error::StoreError;
 use crate::health::{self, Look};
 use crate::hot;
 use crate::incidents;
 use crate::metadata;
-use crate::record::{Fact, Object, Record, Table};
-use crate::segment::{self, Rows, Segment};
+use crate::record::{Fact, FactOrObject, Object, Record, Table};
+use crate::segment::{self, Rows, Segment, id_key, subject_key};
 use crate::store::Store;
 
 /// What was found.
@@ -25,9 +29,21 @@ pub struct Verified {
     pub unknown: Vec<String>,
     /// What the database says of itself where it is not well.
     pub database: Vec<String>,
-    /// What else the database keeps that is not what was written: rows that came lately,
-    /// incidents, verdicts on them, rows of coverage.
+    /// What else the database keeps that is not what was written: rows of the list of
+    /// segments, rows that came lately, incidents, verdicts on them, rows of coverage.
     pub kept: Vec<String>,
+}
+
+/// A segment that was read to its end.
+pub(crate) struct Decoded {
+    /// Whether there were checksums to compare it with.
+    has_sums: bool,
+    /// How many rows it has.
+    pub(crate) rows: u64,
+    /// What the list says of it that hides some of its rows.
+    pub(crate) hides: Option<&'static str>,
+    /// How many of its pods the catalogue does not know.
+    pub(crate) unknown_pods: usize,
 }
 
 impl Verified {
@@ -61,18 +77,33 @@ impl Store {
             };
             verified.damaged.push((aside.segment.file, why));
         }
+        let begins = self.begins()?;
+        let mut unknown = 0;
         for table in [Table::Events, Table::Objects] {
             for one in segment::live(&self.db, table, None).map_err(failed())? {
                 progress(&one);
+                if let Some(what) = segment::wrong(&self.db, &one).map_err(failed())? {
+                    verified.kept.push(damage::index_detail(&one, what));
+                }
                 let read = match table {
-                    Table::Events => self.decode::<Fact>(&one),
-                    Table::Objects => self.decode::<Object>(&one),
+                    Table::Events => self.decode::<Fact>(&one, begins),
+                    Table::Objects => self.decode::<Object>(&one, begins),
                 };
                 match read {
-                    Ok(has_sums) => {
+                    Ok(found) if found.rows != one.rows && !one.is_doubtful => {
+                        let why = format!("it has {} rows instead of {}", found.rows, one.rows);
+                        verified.damaged.push((one.file, why));
+                    }
+                    Ok(found) => {
                         verified.segments += 1;
-                        verified.rows += one.rows;
-                        verified.unchecked += u64::from(!has_sums);
+                        verified.rows += found.rows;
+                        unknown += found.unknown_pods;
+                        verified.unchecked += u64::from(!found.has_sums);
+                        // Of an older program's row, the segment itself is all that tells.
+                        let hides = found.hides.filter(|_| !one.is_doubtful);
+                        verified
+                            .kept
+                            .extend(hides.map(|what| damage::index_detail(&one, what)));
                     }
                     Err(error) if error.is_damage() => {
                         verified.damaged.push((one.file, damage::why(&error)));
@@ -81,7 +112,24 @@ impl Store {
                 }
             }
         }
+        if unknown > 0 || catalogue::count_wrong(&self.db).map_err(failed())? > 0 {
+            verified.kept.push(damage::CATALOGUE.to_owned());
+        }
         Ok(verified)
+    }
+
+    /// The earliest time that a segment tells of; nobody keeps what ended before it in
+    /// the catalogue.
+    pub(crate) fn begins(&self) -> Result<Nanos, StoreError> {
+        let mut begins = Nanos::MAX;
+        for table in [Table::Events, Table::Objects] {
+            let live = segment::live(&self.db, table, None);
+            let live = live.map_err(StoreError::database(&self.db_path))?;
+            let known = live.iter().map(|one| one.time_from);
+            let known = known.filter(|at| *at != Nanos::MIN);
+            begins = known.fold(begins, Nanos::min);
+        }
+        Ok(begins)
     }
 
     /// Kept rows of the database that are not what was written.
@@ -125,22 +173,39 @@ impl Store {
         .map_err(StoreError::database(&self.db_path))
     }
 
-    /// Whether there were checksums to compare it with.
-    fn decode<R: Record>(&self, one: &Segment) -> Result<bool, StoreError> {
+    /// Reads a segment to its end. Pods that ended before `begins` may be forgotten.
+    pub(crate) fn decode<R: Record + Into<FactOrObject>>(
+        &self,
+        one: &Segment,
+        begins: Nanos,
+    ) -> Result<Decoded, StoreError> {
         let file = self.open_segment(one)?;
         let has_sums = file.has_sums();
         if has_sums {
             file.compare()?;
         }
-        let mut rows = 0;
+        let ids = segment::filter(&self.db, self.origin(), one, FilterOf::Ids)?;
+        let words = segment::filter(&self.db, self.origin(), one, FilterOf::Words)?;
+        let (mut rows, mut hides, mut seen) = (0, None, CatalogueUpdate::default());
         for row in Rows::<R>::open(file)? {
-            row?;
+            let row = row?;
+            let place = row.place();
+            if place.time < one.time_from || row.last() > one.time_to {
+                hides = Some("of which time it is");
+            } else if !ids.filter.may_hold(id_key(place.id)) {
+                hides = Some("which ids are in it");
+            } else if !words.filter.may_hold(subject_key(&place)) {
+                hides = Some("which words are in it");
+            }
             rows += 1;
+            seen.see(&row.into());
         }
-        if rows != one.rows {
-            let why = format!("it has {rows} rows instead of {}", one.rows);
-            return Err(StoreError::damaged(&one.path(&self.root), why));
-        }
-        Ok(has_sums)
+        let unknown = seen.unknown_pods(&self.db, begins);
+        Ok(Decoded {
+            has_sums,
+            rows,
+            hides,
+            unknown_pods: unknown.map_err(StoreError::database(&self.db_path))?,
+        })
     }
 }

@@ -178,6 +178,39 @@ fn rows_come_in_the_form_asked_for_and_say_what_is_left_out() {
     );
 }
 
+/// A quarter more than the limit passed, and in one row.
+#[test]
+fn no_answer_is_longer_than_the_limit() {
+    let service = Service::start(&[INPUT], "[serve.sql]\nmax_bytes = '1MiB'\n");
+    for (accept, form) in [
+        ("accept: text/csv", "csv"),
+        ("accept: application/json", "json"),
+        ("accept: application/vnd.apache.arrow.stream", "arrow"),
+    ] {
+        let one = |letters: u32| format!("SELECT repeat('x', {letters}) AS r");
+        let fits = service.sql(one(1_000_000).as_bytes(), &[accept]);
+        assert_eq!(fits.status, 200, "{form}: {}", fits.text());
+        assert!(fits.body.len() > 1_000_000, "{form}");
+        for letters in [1_048_576, 1_250_000, 4_000_000] {
+            let refused = service.sql(one(letters).as_bytes(), &[accept]);
+            assert!(refused.status >= 400, "{form}: {letters} letters");
+        }
+        // A batch of Arrow's shares the texts of all its rows.
+        if form == "arrow" {
+            continue;
+        }
+        let many = b"SELECT repeat('x', 900) AS r FROM generate_series(1, 5000)";
+        let cut = service.sql(many, &[accept]);
+        assert_eq!(cut.status, 200, "{form}: {}", cut.text());
+        assert!(cut.head.contains("whathappened-truncated: true"), "{form}");
+        assert!(
+            (900_000..=1 << 20).contains(&cut.body.len()),
+            "{form}: {}",
+            cut.body.len()
+        );
+    }
+}
+
 /// Over a store that nobody had asked anything, `incidents` was empty without a word.
 #[test]
 fn incidents_are_explained_before_a_statement_shows_them() {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::public_names;
 
 /// What a text has to have for there to be such a place: most have none.
-const SIGNS: [&str; 19] = [
+const SIGNS: [&str; 26] = [
     "namespace",
     "kubernetes.io/metadata.name",
     "kubectl",
@@ -27,10 +27,18 @@ const SIGNS: [&str; 19] = [
     ".pod.cluster",
     "serviceaccount",
     "/log/",
+    // `job X`, `experiment X`, where X is a name of others
+    "job",
+    "experiment",
+    "workload",
+    "deployment",
+    "set",
+    "displaced",
+    "replaced",
 ];
 
 /// What a name of something in a namespace follows.
-const KINDS: [&str; 22] = [
+pub(super) const KINDS: [&str; 28] = [
     "pod",
     "pods",
     "service",
@@ -52,6 +60,12 @@ const KINDS: [&str; 22] = [
     "persistentvolumeclaim",
     "queue",
     "localqueue",
+    "quota",
+    "resourcequota",
+    "cronjob",
+    "daemonset",
+    "mpijob",
+    "experiment",
     "name",
 ];
 
@@ -79,6 +93,9 @@ pub(super) trait HidePolicy {
     fn is_foreign(&self, namespace: &str) -> bool;
     /// Whether the catalogue knows it as one of others.
     fn is_known(&self, namespace: &str) -> bool;
+    /// Whether a workload or an experiment of others, and nobody else's, has this name,
+    /// in lower case.
+    fn is_workload(&self, name: &str) -> bool;
     /// Whether something of this name is the caller's own.
     fn is_own(&self, name: &str) -> bool;
 }
@@ -101,6 +118,7 @@ pub(super) fn find(lower: &str, judge: &dyn HidePolicy) -> Vec<Range<usize>> {
         places.logs(at);
         places.pair(at);
         places.kubelet(at);
+        places.workload(at);
     }
     places.found
 }
@@ -226,7 +244,7 @@ impl MentionScan<'_> {
     fn beside(&mut self, of: usize) {
         for at in of.saturating_sub(BESIDE)..=of + BESIDE {
             let kind = self.back(at, 1);
-            let (Some(join), true) = (join(self.before(at)), KINDS.contains(&kind)) else {
+            let (Some(join), true) = (join(self.before(at)), is_kind(kind)) else {
                 continue;
             };
             let word = self.token(at);
@@ -272,11 +290,11 @@ impl MentionScan<'_> {
             "by" => TAKERS.contains(&self.back(at, 2)) && join == Joiner::Space,
             // A name with a slash is a key of a label or a resource.
             "name" => false,
-            head => KINDS.contains(&head) || PAIRED.contains(&head),
+            head => is_kind(head) || PAIRED.contains(&head),
         };
         let is_word = public_names::is_sentence(word)
             || public_names::is_ordinary(word) && !self.judge.is_known(word)
-            || KINDS.contains(&word)
+            || is_kind(word)
             || self.judge.is_own(word);
         let is_own = self.judge.is_own(of);
         if !is_headed || is_word || !self.is_foreign(at) {
@@ -309,6 +327,28 @@ impl MentionScan<'_> {
         self.span(from, at);
     }
 
+    /// `job X`, `JobSet X preempted`, `preempted by X`
+    fn workload(&mut self, at: usize) {
+        let word = self.token(at);
+        if word.is_empty() || !self.judge.is_workload(word) {
+            return;
+        }
+        let Some(join) = join(self.before(at)) else {
+            return;
+        };
+        let head = self.back(at, 1);
+        let is_headed = match head {
+            "by" => TAKERS.contains(&self.back(at, 2)),
+            "name" => false,
+            head => is_kind(head),
+        };
+        let is_word = public_names::is_sentence(word)
+            || join == Joiner::Space && public_names::is_ordinary(word);
+        if is_headed && !is_word {
+            self.hide(at);
+        }
+    }
+
     /// `service.X.svc`, `10-0-0-1.X.pod.cluster.local`
     fn domain(&mut self, at: usize) {
         let is_domain = self.before(at + 1) == "."
@@ -339,6 +379,14 @@ impl MentionScan<'_> {
             self.span(at, at + 1);
         }
     }
+}
+
+/// Whether a name of something in a namespace follows a word, which may be a plural.
+fn is_kind(word: &str) -> bool {
+    KINDS.contains(&word)
+        || word
+            .strip_suffix('s')
+            .is_some_and(|one| KINDS.contains(&one))
 }
 
 /// How a name is joined to what it follows.

@@ -7,9 +7,12 @@
 //! else is not there.
 
 mod mentions;
+mod name_finder;
 mod protected_names;
 mod public_names;
+mod readings;
 mod rows;
+mod workload_names;
 
 use rusqlite::Connection;
 use whathappened_model::coverage::Coverage;

@@ -1,17 +1,26 @@
 //! Names of what others own, to be found in texts and hidden there.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use rusqlite::Connection;
 
 use super::mentions::{self, HidePolicy};
+use super::name_finder::{NameFinder, parts};
 use super::public_names::{self, EVERYWHERE, SYSTEM};
-use super::{OUTSIDE, may_see};
+use super::readings::readings;
+use super::{OUTSIDE, may_see, workload_names};
 use crate::access::Access;
+use crate::catalogue::{ENTITY, LOG, TAGGED, is_entity_whole, sum_column};
 
 /// What stands where a name was.
 pub(super) const HIDDEN: &str = "[hidden]";
+
+/// Letters of the shortest uid that is like no other word.
+const LEAST: usize = 8;
+
+/// Letters of the longest word that may hold a name of the caller's own.
+const LONGEST: usize = 512;
 
 /// Who owns which names.
 #[derive(Debug, Default)]
@@ -20,6 +29,8 @@ pub(super) struct ProtectedNames {
     own: HashSet<String>,
     /// Those of others.
     others: HashSet<String>,
+    /// Names of machines, which belong to nobody.
+    machines: HashSet<String>,
     /// Names and ids of instances that are no machines under nodes but members
     /// of experiments.
     members: HashSet<String>,
@@ -28,6 +39,10 @@ pub(super) struct ProtectedNames {
     /// What may not stand in a text of the caller's own: names of others' pods,
     /// their uids, and names of others' namespaces.
     foreign: NameFinder,
+    /// Names of others' workloads and experiments, in lower case.
+    workloads: HashSet<String>,
+    /// Those of them that tell whose they are wherever they stand.
+    telling: NameFinder,
     /// Namespaces of others that the catalogue knows, in lower case.
     namespaces: HashSet<String>,
     /// The caller's own, in lower case.
@@ -41,6 +56,10 @@ impl HidePolicy for ProtectedNames {
 
     fn is_known(&self, namespace: &str) -> bool {
         self.namespaces.contains(namespace)
+    }
+
+    fn is_workload(&self, name: &str) -> bool {
+        self.workloads.contains(name)
     }
 
     fn is_own(&self, name: &str) -> bool {
@@ -73,6 +92,7 @@ impl Row {
 struct CatalogueNames {
     all: BTreeSet<String>,
     pods: BTreeSet<String>,
+    workloads: BTreeSet<String>,
     namespaces: BTreeSet<String>,
     machines: HashSet<String>,
     /// Identities of the caller's own.
@@ -86,9 +106,10 @@ impl ProtectedNames {
     pub(super) fn read(db: &Connection, access: &Access) -> rusqlite::Result<Self> {
         let mut words = Self::default();
         let mut found = CatalogueNames::default();
-        let mut rows = db.prepare(
-            "SELECT kind, namespace, name, uid, node, owner FROM entities WHERE kind <> 'Heard'",
-        )?;
+        let sum = sum_column(db, "entities")?;
+        let mut rows = db.prepare(&format!(
+            "SELECT {ENTITY}, {sum} FROM entities WHERE kind <> 'Heard'"
+        ))?;
         let mut rows = rows.query([])?;
         while let Some(row) = rows.next()? {
             let one = Row {
@@ -96,9 +117,13 @@ impl ProtectedNames {
                 namespace: row.get(1)?,
                 name: row.get(2)?,
                 uid: row.get(3)?,
-                node: row.get(4)?,
-                owner: row.get(5)?,
+                owner: row.get(4)?,
+                node: row.get(5)?,
             };
+            // What is not what was written makes nothing the caller's own.
+            if !is_entity_whole(row)? && may_see(access, &one.kind, &one.namespace) {
+                continue;
+            }
             words.take(one, access, &mut found);
         }
         let mut named = db.prepare("SELECT name, bearer FROM names")?;
@@ -108,6 +133,7 @@ impl ProtectedNames {
             if found.bearers.contains(&bearer) {
                 words.own.insert(name);
             } else if !found.system.contains(&bearer) {
+                found.workloads.insert(name.clone());
                 found.all.insert(name);
             }
         }
@@ -116,6 +142,7 @@ impl ProtectedNames {
         let CatalogueNames {
             all,
             pods,
+            workloads,
             namespaces,
             machines,
             ..
@@ -130,13 +157,29 @@ impl ProtectedNames {
                 || EVERYWHERE.contains(&word.as_str())
         };
         words.all = NameFinder::new(all.union(&pods).filter(|word| !free(word)));
+        let named = workloads.iter().filter(|word| !free(word));
+        words.telling = NameFinder::new(named.clone().filter(|word| {
+            let word = word.to_ascii_lowercase();
+            workload_names::is_telling(&word)
+        }));
+        let workloads = named.map(lower).collect();
         // Alone and in other people's words an ordinary word names no namespace.
         let named = namespaces.iter().filter(|name| {
             let name = name.to_ascii_lowercase();
             words.is_foreign(&name) && !public_names::is_ordinary(&name)
         });
-        let foreign = pods.iter().chain(named);
+        // Where a name may have no hyphen, programs write another sign.
+        let telling = pods
+            .iter()
+            .filter(|name| workload_names::is_telling(&name.to_ascii_lowercase()));
+        let joined: Vec<String> = telling
+            .chain(named.clone())
+            .map(|name| name.replace('-', "_"))
+            .collect();
+        let foreign = pods.iter().chain(named).chain(&joined);
         words.foreign = NameFinder::new(foreign.filter(|word| !free(word)));
+        words.workloads = workloads;
+        words.machines = machines;
         Ok(words)
     }
 
@@ -185,6 +228,13 @@ impl ProtectedNames {
                 uid,
             ]);
         } else {
+            // Of what nobody else can have, no word is an ordinary one.
+            if uid.len() >= LEAST && !public_names::is_ordinary(&uid) {
+                found.pods.insert(uid.clone());
+            }
+            if kind != "Namespace" && kind != LOG && kind != TAGGED {
+                found.workloads.insert(name.clone());
+            }
             found.all.extend([name, uid]);
         }
         if !OUTSIDE.contains(&kind.as_str()) {
@@ -212,25 +262,68 @@ impl ProtectedNames {
 
     /// A text without any name of others; `None` where it has none.
     pub(super) fn hide_all(&self, text: &str) -> Option<String> {
-        self.all.hide(text)
+        self.hide(text, &|lower| self.all.ranges(lower))
+    }
+
+    /// A text without what is found in it, however it is read.
+    fn hide(&self, text: &str, find: &dyn Fn(&str) -> Vec<Range<usize>>) -> Option<String> {
+        let mut ranges = Vec::new();
+        for (begin, piece) in pieces(text) {
+            for reading in readings(piece) {
+                let mut found = find(&reading.lower);
+                found.retain(|place| !self.is_within_own(&reading.lower, place));
+                let places = found.iter().map(|place| reading.place(place));
+                ranges.extend(places.map(|place| begin + place.start..begin + place.end));
+            }
+        }
+        cover(text, ranges)
+    }
+
+    /// Whether what was found is a part of a name of the caller's own, or of a machine's.
+    fn is_within_own(&self, lower: &str, place: &Range<usize>) -> bool {
+        let goes_on = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '.');
+        let (before, behind) = (&lower[..place.start], &lower[place.end..]);
+        let start = before.trim_end_matches(goes_on).len();
+        let end = lower.len() - behind.trim_start_matches(goes_on).len();
+        let token = &lower[start..end];
+        if token.len() == place.len() || token.len() > LONGEST {
+            return false;
+        }
+        let parts: Vec<Range<usize>> = parts(token)
+            .into_iter()
+            .map(|part| start + part.start..start + part.end)
+            .collect();
+        let begins = parts.iter().filter(|part| part.start <= place.start);
+        begins.into_iter().any(|first| {
+            let ends = parts.iter().filter(|part| part.end >= place.end);
+            ends.into_iter().any(|last| {
+                let is_longer = last.end - first.start > place.len();
+                let name = &lower[first.start..last.end];
+                is_longer && (self.own.contains(name) || self.machines.contains(name))
+            })
+        })
     }
 
     /// What a record says of a machine, without any name of others, also of those that
     /// no catalogue knows; `None` where it has none.
     pub(super) fn hide_told(&self, text: &str) -> Option<String> {
-        let lower = text.to_ascii_lowercase();
-        let mut ranges = self.all.ranges(&lower);
-        ranges.extend(mentions::find(&lower, self));
-        cover(text, ranges)
+        self.hide(text, &|lower| {
+            let mut ranges = self.all.ranges(lower);
+            ranges.extend(mentions::find(lower, self));
+            ranges
+        })
     }
 
-    /// A text of the caller's own without the names of others' pods and
+    /// A text of the caller's own without the names of others' pods, workloads and
     /// namespaces; `None` where it has none.
     pub(super) fn hide_foreign(&self, text: &str) -> Option<String> {
-        let lower = text.to_ascii_lowercase();
-        let mut ranges = self.foreign.ranges(&lower);
-        ranges.extend(mentions::find(&lower, self));
-        cover(text, ranges)
+        self.hide(text, &|lower| {
+            let mut ranges = self.foreign.ranges(lower);
+            let telling = self.telling.ranges(lower).into_iter();
+            ranges.extend(telling.filter(|place| workload_names::stands(lower, place)));
+            ranges.extend(mentions::find(lower, self));
+            ranges
+        })
     }
 
     /// Whether a value under a name is the name of a namespace of others.
@@ -256,70 +349,23 @@ impl ProtectedNames {
     }
 }
 
-/// Finds names in texts where nothing of a name goes on before or after them.
-#[derive(Debug, Default)]
-struct NameFinder {
-    words: HashSet<String>,
-    /// For the first part of names how many parts the longest of them has.
-    first: HashMap<String, usize>,
-}
-
-impl NameFinder {
-    fn new<'a>(words: impl Iterator<Item = &'a String>) -> Self {
-        let mut finder = Self::default();
-        for word in words {
-            let word = word.to_ascii_lowercase();
-            let parts = parts(&word);
-            // A single letter is in every text.
-            let (Some(first), true) = (parts.first(), word.len() > 1) else {
-                continue;
-            };
-            let longest = finder
-                .first
-                .entry(word[first.clone()].to_owned())
-                .or_default();
-            *longest = parts.len().max(*longest);
-            // What stands around the parts of a label's value is no part of them.
-            let end = parts.last().map_or(word.len(), |last| last.end);
-            finder.words.insert(word[first.start..end].to_owned());
-        }
-        finder
-    }
-
-    fn hide(&self, text: &str) -> Option<String> {
-        cover(text, self.ranges(&text.to_ascii_lowercase()))
-    }
-
-    /// Where its words stand in a text in lower case.
-    fn ranges(&self, lower: &str) -> Vec<Range<usize>> {
-        let mut ranges = Vec::new();
-        if self.words.is_empty() {
-            return ranges;
-        }
-        let parts = parts(lower);
-        let mut at = 0;
-        while let Some(part) = parts.get(at) {
-            let longest = self.first.get(&lower[part.clone()]).copied();
-            let found = longest.and_then(|longest| {
-                let last = (at + longest).min(parts.len());
-                (at..last).rev().find(|last| {
-                    let end = parts.get(*last).map_or(part.end, |part| part.end);
-                    self.words.contains(&lower[part.start..end])
-                })
-            });
-            let Some(last) = found else {
-                at += 1;
-                continue;
-            };
-            ranges.push(part.start..parts.get(last).map_or(part.end, |part| part.end));
-            at = last + 1;
-        }
-        ranges
-    }
+/// A text in pieces that overlap by more than a name and what is told of it, each with
+/// where it begins: what a long one is decoded into is much longer than itself.
+fn pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    const PIECE: usize = 256 << 10;
+    const OVERLAP: usize = 2 << 10;
+    let mut begin = Some(0);
+    std::iter::from_fn(move || {
+        let from = begin?;
+        let to = text.ceil_char_boundary(from + PIECE + OVERLAP);
+        let next = text.ceil_char_boundary(from + PIECE);
+        begin = Some(next).filter(|_| to < text.len());
+        Some((from, &text[from..to]))
+    })
 }
 
 /// A text with some ranges of it hidden; those that overlap are hidden as one.
-fn cover(text: &str, mut ranges: Vec<Range<usize>>) -> Option<String> {
+pub(super) fn cover(text: &str, mut ranges: Vec<Range<usize>>) -> Option<String> {
     if ranges.is_empty() {
         return None;
     }
@@ -335,26 +381,6 @@ fn cover(text: &str, mut ranges: Vec<Range<usize>>) -> Option<String> {
     }
     hidden.push_str(&text[reported..]);
     Some(hidden)
-}
-
-/// The runs of letters and digits of a text.
-fn parts(text: &str) -> Vec<Range<usize>> {
-    let mut parts = Vec::new();
-    let mut begun = None;
-    for (at, letter) in text.char_indices() {
-        match (letter.is_alphanumeric(), begun) {
-            (true, None) => begun = Some(at),
-            (false, Some(from)) => {
-                parts.push(from..at);
-                begun = None;
-            }
-            _ => {}
-        }
-    }
-    if let Some(from) = begun {
-        parts.push(from..text.len());
-    }
-    parts
 }
 
 #[cfg(test)]
@@ -509,6 +535,28 @@ mod tests {
     }
 
     #[test]
+    fn a_name_in_a_long_text_is_hidden_wherever_it_is_cut() {
+        let words = words();
+        let border = 256 << 10;
+        for at in [
+            0,
+            border - 12,
+            border - 1,
+            border,
+            border + 2_040,
+            3 * border,
+        ] {
+            let text = format!(
+                "{} %2Fzebrateam%2F {}",
+                "é".repeat(at / 2),
+                "x".repeat(border)
+            );
+            let hidden = words.hide_foreign(&text).unwrap();
+            assert_eq!(hidden, text.replace("zebrateam", "[hidden]"), "{at}");
+        }
+    }
+
+    #[test]
     fn what_tells_of_no_other_namespace_stays_as_it_is() {
         let words = words();
         for text in [
@@ -539,24 +587,6 @@ mod tests {
             "",
         ] {
             assert_eq!(words.hide_foreign(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_name_is_hidden_where_it_stands_alone_or_in_a_longer_one() {
-        let words = ["blue-0", "blue", "team b/x_y"].map(str::to_owned);
-        let finder = NameFinder::new(words.iter());
-        for (text, hidden) in [
-            ("pod blue-0 died", "pod [hidden] died"),
-            ("BLUE-0.svc:blue", "[hidden].svc:[hidden]"),
-            ("blue-01", "[hidden]-01"),
-            ("(Team B/x_y) é", "([hidden]) é"),
-            ("ü blue", "ü [hidden]"),
-        ] {
-            assert_eq!(finder.hide(text).as_deref(), Some(hidden), "{text}");
-        }
-        for text in ["", "bluebird", "é", "team", "0-blues"] {
-            assert_eq!(finder.hide(text), None, "{text}");
         }
     }
 }

@@ -152,6 +152,13 @@ const ORDINARY: [&str; 104] = [
     "worker",
 ];
 
+/// Words that many a workload is called by, together with a number or with each other.
+const GENERIC: [&str; 28] = [
+    "base", "baseline", "chief", "debug", "demo", "eval", "example", "exp", "finetune", "large",
+    "launcher", "leader", "main", "mini", "new", "pretrain", "replica", "run", "runs", "server",
+    "sft", "small", "step", "sweep", "task", "tmp", "train", "trainer",
+];
+
 /// Words that follow "namespace" in a sentence and are no name.
 const SENTENCE: [&str; 58] = [
     "a",
@@ -222,6 +229,11 @@ pub(super) fn is_public(name: &str) -> bool {
 /// Whether a word says nothing where it stands alone; numbers do not.
 pub(super) fn is_ordinary(word: &str) -> bool {
     ORDINARY.contains(&word) || !word.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Whether a word says nothing in a workload's name.
+pub(super) fn is_generic(word: &str) -> bool {
+    GENERIC.contains(&word)
 }
 
 /// Whether a word only goes on with the sentence.

@@ -7,6 +7,7 @@ use whathappened_model::coverage::{resource_of, resource_of_object};
 use whathappened_model::event::{Event, SourceKind};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
+use super::sums::{self, ENTITY};
 use crate::day::Day;
 use crate::record::{Fact, FactOrObject, Record as _};
 
@@ -129,13 +130,18 @@ pub(crate) fn cluster(event: &Event) -> &str {
 
 /// All of it, in order.
 pub(crate) fn heard(db: &Connection) -> rusqlite::Result<Vec<Heard>> {
-    let mut statement = db.prepare_cached(
-        "SELECT uid, name, first, last FROM entities
-         WHERE uid >= 'heard/' AND uid < 'heard0' AND kind = 'Heard'",
-    )?;
+    let sum = sums::column(db, "entities")?;
+    let mut statement = db.prepare_cached(&format!(
+        "SELECT {ENTITY}, {sum} FROM entities
+         WHERE uid >= 'heard/' AND uid < 'heard0' AND kind = 'Heard'"
+    ))?;
     let read = |row: &Row<'_>| {
-        let (uid, name): (String, String) = (row.get(0)?, row.get(1)?);
-        let (from, to): (Nanos, Nanos) = (row.get(2)?, row.get(3)?);
+        // Of a source that is not known to have told, nobody says that it was silent.
+        if !sums::is_whole(row)? {
+            return Ok(None);
+        }
+        let (uid, name): (String, String) = (row.get("uid")?, row.get("name")?);
+        let (from, to): (Nanos, Nanos) = (row.get("first")?, row.get("last")?);
         let mut parts = name.split('/');
         let source = parts.next().and_then(SourceKind::parse);
         let resource = parts.next();

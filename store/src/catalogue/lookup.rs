@@ -1,6 +1,7 @@
 //! From a name to everything that may be meant by it. What is found here is
 //! loaded; which of it the name means is settled there, by the same tiers.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rusqlite::{Connection, Row, params};
@@ -8,6 +9,7 @@ use whathappened_core::graph::{deployment_of, is_queue_entry, makers};
 use whathappened_core::resolve::{LABELS, Name};
 
 use super::heard::HEARD;
+use super::sums::{self, ENTITY};
 use super::update::{ANNOTATIONS, GANG, JOBS, LOG, TAGGED};
 use super::{Entity, Root};
 use crate::access_filter::AccessFilter;
@@ -16,8 +18,10 @@ use crate::scope::MatchTier;
 /// Runs of one name that are loaded, the newest ones.
 const MOST_RUNS: usize = 200;
 
-fn entity(row: &Row<'_>) -> rusqlite::Result<Entity> {
-    Ok(Entity {
+/// An entity, and whether its row is what was written.
+fn entity(row: &Row<'_>) -> rusqlite::Result<(Entity, bool)> {
+    let is_whole = sums::is_whole(row)?;
+    let one = Entity {
         kind: row.get("kind")?,
         namespace: row.get("namespace")?,
         name: row.get("name")?,
@@ -26,7 +30,8 @@ fn entity(row: &Row<'_>) -> rusqlite::Result<Entity> {
         node: row.get("node")?,
         first: row.get("first")?,
         last: row.get("last")?,
-    })
+    };
+    Ok((one, is_whole))
 }
 
 /// The index holds only those that have an owner, which the condition must say.
@@ -35,13 +40,19 @@ const OWNED_BY: &str = "owner = ?1 AND owner <> ''";
 /// As above, of those that are somewhere.
 const ON_NODE: &str = "node = ?1 AND node <> ''";
 
-const COLUMNS: &str = "kind, namespace, name, uid, owner, node, first, last";
-
 /// The catalogue as one caller may see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CatalogueView<'a> {
     pub(crate) db: &'a Connection,
     pub(crate) access_filter: &'a AccessFilter,
+    /// How many rows turned out not to be what was written.
+    pub(crate) wrong: &'a Cell<u64>,
+}
+
+impl CatalogueView<'_> {
+    fn note_wrong(&self) {
+        self.wrong.set(self.wrong.get() + 1);
+    }
 }
 
 fn query(
@@ -49,16 +60,25 @@ fn query(
     condition: &str,
     values: &[&dyn rusqlite::ToSql],
 ) -> rusqlite::Result<Vec<Entity>> {
+    let sum = sums::column(look.db, "entities")?;
     let sql = format!(
-        "SELECT {COLUMNS} FROM entities WHERE {condition} ORDER BY last DESC, kind, namespace, name, uid"
+        "SELECT {ENTITY}, {sum} FROM entities WHERE {condition} ORDER BY last DESC, kind, namespace, name, uid"
     );
-    let mut found: Vec<Entity> = look
-        .db
-        .prepare_cached(&sql)?
-        .query_map(values, entity)?
-        .collect::<rusqlite::Result<_>>()?;
-    // What sources told when is no entity.
-    found.retain(|one| one.kind != HEARD && look.access_filter.entity(one));
+    let mut found = Vec::new();
+    for row in look.db.prepare_cached(&sql)?.query_map(values, entity)? {
+        let (one, is_whole) = row?;
+        if !is_whole {
+            look.note_wrong();
+            // Whose it is may be what is wrong.
+            if !look.access_filter.is_whole() {
+                continue;
+            }
+        }
+        // What sources told when is no entity.
+        if one.kind != HEARD && look.access_filter.entity(&one) {
+            found.push(one);
+        }
+    }
     Ok(found)
 }
 
@@ -212,12 +232,18 @@ fn by_word(
     in_namespace: &dyn Fn(&Entity) -> bool,
 ) -> rusqlite::Result<Option<(MatchTier, Vec<Entity>)>> {
     let mut bearers: BTreeMap<i64, Vec<String>> = BTreeMap::new();
-    let mut found = look
-        .db
-        .prepare_cached("SELECT tier, bearer FROM names WHERE name = ?1")?;
-    let rows = found.query_map([name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let sum = sums::column(look.db, "names")?;
+    let mut found = look.db.prepare_cached(&format!(
+        "SELECT name, tier, bearer, {sum} FROM names WHERE name = ?1"
+    ))?;
+    let rows = found.query_map([name], |row| {
+        Ok((row.get(1)?, row.get(2)?, sums::is_name_whole(row)?))
+    })?;
     for row in rows {
-        let (tier, bearer): (i64, String) = row?;
+        let (tier, bearer, is_whole): (i64, String, bool) = row?;
+        if !is_whole {
+            look.note_wrong();
+        }
         bearers.entry(tier).or_default().push(bearer);
     }
     // Several labels carry a name in turn; the plainest that anything bears counts.
@@ -455,7 +481,7 @@ struct Below<'a> {
 /// catalogue is read once: that is quicker than asking it for each run.
 pub(crate) fn roots(look: CatalogueView<'_>, from: i64, to: i64) -> rusqlite::Result<Vec<Root>> {
     let entities = all(look)?;
-    let labels = labels(look.db)?;
+    let labels = labels(look)?;
     let known: HashMap<String, usize> = entities
         .iter()
         .enumerate()
@@ -595,18 +621,24 @@ fn top(
 }
 
 /// For each bearer the plainest label that names an experiment and nothing else.
-fn labels(db: &Connection) -> rusqlite::Result<HashMap<String, (i64, String)>> {
+fn labels(look: CatalogueView<'_>) -> rusqlite::Result<HashMap<String, (i64, String)>> {
     let plain = LABELS
         .iter()
         .position(|label| *label == "run-name")
         .unwrap_or(0);
     let mut found: HashMap<String, (i64, String)> = HashMap::new();
-    let mut rows = db.prepare_cached("SELECT bearer, tier, name FROM names WHERE tier <= ?1")?;
+    let sum = sums::column(look.db, "names")?;
+    let mut rows = look.db.prepare_cached(&format!(
+        "SELECT name, tier, bearer, {sum} FROM names WHERE tier <= ?1"
+    ))?;
     let mut rows = rows.query([i64::try_from(plain).unwrap_or(0)])?;
     while let Some(row) = rows.next()? {
-        let label = (row.get(1)?, row.get(2)?);
+        if !sums::is_name_whole(row)? {
+            look.note_wrong();
+        }
+        let label = (row.get(1)?, row.get(0)?);
         found
-            .entry(row.get(0)?)
+            .entry(row.get(2)?)
             .and_modify(|before| *before = before.clone().min(label.clone()))
             .or_insert(label);
     }

@@ -3,6 +3,7 @@
 
 mod heard;
 mod lookup;
+mod sums;
 mod update;
 
 pub use heard::Heard;
@@ -11,7 +12,11 @@ pub(crate) use lookup::{
     CatalogueView, above, all, closure, family, has_lone_logs, is_of_logs, is_on_top, machines,
     nearest, on_node, others, roots,
 };
-pub(crate) use update::{CatalogueUpdate, TAGGED, lone_log};
+pub(crate) use sums::{
+    ENTITY, column as sum_column, count_wrong, forget_wrong, is_whole as is_entity_whole,
+    keep_missing_sums, lacks_sums,
+};
+pub(crate) use update::{CatalogueUpdate, LOG, TAGGED, lone_log};
 
 /// A pod or a workload, as far as the catalogue knows it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,19 +3,18 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-#[cfg(feature = "lake")]
-use rusqlite::OptionalExtension as _;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 use whathappened_core::graph::instance_group;
 use whathappened_core::resolve::LABELS;
 use whathappened_model::event::{Event, SourceKind};
 use whathappened_model::kind::is_workload;
 use whathappened_model::time::Nanos;
 
-#[cfg(feature = "lake")]
 use super::Entity;
 use super::heard::{HEARD, Told, told};
+use super::sums::{self, ENTITY};
 use crate::day::Day;
+use crate::kept_sum::WRONG;
 use crate::record::{Fact, FactOrObject, Object, Record as _, job_id};
 
 /// Labels come first, then annotations, each in the order of [`LABELS`].
@@ -46,6 +45,74 @@ struct EntityRecord {
     node: String,
     first: Nanos,
     last: Nanos,
+}
+
+impl EntityRecord {
+    fn entity(&self) -> Entity {
+        Entity {
+            kind: self.kind.clone(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+            uid: self.uid.clone(),
+            owner: self.owner.clone(),
+            node: self.node.clone(),
+            first: self.first,
+            last: self.last,
+        }
+    }
+
+    /// Writes it; what is known already is widened. A row that was wrong stays so.
+    fn write(&self, db: &Connection) -> rusqlite::Result<()> {
+        let mut one = self.entity();
+        let sql = format!(
+            "SELECT {ENTITY}, sum FROM entities
+             WHERE uid = ?1 AND kind = ?2 AND namespace = ?3 AND name = ?4"
+        );
+        let known = db
+            .prepare_cached(&sql)?
+            .query_row(params![one.uid, one.kind, one.namespace, one.name], |row| {
+                let is_whole = sums::is_whole(row)?;
+                let texts: (String, String) = (row.get(4)?, row.get(5)?);
+                let times: (Nanos, Nanos) = (row.get(6)?, row.get(7)?);
+                Ok((texts, times, is_whole))
+            })
+            .optional()?;
+        let was_right = known.as_ref().is_none_or(|(.., is_whole)| *is_whole);
+        if let Some(((owner, node), (first, last), _)) = known {
+            one.first = one.first.min(first);
+            one.last = one.last.max(last);
+            if one.owner.is_empty() {
+                one.owner.clone_from(&owner);
+            }
+            if one.node.is_empty() {
+                one.node.clone_from(&node);
+            }
+            if (one.first, one.last) == (first, last) && one.owner == owner && one.node == node {
+                return Ok(());
+            }
+        }
+        let sum = sums::of_entity(&one);
+        let sum: &[u8] = if was_right { &sum } else { &WRONG };
+        db.prepare_cached(
+            "INSERT INTO entities (uid, kind, namespace, name, owner, node, first, last, sum)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+             ON CONFLICT (uid, kind, namespace, name) DO UPDATE SET
+               first = excluded.first, last = excluded.last, owner = excluded.owner,
+               node = excluded.node, sum = excluded.sum",
+        )?
+        .execute(params![
+            one.uid,
+            one.kind,
+            one.namespace,
+            one.name,
+            one.owner,
+            one.node,
+            one.first,
+            one.last,
+            sum
+        ])?;
+        Ok(())
+    }
 }
 
 /// Entities and names, ready to be written in one transaction with the rows.
@@ -403,16 +470,20 @@ impl CatalogueUpdate {
     /// The entities, in the order in which they were seen.
     #[cfg(feature = "lake")]
     pub(crate) fn entities(&self) -> impl Iterator<Item = Entity> + '_ {
-        self.entities.iter().map(|life| Entity {
-            kind: life.kind.clone(),
-            namespace: life.namespace.clone(),
-            name: life.name.clone(),
-            uid: life.uid.clone(),
-            owner: life.owner.clone(),
-            node: life.node.clone(),
-            first: life.first,
-            last: life.last,
-        })
+        self.entities.iter().map(EntityRecord::entity)
+    }
+
+    /// How many pods a catalogue does not know, of those that lived on after `begins`.
+    pub(crate) fn unknown_pods(&self, db: &Connection, begins: Nanos) -> rusqlite::Result<usize> {
+        let mut known = db.prepare_cached(
+            "SELECT 1 FROM entities WHERE name = ?1 AND namespace = ?2 AND kind = 'Pod'",
+        )?;
+        let mut unknown = 0;
+        let pods = self.entities.iter().filter(|one| one.kind == "Pod");
+        for pod in pods.filter(|pod| pod.first <= pod.last && pod.last >= begins) {
+            unknown += usize::from(!known.exists([&pod.name, &pod.namespace])?);
+        }
+        Ok(unknown)
     }
 
     /// The names: (name, tier, bearer), in order.
@@ -462,39 +533,16 @@ impl CatalogueUpdate {
 
     /// Writes all of it; what is known already is widened.
     pub(crate) fn write(&self, db: &Connection) -> rusqlite::Result<()> {
-        let mut entity = db.prepare_cached(
-            "INSERT INTO entities (uid, kind, namespace, name, owner, node, first, last)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-             ON CONFLICT (uid, kind, namespace, name) DO UPDATE SET
-               first = min(first, excluded.first),
-               last = max(last, excluded.last),
-               owner = CASE WHEN excluded.owner <> '' THEN excluded.owner ELSE owner END,
-               node = CASE WHEN excluded.node <> '' THEN excluded.node ELSE node END
-             WHERE excluded.first < first OR excluded.last > last
-                OR (excluded.owner <> '' AND excluded.owner <> owner)
-                OR (excluded.node <> '' AND excluded.node <> node)",
-        )?;
         for life in &self.entities {
-            entity.execute(params![
-                life.uid,
-                life.kind,
-                life.namespace,
-                life.name,
-                life.owner,
-                life.node,
-                life.first,
-                life.last
-            ])?;
+            life.write(db)?;
         }
         let mut named = db.prepare_cached(
-            "INSERT OR IGNORE INTO names (name, tier, bearer) VALUES (?1, ?2, ?3)",
+            "INSERT OR IGNORE INTO names (name, tier, bearer, sum) VALUES (?1, ?2, ?3, ?4)",
         )?;
         for (name, tier, bearer) in &self.names {
-            named.execute(params![
-                name,
-                i64::try_from(*tier).unwrap_or(i64::MAX),
-                bearer
-            ])?;
+            let tier = i64::try_from(*tier).unwrap_or(i64::MAX);
+            let sum = sums::of_name(name, tier, bearer);
+            named.execute(params![name, tier, bearer, sum])?;
         }
         Ok(())
     }

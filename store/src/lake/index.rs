@@ -336,7 +336,10 @@ fn list(db: &Connection, table: Table, live: &LiveFile) -> rusqlite::Result<()> 
         to,
         live.at.saturating_mul(1_000_000),
     ])?;
-    Ok(())
+    let id = db
+        .prepare_cached("SELECT id FROM segments WHERE file = ?1")?
+        .query_row([&live.file], |row| row.get(0))?;
+    crate::segment::keep_sums(db, id)
 }
 
 /// What the log says of the rows of a file.

@@ -4,6 +4,7 @@
 mod bounds;
 mod checksums;
 mod filter;
+mod listing;
 mod read;
 mod scan;
 mod shared_path;
@@ -12,11 +13,14 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 pub(crate) use checksums::{VerifiedFile, sums};
 pub(crate) use filter::Filter;
 pub use filter::filter_key;
+pub(crate) use listing::{
+    filter, keep_missing_sums, keep_sums, lacks_sums, live, of_row, place, wrong,
+};
 pub(crate) use read::{Rows, Salvage, SubjectKey, at, footer, ids, places};
 pub(crate) use scan::columns;
 pub(crate) use shared_path::cluster_of;
@@ -28,7 +32,6 @@ pub(crate) use write::{STAGING, SharedDraft};
 
 use crate::day::Day;
 use crate::db::has;
-use crate::elsewhere::FilterOf;
 use crate::error::StoreError;
 use crate::record::Table;
 use crate::store::Origin;
@@ -54,6 +57,9 @@ pub struct Segment {
     pub time_to: i64,
     /// When the last of its rows was stored.
     pub stored_at: i64,
+    /// What the list says of it is not what was written: it is read whole, whatever
+    /// its times are.
+    pub(crate) is_doubtful: bool,
 }
 
 impl Segment {
@@ -62,71 +68,19 @@ impl Segment {
         self.time_from <= to && (self.time_to >= from || self.time_to == i64::MIN)
     }
 
+    /// When the last of its rows was stored; `now` where nobody knows any more.
+    pub(crate) fn stored_at(&self, now: i64) -> i64 {
+        if self.is_doubtful {
+            now
+        } else {
+            self.stored_at
+        }
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self, root: &Path) -> PathBuf {
         root.join(&self.file)
-    }
-}
-
-pub(crate) fn of_row(row: &Row<'_>) -> rusqlite::Result<Segment> {
-    let table: i64 = row.get("tbl")?;
-    Ok(Segment {
-        id: row.get("id")?,
-        table: if table == 0 {
-            Table::Events
-        } else {
-            Table::Objects
-        },
-        day: Day(row.get("day")?),
-        file: row.get("file")?,
-        rows: row.get("rows")?,
-        bytes: row.get("bytes")?,
-        time_from: row.get("time_from")?,
-        time_to: row.get("time_to")?,
-        stored_at: row.get("stored_at")?,
-    })
-}
-
-const COLUMNS: &str = "id, tbl, day, file, rows, bytes, time_from, time_to, stored_at";
-
-/// The live segments of a table, of one day or of all, in order.
-pub(crate) fn live(
-    db: &Connection,
-    table: Table,
-    day: Option<Day>,
-) -> rusqlite::Result<Vec<Segment>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM segments WHERE tbl = ?1 AND (?2 IS NULL OR day = ?2) ORDER BY day, id"
-    );
-    db.prepare_cached(&sql)?
-        .query_map(params![table.number(), day.map(|day| day.0)], of_row)?
-        .collect()
-}
-
-/// A filter of a segment: from the list, else from whoever keeps the segment.
-pub(crate) fn filter(
-    db: &Connection,
-    from: Origin<'_>,
-    segment: &Segment,
-    of: FilterOf,
-) -> Result<Filter, StoreError> {
-    let sql = match of {
-        FilterOf::Words => "SELECT words FROM segments WHERE id = ?1",
-        FilterOf::Ids => "SELECT ids FROM segments WHERE id = ?1",
-    };
-    let read = || -> rusqlite::Result<Vec<u8>> {
-        db.prepare_cached(sql)?
-            .query_row([segment.id], |row| row.get(0))
-    };
-    let bytes = read().map_err(StoreError::database(from.db_path))?;
-    match from.keeper.filter(|_| bytes.is_empty()) {
-        None => Ok(Filter::from_bytes(&bytes)),
-        Some(keeper) => {
-            let bytes = keeper.filter(&segment.file, of);
-            let bytes = bytes.map_err(|error| StoreError::elsewhere(&segment.file, error))?;
-            Ok(Filter::from_bytes(&bytes))
-        }
     }
 }
 
@@ -153,7 +107,9 @@ pub(crate) fn open(
             .optional()
     };
     let sums = sums().map_err(StoreError::database(from.db_path))?;
-    VerifiedFile::open(&segment.path(from.root), Some(segment.bytes), sums)
+    // A length that may be wrong is compared with nothing.
+    let bytes = (!segment.is_doubtful).then_some(segment.bytes);
+    VerifiedFile::open(&segment.path(from.root), bytes, sums)
 }
 
 /// Whether a segment is what was written, as far as there is something to compare it
@@ -193,6 +149,7 @@ pub(crate) fn add(db: &Connection, draft: &Draft, stored_at: i64) -> rusqlite::R
         draft.ids
     ])?;
     let id = db.last_insert_rowid();
+    keep_sums(db, id)?;
     if draft.shared.is_none() {
         db.prepare_cached("INSERT OR REPLACE INTO checksums (segment, sums) VALUES (?1, ?2)")?
             .execute(params![id, draft.sums])?;
@@ -219,6 +176,7 @@ pub(crate) fn unlist(db: &Connection, segment: &Segment) -> rusqlite::Result<()>
     for sql in [
         "DELETE FROM segments WHERE id = ?1",
         "DELETE FROM checksums WHERE segment = ?1",
+        "DELETE FROM segment_sums WHERE segment = ?1",
     ] {
         db.prepare_cached(sql)?.execute([segment.id])?;
     }

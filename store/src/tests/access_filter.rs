@@ -260,3 +260,169 @@ fn ones_own_texts_name_no_namespace_of_others() {
     let said = said.to_string().to_ascii_lowercase();
     assert!(!said.contains("zebra") && !said.contains("ghost"), "{said}");
 }
+
+const OTHER: &str = "quokka-lab";
+const POD: &str = "narwhal-7";
+const JOB: &str = "walrus-train";
+
+/// Ways to write names of others, `{o}` a namespace, `{p}` a pod and `{j}` a job in it.
+const NOTATIONS: [&str; 58] = [
+    "in %2Fnamespaces%2F{o}%2Fpods%2F{p}",
+    "in %252Fnamespaces%252F{o}%252Fpods%252F{p}",
+    "{o}%2F{p}%2fquokka%2Dlab",
+    "ns {U}",
+    "'{o}' [{o}] ({p}) <{p}> {p}. {p},{p}",
+    "{o}:{p} {o}--{p} {o}+{p}",
+    "{o}\t{p}",
+    "{o}\\n{p} \\\\t{p} \\r\\n{o}",
+    "{o}\n{p}",
+    "{us} and narwhal_7",
+    "{o}-db.example.com",
+    "https://{o}.apps.example/x",
+    "{o}@example.com",
+    "cn={o},ou=x",
+    "/{o}/{p}/",
+    "{p}-main {p}_main",
+    "{o}_{p}_main",
+    "pod={p}&ns={o}",
+    "\x1b[1m{o}\x1b[0m",
+    "\x1b[1;31mpod\x1b[0m \x1b[32m{p}\x1b[0m in \x1b]0;x\x07{o}",
+    "\\u001b[1m{o}\\u001b[0m \\x1b[1m{p}",
+    "\\033[1m{o}\\033[0m \\e[0m{p}",
+    "quokka-\u{200b}lab quokka\u{2011}lab",
+    "quokka\\u002dlab \\u006earwhal-7",
+    "quokka\x1b[0m-lab",
+    "pvc-{o}-{p}",
+    "s3://bucket/{o}/{p}.ckpt",
+    "user {o}-bot",
+    "job {j}",
+    "{j}-0 and {j}-worker-3 and {j}-x2k9p",
+    "{j}.{o}",
+    "JobSet {j} preempted",
+    "job-{j}-1a2b3 queued",
+    "model {p}.pt",
+    "image registry/{o}/x:1",
+    "node had {p}; cpu",
+    "Preempted by pod {p} on node n",
+    "preempted by {j}",
+    "preempted by pangolin",
+    "JobSet pangolin failed, job/pangolin, job \"pangolin\"",
+    "experiment seacow-run-9 ended",
+    "namespace:{o}",
+    "namespace={o}",
+    "ns/{o}",
+    "system:serviceaccount:{o}:default",
+    "&quot;{o}&quot; namespace=&quot;{o}&quot;",
+    "&#47;{o}&#x2f;{p}",
+    "exceeded quota: mantarayquota in namespace {o}",
+    "resourcequotas \"mantarayquota\" of namespace {o}",
+    "uid-{p} and uid-{j}",
+    "kubectl%20-n%20{o}%20logs%20{p}",
+    "{\"namespace\":\"{o}\",\"name\":\"{p}\"}",
+    "{\\\"namespace\\\":\\\"{o}\\\",\\\"job\\\":\\\"{j}\\\"}",
+    "\u{ff51}uokka-lab",
+    "[31m{o}[0m",
+    "%1B[31m{p}%1B[0m",
+    "^[[31m{o}",
+    "{U}%2F{p}",
+];
+
+/// What is the caller's own, or nobody's, beside names of others.
+const OWN: [&str; 15] = [
+    "mine-0 of job job in team-a",
+    "walrus-train-eval-0 of walrus-train-eval is mine",
+    "JobSet walrus-train-eval failed, job/walrus-train-eval",
+    "narwhal-7-shadow and narwhal-7-shadow-0 are mine",
+    "quokka-lab-mirror is mine, %2Fpods%2Fquokka-lab-mirror",
+    "exceeded quota: team-quota, requested: pods=1, used: pods=4",
+    "models/big-walrus-train and walrus-train-hf-v2",
+    "the worker-0 of train failed at step 7 of training",
+    "\x1b[1mmine-0\x1b[0m\\tteam-a\\n%2Fpods%2Fmine-0",
+    "a pangolin, a walrus, a quokka and a narwhal",
+    "job worker failed, and train-1 went on",
+    "C:\\new\\table 50% of [3] &amp; more",
+    "shared-name-1 is a pod of both",
+    "node gke-narwhal-7-a100 is narwhal-7-shadow's",
+    "epoch 3: 100%|##########| 12/12 [00:07<00:00]",
+];
+
+#[test]
+fn names_of_others_are_hidden_however_they_are_written_and_ones_own_are_not() {
+    let (_folder, mut store) = store();
+    let written = |form: &str| {
+        form.replace("{o}", OTHER)
+            .replace("{p}", POD)
+            .replace("{j}", JOB)
+            .replace("{U}", &OTHER.to_uppercase())
+            .replace("{us}", "quokka_lab")
+    };
+    let texts: Vec<String> = NOTATIONS
+        .iter()
+        .chain(&OWN)
+        .map(|form| written(form))
+        .collect();
+    let mut rows = Vec::new();
+    for (name, experiment, job) in [
+        (POD, "seacow-run-9", JOB),
+        ("walrus-p", JOB, "pangolin"),
+        ("shared-name-1", "worker", "train-1"),
+    ] {
+        rows.push(in_namespace(pod(name, experiment, job, START), OTHER));
+    }
+    for (name, experiment, job) in [
+        ("mine-0", "exp", "job"),
+        ("walrus-train-eval-0", "exp", "walrus-train-eval"),
+        ("narwhal-7-shadow-0", "exp", "narwhal-7-shadow"),
+        ("quokka-lab-mirror", "exp", "job"),
+        ("shared-name-1", "exp", "job"),
+    ] {
+        let mut own = pod(name, experiment, job, START);
+        if let Observation::Object(version) = &mut own {
+            version.body.node = Some("gke-narwhal-7-a100".to_owned());
+            version.key.uid = format!("uid-own-{name}");
+        }
+        rows.push(in_namespace(own, "team-a"));
+    }
+    for (number, text) in texts.iter().enumerate() {
+        let mut one = event(number as u64, "mine-0", START);
+        one.entities.pod_uid = Some("uid-own-mine-0".to_owned());
+        one.message = Some(text.clone());
+        one.raw = serde_json::json!({"message": text}).to_string();
+        one.set_attribute("detail", Some(text.clone()));
+        rows.push(in_namespace(reported(one), "team-a"));
+    }
+    import(&mut store, rows);
+    let snapshot = store.snapshot_for(&team_a()).unwrap();
+    let mut seen = Vec::new();
+    snapshot
+        .everything(None, &mut |fact| seen.push(fact), &mut |_| {})
+        .unwrap();
+    assert_eq!(seen.len(), texts.len());
+    let fact = |number: usize| {
+        let id = EventId::of(&["test", &number.to_string()]);
+        seen.iter().find(|fact| fact.event.id == id).unwrap()
+    };
+    for (number, text) in texts.iter().enumerate() {
+        let event = &fact(number).event;
+        let message = event.message.as_ref().unwrap();
+        let kept: serde_json::Value = serde_json::from_str(&event.raw).unwrap();
+        if number >= NOTATIONS.len() {
+            assert_eq!(message, text);
+            assert_eq!(kept["message"], text.as_str(), "{text}");
+            assert_eq!(event.attribute("detail"), Some(text.as_str()));
+            continue;
+        }
+        for read in [
+            message.as_str(),
+            &event.raw,
+            event.attribute("detail").unwrap(),
+        ] {
+            let lower = read.to_lowercase();
+            for word in [
+                "quokka", "narwhal", "arwhal", "walrus", "pangolin", "seacow", "manta", "uokka",
+            ] {
+                assert!(!lower.contains(word), "{text:?}: {read:?}");
+            }
+        }
+    }
+}
