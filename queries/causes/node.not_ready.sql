@@ -121,9 +121,10 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 
 FROM evicted
 WHERE death IN (SELECT death FROM links WHERE mode = 'lost')
 UNION ALL
--- The kubelet's own word for a pod whose node had been lost, or the node controller's.
+-- The kubelet's own word for a pod whose node had been lost, or the node controller's. That the node had been silent
+-- for a while by then is inferred.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN d.time - u.time BETWEEN 0 AND 300000000000 THEN 'guess' ELSE 'asserted' END AS edge, 'fault' AS role
+  CASE WHEN d.time - u.time BETWEEN 0 AND 300000000000 THEN 'guess' WHEN u.lag_s < -5 THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
 FROM links u
 LEFT JOIN removed d ON d.death = u.death
 LEFT JOIN past ON past.death = u.death AND past.fact = u.fact

@@ -80,10 +80,13 @@ pub fn verb_first(mut words: Vec<OsString>) -> Vec<OsString> {
 pub fn mistyped_verb(words: &[OsString]) -> Option<String> {
     let word = words.get(1)?.to_str()?;
     let root = Cli::command();
+    if root.find_subcommand(word).is_some() {
+        return None;
+    }
     let verbs = root.get_subcommands().filter(|verb| !verb.is_hide_set());
     let mut near: Vec<(usize, &str)> = verbs
         .map(clap::Command::get_name)
-        .filter(|verb| verb.len() > 3 && *verb != word)
+        .filter(|verb| verb.len() > 3)
         .map(|verb| (strsim::damerau_levenshtein(word, verb), verb))
         .filter(|(apart, verb)| *apart <= verb.len() / 3)
         .collect();

@@ -58,7 +58,12 @@ impl ReportContext<'_> {
                     let asked = self.facts_of(first.pod).find(deleted);
                     asked.filter(|fact| !tidies(fact))
                 })
-                .or_else(|| self.facts_naming(first.pod).find(torn_down))
+                .or_else(|| {
+                    // Whom nobody could stop any more was stopped by nobody.
+                    let lost = acts.is_empty() && first.mode == Mode::Lost;
+                    let mut named = self.facts_naming(first.pod).filter(|_| !lost);
+                    named.find(torn_down)
+                })
                 // Who carries out what somebody unseen asked for is not who did it.
                 .filter(|fact| {
                     let of_pod = act.is_none_or(|act| act.pod != NO && act.pod == fact.pod);

@@ -199,7 +199,7 @@ impl Csv {
         if !missing.is_empty() {
             let missing = missing.join(", ");
             return Err(format!(
-                "a row of a maintenance calendar whose first line does not name: {missing}"
+                "a maintenance entry below a first line that does not name: {missing}"
             ));
         }
         let mut reader = csv::ReaderBuilder::new()

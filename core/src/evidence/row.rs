@@ -85,7 +85,10 @@ impl Row {
             fact: symbols.number(&event.fact),
             tells: !event.signals.is_empty(),
             ends_pod: event.fact == "k8s.event"
-                && event.reason.as_deref().is_some_and(|reason| ENDINGS.contains(&reason)),
+                && event
+                    .reason
+                    .as_deref()
+                    .is_some_and(|reason| ENDINGS.contains(&reason)),
             place: SpillOffset::default(),
             seen_by: seen_by.iter().fold(0, |all, kind| all | bit(*kind)),
             source_kind: event.source_kind,

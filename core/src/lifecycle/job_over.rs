@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use whathappened_model::time::{Nanos, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::loss::Losses;
 use crate::graph::{EntityGraph, NO, Task};
@@ -101,10 +101,18 @@ impl JobsOver {
             let last = self.cleaned_up.get(&pod.owner);
             last.is_some_and(|last| last.hi >= over.lo) && !self.cleaned.contains(&number)
         };
-        // Of a Job that is given up the pods that still run are deleted.
-        let was_left = !self.cleaned.contains(&number);
-        let ended =
-            |over: &Stamp| kind == "Job" && was_left || OPERATED.contains(&kind) && cleaned_up(over);
+        // Of a Job that is given up the pods that still run are deleted, in that very moment.
+        let was_left = |over: &Stamp| {
+            let asked = pod.deletion_requested.filter(|_| pod.exits.is_empty());
+            let with_it = asked.is_some_and(|asked| {
+                asked.lo >= over.lo.saturating_sub(SECOND)
+                    && asked.lo <= over.hi.saturating_add(SECOND)
+            });
+            !with_it && !self.cleaned.contains(&number)
+        };
+        let ended = |over: &Stamp| {
+            kind == "Job" && was_left(over) || OPERATED.contains(&kind) && cleaned_up(over)
+        };
         let left_out = self.left_out(graph, losses, (number, pod));
         // Text for people may not hold the time at which somebody said so.
         over.filter(ended)

@@ -285,7 +285,8 @@ fn was_not_found(graph: &EntityGraph, exit: &Exit) -> bool {
 
 /// Whether the pod's own containers wait for those that prepare it: what was started was one of these.
 fn is_preparing(pod: &Task) -> bool {
-    pod.phase.as_deref() == Some("Pending") && pod.waits.iter().any(|wait| wait == "PodInitializing")
+    pod.phase.as_deref() == Some("Pending")
+        && pod.waits.iter().any(|wait| wait == "PodInitializing")
 }
 
 /// When a pod had ended, though no record of its end was seen, and whether it ended well:

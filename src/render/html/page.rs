@@ -155,7 +155,9 @@ fn foot(told: Page<'_>) -> Markup {
                 "As of " (cells::time(now, told.clock, told.room)) " · "
             }
             "rules " (escape(&told.answer.ruleset))
-            @if let Some(time) = zone { " · times in " (told.clock.zone(time)) " unless they end in Z" }
+            @if let Some(zone) = zone.map(|time| told.clock.zone(time)) {
+                " · times in " (zone) @if zone != "UTC" { " unless they end in Z" }
+            }
         }
     }
 }
