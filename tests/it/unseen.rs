@@ -360,7 +360,9 @@ fn who_was_deleted_before_a_namesake_was_made_is_another() {
 
 #[test]
 fn a_command_that_was_typed_right_is_not_corrected() {
-    let (code, _, err) = whathappened(&["import", "/nowhere/at/all"]);
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().to_str().unwrap();
+    let (code, _, err) = whathappened(&["import", "/nowhere/at/all", "--store", store]);
     assert!(
         code != Some(0) && !err.contains("did you mean the command"),
         "{err}"
