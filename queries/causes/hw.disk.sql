@@ -10,12 +10,15 @@
 -- advice: Drain the node and replace the disk.
 --
 -- A machine may have other disks than the one that it needs, and be lost for another reason.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN mode = 'lost' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM links
-WHERE signal IN ('k8s.node.disk', 'kernel.disk_error') AND via IN ('node', 'pod')
-  AND (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed') AND COALESCE(reason, '') <> 'OOMKilled' AND state IN ('died', 'restarted', 'crash_loop')
-  AND lag_s BETWEEN -120 AND 900
-  AND death NOT IN (SELECT death FROM own_reason WHERE NOT files)
+-- What a program cannot reach by its name is on no disk of its machine.
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN e.mode = 'lost' OR name.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM links e
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'log.dns' AND via = 'pod' AND lag_s BETWEEN -5 AND 60) name ON name.death = e.death
+WHERE e.signal IN ('k8s.node.disk', 'kernel.disk_error') AND e.via IN ('node', 'pod')
+  AND (e.mode = 'lost' OR COALESCE(e.exit_code, 1) <> 0 OR e.mode = 'killed') AND COALESCE(e.reason, '') <> 'OOMKilled' AND e.state IN ('died', 'restarted', 'crash_loop')
+  AND e.lag_s BETWEEN -120 AND 900
+  AND e.death NOT IN (SELECT death FROM own_reason WHERE NOT files)
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
   CASE WHEN m.person OR u.mode = 'lost' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role

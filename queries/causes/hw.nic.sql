@@ -11,8 +11,10 @@
 -- A link that is down ends programs by what they write of it, or by what their peers do; rarely by a crash. One that was
 -- up again a minute later has ended what it ends within some minutes, turns no number into NaN, and takes no GPU away.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN e.exit_code = 139 OR back.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+  CASE WHEN e.exit_code = 139 OR back.death IS NOT NULL OR own.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links e
+-- Who may lock no memory cannot use a card that is well.
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'log.limits' AND via = 'pod' AND lag_s BETWEEN -5 AND 60) own ON own.death = e.death
 LEFT JOIN (SELECT DISTINCT d.death, d.fact FROM links d
            JOIN links u ON u.death = d.death AND u.machine = d.machine AND u.signal = 'nic.link_up'
              AND u.time BETWEEN d.time AND d.time + 60000000000
