@@ -321,7 +321,7 @@ pub struct Victim {
     pub reason: Option<String>,
     /// How it ended, in words.
     pub how: String,
-    /// Its final state: `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`,
+    /// Its final state: `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `deleted`,
     /// `stuck_starting`, `not_ready`, `stalled`, `failing`, …
     #[serde(default)]
     pub state: String,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_connectors::node_log::holds_kernel;
 use whathappened_connectors::recording::{FileStatus, FileSummary, Summary};
-use whathappened_core::graph::EntityGraph;
+use whathappened_core::graph::{EntityGraph, Task};
 use whathappened_core::symbols::Symbol;
 use whathappened_model::coverage::{Coverage, Status, resource_of, resource_of_object};
 use whathappened_model::event::SourceKind;
@@ -107,11 +107,23 @@ pub(crate) fn of_case(
                 .any(|asked| (&asked.source, &asked.resource) == (&row.source, &row.resource))
     });
     let has_kernel = rows.iter().any(|row| row.resource == "kernel");
-    let is_news = |row: &&Coverage| !(has_kernel && is_quiet(row));
+    let machines = machines(graph);
+    let of_others = |row: &Coverage| {
+        let files = row.detail.as_deref().unwrap_or_default();
+        !machines.is_empty() && !machines.iter().any(|machine| files.contains(machine))
+    };
+    let is_news = |row: &&Coverage| !is_quiet(row) || !has_kernel && !of_others(row);
     rows.extend(stored.iter().filter(is_news).cloned());
     rows.sort();
     rows.dedup();
     rows
+}
+
+/// The machines that what was read was on. A log in which nothing is amiss speaks for the machine that its
+/// file is named after, and for no other.
+fn machines(graph: &EntityGraph) -> BTreeSet<&str> {
+    let machines = graph.pods.iter().flat_map(Task::machines);
+    machines.map(|machine| graph.name(machine)).collect()
 }
 
 /// The resource of [`MISSING`] that a live source's row is of.

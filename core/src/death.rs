@@ -24,7 +24,7 @@ pub struct Death {
     pub attempt: u32,
     /// The pod, [`NO`] where a run never got one.
     pub pod: u32,
-    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `scaled_to_zero`, `stuck_starting`, `not_ready`, `stalled` (it is running but makes no progress), `slow` (it is running, and its steps take longer than they did), `lingering` (it is there and the others of its gang gave up waiting), `failing` (it runs and its log fails to the end) or `failed` (its workload, unseen how).
+    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `deleted` (its workload, of whose pods no end is known), `scaled_to_zero`, `stuck_starting`, `not_ready`, `stalled` (it is running but makes no progress), `slow` (it is running, and its steps take longer than they did), `lingering` (it is there and the others of its gang gave up waiting), `failing` (it runs and its log fails to the end) or `failed` (its workload, unseen how).
     pub state: &'static str,
     /// In which way it died.
     pub mode: Mode,
@@ -87,13 +87,15 @@ pub fn deaths(graph: &EntityGraph, runs: &[Run], chosen: &[usize], ends: &[End])
         };
         if run.pods.is_empty() {
             let never = never_created(graph, *number, run);
-            found.extend(never.or_else(|| failed_unseen(graph, *number, run, ends)));
+            let never = never.or_else(|| failed_unseen(graph, *number, run, ends));
+            found.extend(never.or_else(|| deleted(graph, *number, run, ends)));
         } else {
             found.extend(failed_unseen(graph, *number, run, ends));
             let stalled = stall::stalled(graph, *number, run, ends);
             let stalled = stalled.or_else(|| stall::failing(graph, *number, run, ends));
             found.extend(stalled.or_else(|| stall::slow(graph, *number, run, ends)));
             found.extend(short_of_members(graph, *number, run, ends));
+            found.extend(deleted(graph, *number, run, ends));
         }
         // Pods that went with it say so themselves.
         let died = |pod: &u32| {
@@ -312,12 +314,10 @@ fn failed_unseen(graph: &EntityGraph, number: usize, run: &Run, ends: &[End]) ->
 }
 
 /// What is said of a workload whose pods are held back or refused.
-const HELD: [&str; 8] = [
+const HELD: [&str; 6] = [
     "k8s.quota.exceeded",
     "k8s.workload.create_failed",
     "k8s.workload.deadline",
-    "k8s.workload.deleted_by_namespace_controller",
-    "k8s.workload.deleted_by_user",
     "k8s.workload.invalid",
     "k8s.workload.suspended",
     "kueue.pending",
@@ -345,6 +345,28 @@ fn never_created(graph: &EntityGraph, number: usize, run: &Run) -> Option<Death>
         .map(|fact| fact.time);
     let since = workload.created.or(first)?;
     Some(without_pod(number, 1, "never_created", since))
+}
+
+/// A workload that was deleted, of whose pods none is known to have ended.
+fn deleted(graph: &EntityGraph, number: usize, run: &Run, ends: &[End]) -> Option<Death> {
+    let Root::Workload(root) = run.root else {
+        return None;
+    };
+    let gone = graph.workloads.get(root as usize)?.gone?;
+    let last = run.attempts.last();
+    let mut pods = last.into_iter().flat_map(|last| &last.pods);
+    let ended = |pod: &u32| {
+        let end = ends.get(*pod as usize);
+        end.is_some_and(|end| end.state.is_bad() || end.state == State::Completed)
+    };
+    if pods.any(ended) || run_state(graph, run, ends) != RunState::Deleted {
+        return None;
+    }
+    let attempt = u32::try_from(run.attempts.len()).unwrap_or(1).max(1);
+    Some(Death {
+        mode: Mode::Killed,
+        ..without_pod(number, attempt, "deleted", gone)
+    })
 }
 
 fn wants_none(graph: &EntityGraph, root: u32) -> bool {

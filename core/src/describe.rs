@@ -57,6 +57,7 @@ pub fn describe(event: &Event) -> String {
         "k8s.pod.phase" | "k8s.workload.phase" => joined(&format!("phase {reason}"), message),
         "k8s.pvc.phase" => format!("volume claim is {reason}"),
         "k8s.pod.deletion_requested"
+        | "k8s.namespace.deletion_requested"
         | "k8s.node.deletion_requested"
         | "k8s.workload.deletion_requested" => {
             let grace = event
@@ -264,6 +265,10 @@ fn audit(event: &Event, fact: &str) -> String {
         }
         _ if event.attribute("subresource") == Some("status") => ("mark", "marked".to_owned()),
         "patch" => ("patch", "patched".to_owned()),
+        "exec" => {
+            let command = attribute("command");
+            return format!("{who} ran a command in {kind} {name}: {command}");
+        }
         "untrack" => ("record the end of", "recorded the end of".to_owned()),
         verb => (verb, format!("{verb}d")),
     };
@@ -284,6 +289,12 @@ fn audit(event: &Event, fact: &str) -> String {
     let refused = event
         .attribute("code")
         .filter(|code| !code.starts_with('2'));
+    if refused.is_none() && tries == "delete" && name == "(unnamed)" {
+        let with_labels = event.attribute("label_selector");
+        let with_labels = with_labels.map(|labels| format!(" with the labels {labels}"));
+        let labels = with_labels.unwrap_or_default();
+        return format!("{who} deleted every {kind}{labels}{with}");
+    }
     let Some(code) = refused else {
         return format!("{who} {did} {kind} {name}{to}{with}");
     };

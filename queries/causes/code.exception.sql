@@ -5,6 +5,9 @@
 -- needs: log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.exception.logged, log.gives_up, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed, slurm.task_failed
 -- overturned_by: logs: the traceback
 -- summary: {pod} failed with an error: {message}
+-- summary_of: nccl.mismatch: The ranks of {workload} were in different collectives at the same place, so each waited for the others: {message}
+-- title_of: nccl.mismatch: Ranks were in different collectives
+-- advice_of: nccl.mismatch: Find where the ranks of the program take different branches: all must call the same collectives in the same order.
 -- advice: Read the traceback of the first rank to fail; the other ranks failed as a consequence.
 --
 -- A traceback shortly before the process ended by itself; without a log, only an

@@ -3,10 +3,12 @@
 -- rank: 18
 -- level: established
 -- needs: k8s.container.oom_killed, k8s.pod.sandbox_failed.init_oom, slurm.oom, memory.near_limit, memory.oom_event
--- needs: log.host_oom, kernel.oom_kill.limit
+-- needs: k8s.workload.failed.oom, log.host_oom, kernel.oom_kill.limit, kernel.oom_kill.outside
+-- alone: kernel.oom_kill.outside
 -- overturned_by: metrics: memory near the limit
 -- overturned_by: kernel: which process the kernel killed
 -- summary: {pod} {was} killed for using more memory than its limit.
+-- summary_of: k8s.workload.failed.oom: {workload} ran out of host memory: {message}
 -- summary_of: log.host_oom: {pod} ran out of host memory: {message}
 -- advice: Raise the memory limit or use less host memory (data loader workers, pinned buffers, checkpoint staging).
 --
@@ -44,6 +46,11 @@ FROM links t
 LEFT JOIN witnessed w ON w.death = t.death
 WHERE t.signal = 'k8s.container.oom_killed' AND t.via = 'pod' AND t.same_container
   AND t.state IN ('died', 'restarted', 'crash_loop') AND t.lag_s BETWEEN -60 AND 60
+UNION ALL
+-- Of pods that are gone the controller's own word is left.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM links
+WHERE signal = 'k8s.workload.failed.oom' AND via = 'workload' AND state = 'failed'
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'claim' AS role
 FROM links

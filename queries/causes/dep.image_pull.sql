@@ -4,18 +4,44 @@
 -- level: established
 -- needs: k8s.container.image_pull_failed*, k8s.pod.sandbox_failed.image
 -- summary: {pod} could not start because its image could not be pulled: {message}
+-- summary_of: k8s.container.image_pull_failed.not_found: {pod} could not start because the registry does not have its image: {message}
+-- summary_of: k8s.container.image_pull_failed.denied: {pod} could not start because the registry refused access to its image: {message}
+-- summary_of: k8s.container.image_pull_failed.rate_limited: {pod} could not start because the registry limits how often images are pulled: {message}
+-- summary_of: k8s.container.image_pull_failed.platform: {pod} could not start because its image was not built for the platform of its node: {message}
+-- summary_of: k8s.container.image_pull_failed.dns: {pod} could not start because the name of its registry could not be resolved: {message}
+-- summary_of: k8s.container.image_pull_failed.unreachable: {pod} could not start because its registry could not be reached: {message}
+-- summary_of: k8s.container.image_pull_failed.tls: {pod} could not start because the certificate of its registry was not accepted: {message}
 -- advice: Check the image name and tag, the registry, and the pull secret.
+-- advice_of: k8s.container.image_pull_failed.not_found: Check the image name and tag: the registry has no such image.
+-- advice_of: k8s.container.image_pull_failed.denied: Check the pull secret, and whether its account may pull this image.
+-- advice_of: k8s.container.image_pull_failed.rate_limited: Pull with an account, or through a mirror or a cache of your own; the limit resets by itself.
+-- advice_of: k8s.container.image_pull_failed.platform: Build the image for the platform of the node, or select nodes of the image's platform.
+-- advice_of: k8s.container.image_pull_failed.dns: Check the host name of the registry, and DNS on the node.
+-- advice_of: k8s.container.image_pull_failed.unreachable: Check the network between the node and the registry, its proxy settings, and the registry itself.
+-- advice_of: k8s.container.image_pull_failed.tls: Check the registry's certificate, the authorities that the node trusts, and the node's clock.
 -- A full disk or a dead runtime of the node is told as a failed pull, too (dep.storage, node.runtime).
-WITH elsewhere AS (
+WITH failed AS (
+  SELECT death, fact, record, signal FROM links
+  WHERE signal LIKE 'k8s.container.image_pull_failed%' AND via = 'pod' AND state = 'stuck_starting'
+    AND signal NOT IN ('k8s.container.image_pull_failed.no_space', 'k8s.container.image_pull_failed.runtime')
+), elsewhere AS (
   SELECT DISTINCT death FROM links
   WHERE via = 'pod' AND signal IN ('k8s.container.image_pull_failed.no_space', 'k8s.container.image_pull_failed.runtime')
+), why AS (
+  SELECT death, fact, record FROM failed WHERE signal <> 'k8s.container.image_pull_failed'
 )
 SELECT i.death, i.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN e.death IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'fault' AS role
-FROM links i
+FROM failed i
 LEFT JOIN elsewhere e ON e.death = i.death
-WHERE i.signal LIKE 'k8s.container.image_pull_failed%' AND i.via = 'pod' AND i.state = 'stuck_starting'
-  AND i.signal NOT IN ('k8s.container.image_pull_failed.no_space', 'k8s.container.image_pull_failed.runtime')
+LEFT JOIN why w ON w.death = i.death AND w.record = i.record AND w.fact <> i.fact
+WHERE i.signal <> 'k8s.container.image_pull_failed' OR w.fact IS NULL
+UNION ALL
+-- That a pull failed is told over and over, and why only once.
+SELECT i.death, w.fact AS cause, i.fact AS effect, 'asserted' AS edge, 'fault' AS role
+FROM failed i
+JOIN why w ON w.death = i.death AND w.record <> i.record
+WHERE i.signal = 'k8s.container.image_pull_failed'
 UNION ALL
 -- The image of the sandbox is the cluster's, not the pod's; without it nothing starts on the node.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role

@@ -3,10 +3,11 @@
 -- rank: 58
 -- level: established
 -- needs: k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost
--- needs: kueue.evicted.node_failures, slurm.node_fail, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller
+-- needs: ray.node_died, kueue.evicted.node_failures, slurm.node_fail, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller
 -- overturned_by: audit: whether someone stopped the node
 -- overturned_by: kernel: why the machine stopped responding
 -- summary: {node} stopped responding; {pod} {was} on it.
+-- summary_of: ray.node_died: Ray reports that a node of {workload} was lost: {message}
 -- summary_of: slurm.node_fail: Slurm reports that a node of {pod} failed.
 -- advice: Check the machine's console, BMC and kernel log to see why it stopped responding; keep it out of the pool until then.
 --
@@ -169,3 +170,8 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'claim' AS role
 FROM links
 WHERE signal IN ('alert.node_not_ready', 'metric.target_down') AND via = 'node' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -600 AND 900
+UNION ALL
+-- Ray's own word of one of its nodes, which may have been cut off only.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
+FROM links
+WHERE signal = 'ray.node_died' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -5 AND 120

@@ -4,14 +4,17 @@
 -- level: supported
 -- needs: k8s.workload.spec_changed, k8s.workload.rolled_out, k8s.workload.scaled.to_zero, k8s.workload.suspended
 -- needs: k8s.workload.suspension_requested_by_controller, k8s.workload.created_suspended
--- needs: k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.evicted_by_controller
+-- needs: k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa, slurm.waiting.held
 -- overturned_by: audit: who requested it
 -- summary: {workload} was changed{by}, and its pods were stopped as a result.
 -- summary_of: k8s.workload.created_suspended: {workload} was created suspended and has not been resumed, so it has no pods.
 -- summary_of: k8s.workload.suspended, k8s.workload.suspension_requested_by_*: {workload} was suspended{by}, and its pods were stopped as a result.
+-- summary_of: slurm.waiting.held: {pod} is held and has not been released; Slurm gives the reason {detail}.
+-- title_of: slurm.waiting.held: Held
+-- advice_of: slurm.waiting.held: See why it is held, then release it (scontrol release).
 -- summary_of: k8s.workload.scaled.to_zero: {workload} was scaled down{by}, and its pods were stopped as a result.
 -- summary_of: k8s.container.changed_killed: {pod} {was} stopped because its spec was changed{by}.
--- summary_of: k8s.pod.evicted_by_controller: {pod} {was} evicted{by}, to give it other resource requests.
+-- summary_of: k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa: {pod} {was} evicted{by}, to give it other resource requests.
 -- advice: Look at what was changed: its size, whether it is suspended, or its template.
 -- Queues suspend jobs as people do: that it was suspended alone says not who wanted it. What was changed before the last
 -- change did not stop what that one stopped, nor did a change stop a pod that was made for it; and a Job that has just
@@ -95,7 +98,13 @@ UNION ALL
 -- The vertical autoscaler evicts a pod to give it other requests.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
-WHERE signal = 'k8s.pod.evicted_by_controller' AND via = 'pod' AND actor LIKE '%vpa-updater%' AND mode = 'killed'
+WHERE (signal = 'k8s.pod.evicted_by_controller' AND actor LIKE '%vpa-updater%' OR signal = 'k8s.pod.evicted.vpa' AND lag_s BETWEEN -60 AND 120)
+  AND via = 'pod' AND mode = 'killed'
+UNION ALL
+-- Slurm's own word, of a job that waits.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
+FROM links
+WHERE signal = 'slurm.waiting.held' AND via = 'pod' AND state = 'never_scheduled'
 UNION ALL
 -- Scaled to nothing: the controller's Event says to which size, the change of the object between which.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role

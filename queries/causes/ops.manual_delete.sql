@@ -4,11 +4,12 @@
 -- level: established
 -- needs: k8s.pod.deleted_by_user, k8s.workload.deleted_by_user, k8s.namespace.deleted_by_user
 -- needs: k8s.namespace.deleted_by_controller, k8s.namespace.deleted_by_other
+-- needs: k8s.namespace.deletion_requested, k8s.workload.deletion_requested
 -- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
 -- needs: k8s.pod.drained_by_kubectl, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, slurm.cancel_requested, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller
--- needs: ray.job_stopped, log.interrupted
+-- needs: ray.job_stopped, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} deleted{by}.
 -- summary_of: cloud.instance_stopped_by_user: The machine of {pod} was stopped{by}.
@@ -17,11 +18,15 @@
 -- summary_of: k8s.node.deleted_by_user: {node} was deleted{by}; {pod} {was} on it.
 -- summary_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: {pod} {was} evicted{by}.
 -- summary_of: ray.job_stopped: Ray's job was stopped on request; {pod} ended with it.
+-- summary_of: k8s.workload.stopped: {workload} was stopped{by}.
+-- summary_of: k8s.pod.signalled_by_user: The program of {pod} was ended by a command that was run in its container{by}.
 -- summary_of: slurm.cancelled: {pod} {was} cancelled{by}.
 -- summary_of: log.interrupted: {pod} {was} interrupted, as Ctrl-C does (SIGINT); no record shows by whom.
 -- title_of: cloud.instance_stopped_by_user: Stopped on request
 -- title_of: cloud.instance_reset_by_user: Reset on request
 -- title_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: Evicted on request
+-- title_of: k8s.workload.stopped: Stopped on request
+-- title_of: k8s.pod.signalled_by_user: Killed by a command
 -- title_of: slurm.cancelled: Cancelled
 -- title_of: ray.job_stopped: Stopped on request
 -- title_of: log.interrupted: Interrupted
@@ -29,6 +34,8 @@
 -- advice_of: cloud.instance_stopped_by_user, ray.job_stopped: Find out why it was stopped; there is no sign of a fault.
 -- advice_of: cloud.instance_reset_by_user: Find out why it was reset; there is no sign of a fault.
 -- advice_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: Find out why it was evicted; there is no sign of a fault.
+-- advice_of: k8s.workload.stopped: Find out why it was stopped; there is no sign of a fault.
+-- advice_of: k8s.pod.signalled_by_user: Find out why it was killed; there is no sign of a fault.
 -- advice_of: slurm.cancelled: Find out why it was cancelled; there is no sign of a fault.
 -- advice_of: log.interrupted: Find out who or what interrupted it: a person, a wrapper script or a job manager; there is no sign of a fault.
 WITH evicted AS (
@@ -89,11 +96,26 @@ FROM links
 WHERE signal = 'k8s.workload.deleted_by_controller' AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -5 AND 600
   AND NOT regexp_like(COALESCE(actor, ''), '^system:serviceaccount:kube-system:|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws')
 UNION ALL
--- Of a workload that never had a pod, as far as was seen, the end is all that is known; what kept its pods away says more.
+-- A workload of whose pods nothing is known: the record of its end names it.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM links
+WHERE signal IN ('k8s.workload.deleted_by_user', 'k8s.namespace.deleted_by_user') AND via = 'workload'
+  AND state = 'deleted' AND lag_s BETWEEN -5 AND 60
+UNION ALL
+-- Of a workload whose pods were kept away the end is all that is known; what kept them away says more.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
 FROM links
 WHERE signal IN ('k8s.workload.deleted_by_user', 'k8s.namespace.deleted_by_user') AND via = 'workload'
   AND state = 'never_created' AND lag_s < -5
+UNION ALL
+-- That it was asked for its namespace or its workload is told, and not by whom; of a workload its own maker may have.
+SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN p.signal = 'k8s.namespace.deletion_requested' THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
+FROM links p
+LEFT JOIN links other ON other.death = p.death AND other.via = 'workload'
+  AND (other.signal LIKE 'k8s.workload.deleted_by_%' OR other.signal LIKE 'k8s.namespace.deleted_by_%')
+WHERE p.signal IN ('k8s.namespace.deletion_requested', 'k8s.workload.deletion_requested') AND p.via = 'workload'
+  AND p.mode IN ('killed', 'lost') AND p.lag_s BETWEEN -5 AND 600 AND other.fact IS NULL
 UNION ALL
 -- Who clears away what lost its owner, or keeps a workload as it was asked for, looks at no node.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
@@ -168,6 +190,17 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'a
 FROM links
 WHERE signal = 'log.interrupted' AND via = 'pod' AND same_container AND mode = 'exited'
   AND COALESCE(exit_code, 130) IN (1, 2, 130) AND lag_s BETWEEN -5 AND 60
+UNION ALL
+-- A workflow that somebody shut down: its own word, which does not say whose wish it was.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'k8s.workload.stopped' AND via = 'workload' AND (state = 'failed' OR mode = 'killed') AND lag_s BETWEEN -60 AND 600
+UNION ALL
+-- A signal that somebody sent from a command in the container ends its program with that signal's code.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'k8s.pod.signalled_by_user' AND via = 'pod' AND mode = 'exited' AND exit_code BETWEEN 129 AND 159
+  AND lag_s BETWEEN -5 AND 60
 UNION ALL
 -- Deleted, and no record says by whom: unless its own controller is known to have done it.
 SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role

@@ -22,6 +22,9 @@ const MISSED: Nanos = 60 * SECOND;
 /// Acts of one actor within this long are one act.
 const ONE_ACT: Nanos = 600 * SECOND;
 
+/// Whoever gives up a run for a member that does not start has waited for it this long.
+const WAITED_LONG: Nanos = 600 * SECOND;
+
 /// As exact as ages are: one in minutes is any second of them. What is less exact tells of no order.
 const BLUR: std::ops::Range<Nanos> = 20 * SECOND..3_600 * SECOND;
 
@@ -180,9 +183,31 @@ impl Grouping<'_> {
             && left
                 .iter()
                 .any(|death| self.state(*death) == "died" && !self.is_torn_down(*death));
+        // Who was taken away by a person soon after another began to wait was not given up for it.
+        let by_user = |death: usize| {
+            let best = self.best(death);
+            let root = best.and_then(|best| self.graph.facts.get(best.root()));
+            let signal = root.map_or("", |root| self.graph.name(root.signal));
+            self.was_taken(death) && self.ran(death) && signal.contains("_by_user")
+        };
+        let taken: Vec<usize> = left
+            .iter()
+            .copied()
+            .filter(|death| gang && by_user(*death))
+            .collect();
+        let barely_waited = |death: usize| {
+            let waited = |taken: &usize| {
+                let is_other = self.pod(*taken) != self.pod(death);
+                is_other && self.time(*taken).saturating_sub(self.time(death)) < WAITED_LONG
+            };
+            self.waits(death) && taken.iter().any(waited)
+        };
         let later = |death: usize| {
             let cleared = self.is_torn_down(death) && self.best(death).is_none();
-            self.is_vague(death) || (broke || unasked) && cleared || by_itself && self.waits(death)
+            self.is_vague(death)
+                || (broke || unasked) && cleared
+                || by_itself && self.waits(death)
+                || barely_waited(death)
         };
         left.sort_by_key(|death| (later(*death), self.time(*death), *death));
         let mut found = Vec::new();
@@ -357,6 +382,16 @@ impl Grouping<'_> {
             && self
                 .best(death)
                 .is_some_and(|best| best.level >= Level::Supported && begins_with_act(best))
+    }
+
+    fn pod(&self, death: usize) -> u32 {
+        self.deaths.get(death).map_or(NO, |death| death.pod)
+    }
+
+    /// Whether a member had started.
+    fn ran(&self, death: usize) -> bool {
+        let pod = self.graph.pods.get(self.pod(death) as usize);
+        pod.is_some_and(|pod| pod.started.is_some())
     }
 
     /// Whether a member waits for its start.

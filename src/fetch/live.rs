@@ -129,9 +129,12 @@ pub async fn fetch(
     if let Some(name) = &question.name {
         second(store, asked, name, question, rules, &mut live).await?;
     }
+    // That a source told nothing this once is no evidence for whoever asks later, maybe of other sources.
+    let told = |row: &&Coverage| row.rows > 0 || !row.status.caps_a_verdict();
     let stored: Vec<(String, Coverage)> = live
         .coverage
         .iter()
+        .filter(told)
         .map(|row| (key(row, now), row.clone()))
         .collect();
     store.keep_coverage(&stored, now)?;

@@ -1,6 +1,6 @@
 //! The same things said in the same words everywhere.
 
-use crate::answer::{Actor, Attempt, Incident, Level, Run, Victim};
+use crate::answer::{Actor, Attempt, ChainLink, Edge, Incident, Level, Run, Victim};
 
 use super::page::{Spans, Tone};
 
@@ -88,7 +88,20 @@ pub(crate) fn is_calm(incident: &Incident) -> bool {
 /// What the level of a run that nothing ended means: no death has to be proven.
 pub(crate) fn level_means_of(incident: &Incident) -> &'static str {
     if !is_calm(incident) {
-        return level_means(incident.level);
+        let asserted = |link: &ChainLink| link.edge.is_none_or(|edge| edge == Edge::Asserted);
+        let died =
+            |victim: &Victim| matches!(victim.state.as_str(), "died" | "restarted" | "crash_loop");
+        return match incident.level {
+            Level::Established if !incident.first_victim.iter().all(died) => {
+                "every step is backed by a record that names both of its ends, the state itself was \
+                 observed, and there is no evidence against it"
+            }
+            Level::Supported if incident.chain.iter().all(asserted) => {
+                "every step is backed by a record that names both of its ends, but only one \
+                 component claims it, or a source that could overturn it was not read in full"
+            }
+            level => level_means(level),
+        };
     }
     match incident.level {
         Level::Established => "an object's own status shows it",

@@ -408,8 +408,16 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
     let state = verdict.states.iter().find(|(run, _)| *run == number)?.1;
     let name = run.names(&case.graph).3;
     let shown = is_shown(case, run, state);
+    let denied = (state == RunState::Completed && shown)
+        .then(|| last_error(case, run))
+        .flatten();
     let replaced = replaced_at(case, run);
     let (cause, title, summary) = match (state, shown) {
+        (RunState::Completed, _) if let Some(error) = &denied => (
+            "none.completed",
+            "Completed",
+            format!("{name} is recorded as completed, although its log ends in an error: {error}"),
+        ),
         (RunState::Completed, _) => (
             "none.completed",
             "Completed",
@@ -442,6 +450,7 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
     let is_replaced = state == RunState::Running && replaced.is_some();
     let level = match (shown, is_only_named(case, run, state)) {
         _ if is_replaced => Level::Unknown,
+        (true, _) if denied.is_some() => Level::Supported,
         (true, _) => Level::Established,
         (false, true) => Level::Unknown,
         (false, false) => Level::Hypothesis,
@@ -464,7 +473,9 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
         level,
         title: title.to_owned(),
         summary,
-        advice: if hangs {
+        advice: if denied.is_some() {
+            vec![IF_DENIED.to_owned()]
+        } else if hangs {
             vec![IF_IT_HANGS.to_owned()]
         } else {
             Vec::new()
@@ -475,6 +486,29 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
         role: IncidentRole::Main,
         ..Incident::default()
     })
+}
+
+/// What to do about a log that ends in an error where the exit code says that all went well.
+const IF_DENIED: &str =
+    "Check whether the exit code of the program was lost, as in a pipe without set -o pipefail.";
+
+/// The error with which the log of a run ends.
+fn last_error(case: &Case, run: &Run) -> Option<String> {
+    let graph = &case.graph;
+    let pods = &run.attempts.last()?.pods;
+    let failed = |pod: &u32| {
+        let one = graph.pods.get(*pod as usize);
+        one.is_some_and(|one| given_up(one).is_some())
+    };
+    let mut facts = graph.facts.iter().rev();
+    let last = facts.find(|fact| {
+        let signal = graph.name(fact.signal);
+        let is_error = matches!(signal, "log.exception.line" | "log.traceback");
+        is_error && pods.contains(&fact.pod) && failed(&fact.pod)
+    })?;
+    let message = graph.evidence.event(last.row).ok()?.message?;
+    let line = message.lines().rev().find(|line| !line.trim().is_empty())?;
+    Some(line.trim().to_owned())
 }
 
 /// What to do about a log that stops in the midst of the training.
@@ -611,7 +645,12 @@ fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
             .and_then(|root| root.body.as_ref()?.replicas),
         Root::Pod(_) => None,
     };
-    let there = run.pods.len();
+    // One that died is missing until another one is there in its place.
+    let is_there = |pod: &&u32| {
+        let end = case.ends.get(**pod as usize);
+        state != RunState::Running || end.is_none_or(|end| end.state != State::Died)
+    };
+    let there = run.pods.iter().filter(is_there).count();
     if wanted.is_some_and(|wanted| i64::try_from(there).is_ok_and(|there| there < wanted)) {
         return false;
     }

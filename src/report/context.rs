@@ -6,7 +6,9 @@ use std::collections::{BTreeSet, HashMap};
 use whathappened_core::death::Death;
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::{EntityGraph, Fact, NO, NameTenures, Phase};
+use whathappened_core::symbols::Symbol;
 use whathappened_model::event::Event;
+use whathappened_model::time::Nanos;
 
 use super::victim::victim;
 use crate::answer::Victim;
@@ -43,6 +45,7 @@ pub(super) struct ReportContext<'a> {
     /// Numbers of the facts about each pod, and of those that name it.
     of_pod: HashMap<u32, Vec<usize>>,
     name_tenures: OnceCell<NameTenures>,
+    complaints: OnceCell<HashMap<Symbol, Vec<Nanos>>>,
 }
 
 impl<'a> ReportContext<'a> {
@@ -61,6 +64,7 @@ impl<'a> ReportContext<'a> {
             verdict,
             of_pod,
             name_tenures: OnceCell::new(),
+            complaints: OnceCell::new(),
         }
     }
 
@@ -68,6 +72,22 @@ impl<'a> ReportContext<'a> {
     pub(super) fn name_tenures(&self) -> &NameTenures {
         self.name_tenures
             .get_or_init(|| NameTenures::of(self.graph()))
+    }
+
+    /// When the kernel or a GPU of a machine complained.
+    pub(super) fn complaints(&self, machine: Symbol) -> &[Nanos] {
+        let all = self.complaints.get_or_init(|| {
+            let mut found: HashMap<Symbol, Vec<Nanos>> = HashMap::new();
+            let graph = self.graph();
+            for fact in graph.facts.iter().filter(|fact| fact.node.is_some()) {
+                let signal = graph.name(fact.signal);
+                if signal.starts_with("gpu.") || signal.starts_with("kernel.") {
+                    found.entry(fact.node).or_default().push(fact.time.lo);
+                }
+            }
+            found
+        });
+        all.get(&machine).map_or(&[], Vec::as_slice)
     }
 
     pub(super) fn graph(&self) -> &'a EntityGraph {

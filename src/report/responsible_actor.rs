@@ -2,7 +2,7 @@
 
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, Fact, NO, Phase};
-use whathappened_core::lifecycle::Mode;
+use whathappened_core::lifecycle::{Mode, is_operated};
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND};
 
@@ -124,10 +124,29 @@ impl<'a> ReportContext<'a> {
         };
         named(first)
             .or_else(|| witnesses.filter(same).find_map(named))
+            .or_else(|| self.only_author(self.fact(first.fact)?))
             .or_else(|| {
                 let mut later = later.iter().filter_map(|step| named(step));
                 later.find(|fact| !self.carries_out(fact))
             })
+    }
+
+    /// The record of who did to a machine what another record of that time shows as done, where all
+    /// such records name one and the same: an object shows its taints, an audit log who set them.
+    fn only_author(&self, act: &Fact) -> Option<&'a Fact> {
+        let graph = self.graph();
+        if act.pod != NO || !act.node.is_some() {
+            return None;
+        }
+        let mut authors = graph.facts.iter().filter(|fact| {
+            (fact.signal, fact.node) == (act.signal, act.node)
+                && fact.time.overlaps(act.time)
+                && names_who(graph, fact)
+        });
+        let first = authors.next()?;
+        authors
+            .all(|other| other.actor == first.actor)
+            .then_some(first)
     }
 
     /// Whether the platform says that it was asked for what it did: by someone whom it does not name.
@@ -204,12 +223,13 @@ fn names_who(graph: &EntityGraph, fact: &Fact) -> bool {
 }
 
 /// Who enforces what nobody has to ask for, by the signal's beginning.
-const ENFORCERS: [(&str, &str, &str); 12] = [
+const ENFORCERS: [(&str, &str, &str); 13] = [
     ("slurm.time_limit", "Slurm", "scheduler"),
     ("slurm.preempted", "Slurm", "scheduler"),
     // A table of Events does not say who wrote them; nobody else preempts.
     ("k8s.pod.preempted", "scheduler", "scheduler"),
     ("k8s.pod.deadline", "kubelet", "kubelet"),
+    ("k8s.pod.evicted.vpa", "vpa-updater", "controller"),
     ("k8s.pod.evicted.kubelet_preempted", "kubelet", "kubelet"),
     ("k8s.pod.evicted.pressure", "kubelet", "kubelet"),
     ("k8s.pod.evicted.storage_limit", "kubelet", "kubelet"),
@@ -224,9 +244,7 @@ const ENFORCERS: [(&str, &str, &str); 12] = [
 fn maker(graph: &EntityGraph, fact: &Fact) -> Option<&'static str> {
     let workload = graph.workloads.get(fact.workload as usize)?;
     Some(match graph.name(workload.kind) {
-        "PyTorchJob" | "TFJob" | "MPIJob" | "XGBoostJob" | "PaddleJob" | "JAXJob" => {
-            "training-operator"
-        }
+        kind if is_operated(kind) => "training-operator",
         "RayJob" | "RayCluster" => "kuberay-operator",
         "Workflow" => "argo-workflow-controller",
         "VolcanoJob" => "volcano-controllers",

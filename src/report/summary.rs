@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use whathappened_core::death::Death;
 use whathappened_core::describe::describe;
 use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
+use whathappened_core::lifecycle::Mode;
 use whathappened_model::event::Event;
 use whathappened_model::object::Container;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::context::{ReportContext, is_announced_only};
 use crate::answer::Actor;
+use crate::explain::CLOCKS;
 use crate::explain::gang::{Finding, NO_RUN};
 
 impl ReportContext<'_> {
@@ -84,7 +86,10 @@ impl ReportContext<'_> {
             Some(root) => went_along(&template, root, pod, graph),
             None => template,
         };
-        let node = event.entities.node.clone().or_else(|| {
+        // Of a file in a machine's folder the record does not name it.
+        let of_root = root.filter(|root| root.node.is_some());
+        let of_root = of_root.map(|root| graph.name(root.node).to_owned());
+        let node = event.entities.node.clone().or(of_root).or_else(|| {
             let pod = pod?;
             match pod.more_nodes.len() {
                 0 => Some(graph.name(pod.node).to_owned()).filter(|node| !node.is_empty()),
@@ -233,13 +238,10 @@ impl ReportContext<'_> {
         else {
             return false;
         };
-        let machines: Vec<_> = pod.machines().collect();
-        graph.facts.iter().any(|fact| {
-            let signal = graph.name(fact.signal);
-            let complains = signal.starts_with("gpu.") || signal.starts_with("kernel.");
-            let since = death.time.hi.saturating_sub(fact.time.lo);
-            complains && machines.contains(&fact.node) && (0..=BEFORE).contains(&since)
-        })
+        let complaints = pod.machines().flat_map(|machine| self.complaints(machine));
+        complaints
+            .map(|complaint| death.time.hi.saturating_sub(*complaint))
+            .any(|before| (0..=BEFORE).contains(&before))
     }
 
     /// What happened to a machine and nobody that is known of.
@@ -317,6 +319,11 @@ impl ReportContext<'_> {
                         "{workload} failed; its pods are gone, and nothing in the input shows how they ended."
                     );
                 }
+                Some("deleted") => {
+                    return format!(
+                        "{workload} was deleted; nothing in the input shows who wanted that, or why."
+                    );
+                }
                 Some("scaled_to_zero") => {
                     return format!(
                         "{workload} is scaled to zero; nothing in the input shows who did it."
@@ -332,12 +339,62 @@ impl ReportContext<'_> {
             Some(pod) if pod.kind == TaskKind::Job => "Job ",
             _ => "",
         };
-        format!(
-            "{job}{} {}; nothing in the input shows why.",
-            first.pod, first.how
-        )
+        match death.and_then(|death| self.symptom(death)) {
+            Some(symptom) => format!("{job}{} {symptom}", first.pod),
+            None => format!(
+                "{job}{} {}; nothing in the input shows why.",
+                first.pod, first.how
+            ),
+        }
+    }
+
+    /// What the log of one that ended by itself says of others, or of who asked it to.
+    fn symptom(&self, death: &Death) -> Option<String> {
+        const PEER_LOST: [&str; 8] = [
+            "gloo.error",
+            "jax.peer_died",
+            "mpi.node_lost",
+            "mpi.process_died",
+            "nccl.peer_lost",
+            "ray.actor_died",
+            "ray.node_died",
+            "ucx.error",
+        ];
+        if death.mode != Mode::Exited {
+            return None;
+        }
+        let graph = self.graph();
+        let at_its_end = |fact: &&Fact| {
+            let late = death.time.hi.saturating_add(CLOCKS);
+            fact.onset <= late && fact.time.hi.saturating_add(AT_ITS_END) >= death.time.lo
+        };
+        let mut near = self.facts_of(death.pod).filter(at_its_end);
+        let fact = near.find(|fact| {
+            let signal = graph.name(fact.signal);
+            PEER_LOST.contains(&signal) || signal == "log.sigterm"
+        })?;
+        if graph.name(fact.signal) == "log.sigterm" {
+            let text = "ended after it had been asked to stop (SIGTERM); nothing in the input shows by whom.";
+            return Some(text.to_owned());
+        }
+        let event = graph.evidence.event(fact.row).ok()?;
+        let peer = event
+            .attribute("failed_rank")
+            .map(|rank| format!("rank {rank}"));
+        let peer = peer.or_else(|| {
+            event
+                .attribute("target")
+                .map(|target| format!("its peer {target}"))
+        });
+        let peer = peer.unwrap_or_else(|| "another member of the run".to_owned());
+        Some(format!(
+            "ended because it lost contact with {peer}; nothing in the input shows what happened to that one."
+        ))
     }
 }
+
+/// Who loses another member gives up within this long.
+const AT_ITS_END: Nanos = 120 * SECOND;
 
 /// The container that a death is of, where the pod went on without it and has another that works: it
 /// is one of those beside what trains.
@@ -385,10 +442,15 @@ fn begun(text: &str) -> String {
 fn went_along(template: &str, root: &Fact, pod: Option<&Task>, graph: &EntityGraph) -> String {
     let signal = graph.name(root.signal);
     const DELETED: &str = "{pod} {was} deleted{by}";
-    let along = if signal.starts_with("k8s.namespace.deleted_by_") {
-        let namespace = pod.map_or("", |pod| graph.name(pod.namespace));
+    let is_of = |kind: &str| {
+        let rest = signal.strip_prefix(kind).unwrap_or_default();
+        rest.starts_with(".deleted_by_") || rest == ".deletion_requested"
+    };
+    let along = if is_of("k8s.namespace") {
+        let row = graph.evidence.rows().get(root.row as usize);
+        let namespace = row.map_or("", |row| graph.name(row.workload));
         format!("{{pod}} {{was}} deleted along with the namespace {namespace}{{by}}")
-    } else if signal.starts_with("k8s.workload.deleted_by_") {
+    } else if pod.is_some() && is_of("k8s.workload") {
         let workload = graph.workloads.get(root.workload as usize);
         let workload = workload.map_or("{workload}", |one| graph.name(one.name));
         format!("{{pod}} {{was}} deleted along with {workload}{{by}}")

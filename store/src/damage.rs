@@ -160,14 +160,9 @@ pub(crate) fn index_detail(segment: &Segment, what: &str) -> String {
 /// it tells; the filters are compared where they are read.
 pub(crate) fn doubtful(db: &Connection) -> rusqlite::Result<Vec<Coverage>> {
     let mut rows = Vec::new();
-    for table in [Table::Events, Table::Objects] {
-        for one in segment::live(db, table, None)?
-            .iter()
-            .filter(|one| one.is_doubtful)
-        {
-            if let Some(what) = segment::wrong(db, one)? {
-                rows.push(index_row(one, what));
-            }
+    for one in segment::all_live(db)?.iter().filter(|one| one.is_doubtful) {
+        if let Some(what) = segment::wrong(db, one)? {
+            rows.push(index_row(one, what));
         }
     }
     Ok(rows)
@@ -189,6 +184,14 @@ pub(crate) fn why(error: &StoreError) -> String {
 
 /// Takes a segment off the list; its file stays, for whoever can read more of it.
 pub(crate) fn set_aside(db: &Connection, segment: &Segment, why: &str) -> rusqlite::Result<()> {
+    note(db, segment, why)?;
+    // No hot row stands in for what nobody reads any more.
+    hot::shadow_instead(db, segment.id, None)?;
+    segment::unlist(db, segment)
+}
+
+/// Notes that a segment is damaged, with its checksums where it was on the list.
+pub(crate) fn note(db: &Connection, segment: &Segment, why: &str) -> rusqlite::Result<()> {
     db.execute(
         "INSERT OR REPLACE INTO damaged
            (file, tbl, day, rows, bytes, time_from, time_to, stored_at, sums, why)
@@ -207,9 +210,7 @@ pub(crate) fn set_aside(db: &Connection, segment: &Segment, why: &str) -> rusqli
             why
         ],
     )?;
-    // No hot row stands in for what nobody reads any more.
-    hot::shadow_instead(db, segment.id, None)?;
-    segment::unlist(db, segment)
+    Ok(())
 }
 
 /// Notes what became of a segment that was set aside.

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::fs::Metadata;
 
-use rusqlite::params;
 use whathappened_model::time::Nanos;
 
 use crate::catalogue::CatalogueUpdate;
@@ -143,25 +142,7 @@ impl Store {
         let draft = found.draft(R::TABLE, one.day, &one.file, file.len(), Vec::new());
         let write = || {
             let tx = begin_write(&self.db)?;
-            tx.execute(
-                "UPDATE segments SET tbl = ?2, day = ?3, file = ?4, rows = ?5, bytes = ?6,
-                   time_from = ?7, time_to = ?8, stored_at = ?9, words = ?10, ids = ?11
-                 WHERE id = ?1",
-                params![
-                    one.id,
-                    draft.table.number(),
-                    draft.day.0,
-                    draft.file,
-                    draft.rows,
-                    draft.bytes,
-                    draft.time_from,
-                    draft.time_to,
-                    stored_at,
-                    draft.words,
-                    draft.ids
-                ],
-            )?;
-            segment::keep_sums(&tx, one.id)?;
+            segment::relist(&tx, one.id, &draft, stored_at)?;
             tx.commit()
         };
         write().map_err(StoreError::database(&self.db_path))

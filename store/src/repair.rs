@@ -216,17 +216,17 @@ struct Repair<'a> {
 }
 
 impl Repair<'_> {
+    fn listed(&self) -> Result<Vec<Segment>, StoreError> {
+        segment::all_live(&self.store.db).map_err(StoreError::database(&self.store.db_path))
+    }
+
     /// Compares everything that is on the list.
     fn check(&mut self) -> Result<(), StoreError> {
-        for table in [Table::Events, Table::Objects] {
-            let live = segment::live(&self.store.db, table, None)
-                .map_err(StoreError::database(&self.store.db_path))?;
-            for one in live {
-                (self.progress)(&one.file);
-                match table {
-                    Table::Events => self.check_one::<Fact>(one)?,
-                    Table::Objects => self.check_one::<Object>(one)?,
-                }
+        for one in self.listed()? {
+            (self.progress)(&one.file);
+            match one.table {
+                Table::Events => self.check_one::<Fact>(one)?,
+                Table::Objects => self.check_one::<Object>(one)?,
             }
         }
         Ok(())
@@ -287,15 +287,11 @@ impl Repair<'_> {
         if self.repaired.catalogue == 0 {
             return Ok(());
         }
-        for table in [Table::Events, Table::Objects] {
-            let live = segment::live(&self.store.db, table, None)
-                .map_err(StoreError::database(&self.store.db_path))?;
-            for one in live {
-                (self.progress)(&one.file);
-                match table {
-                    Table::Events => self.store.recatalogue::<Fact>(&one)?,
-                    Table::Objects => self.store.recatalogue::<Object>(&one)?,
-                }
+        for one in self.listed()? {
+            (self.progress)(&one.file);
+            match one.table {
+                Table::Events => self.store.recatalogue::<Fact>(&one)?,
+                Table::Objects => self.store.recatalogue::<Object>(&one)?,
             }
         }
         self.store.recatalogue_hot()
@@ -303,18 +299,14 @@ impl Repair<'_> {
 
     /// Writes segments anew whose texts were redacted under fewer rules.
     fn renew(&mut self) -> Result<(), StoreError> {
-        for table in [Table::Events, Table::Objects] {
-            let live = segment::live(&self.store.db, table, None)
-                .map_err(StoreError::database(&self.store.db_path))?;
-            for one in live {
-                if !segment::footer(&self.store.open_segment(&one)?)? {
-                    continue;
-                }
-                (self.progress)(&one.file);
-                match table {
-                    Table::Events => self.write_anew::<Fact>(one)?,
-                    Table::Objects => self.write_anew::<Object>(one)?,
-                }
+        for one in self.listed()? {
+            if !segment::footer(&self.store.open_segment(&one)?)? {
+                continue;
+            }
+            (self.progress)(&one.file);
+            match one.table {
+                Table::Events => self.write_anew::<Fact>(one)?,
+                Table::Objects => self.write_anew::<Object>(one)?,
             }
         }
         Ok(())
@@ -397,8 +389,8 @@ impl Repair<'_> {
             if !error.is_damage() {
                 return Err(error);
             }
-            return self
-                .note(&segment(0), &damage::why(&error))
+            // It was never on this list.
+            return damage::note(&self.store.db, &segment(0), &damage::why(&error))
                 .map_err(StoreError::database(&self.store.db_path));
         }
         self.repaired.listed += 1;
@@ -438,27 +430,6 @@ impl Repair<'_> {
         let now = self.now;
         self.store
             .land::<R>(day, rows, seen, &HashMap::new(), now)?;
-        Ok(())
-    }
-
-    /// Notes a damaged segment that was never on this list.
-    fn note(&self, segment: &Segment, why: &str) -> rusqlite::Result<()> {
-        self.store.db.execute(
-            "INSERT OR REPLACE INTO damaged
-               (file, tbl, day, rows, bytes, time_from, time_to, stored_at, why)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            rusqlite::params![
-                segment.file,
-                segment.table.number(),
-                segment.day.0,
-                segment.rows,
-                segment.bytes,
-                segment.time_from,
-                segment.time_to,
-                segment.stored_at,
-                why
-            ],
-        )?;
         Ok(())
     }
 

@@ -79,37 +79,35 @@ impl Store {
         }
         let begins = self.begins()?;
         let mut unknown = 0;
-        for table in [Table::Events, Table::Objects] {
-            for one in segment::live(&self.db, table, None).map_err(failed())? {
-                progress(&one);
-                if let Some(what) = segment::wrong(&self.db, &one).map_err(failed())? {
-                    verified.kept.push(damage::index_detail(&one, what));
+        for one in segment::all_live(&self.db).map_err(failed())? {
+            progress(&one);
+            if let Some(what) = segment::wrong(&self.db, &one).map_err(failed())? {
+                verified.kept.push(damage::index_detail(&one, what));
+            }
+            let read = match one.table {
+                Table::Events => self.decode::<Fact>(&one, begins),
+                Table::Objects => self.decode::<Object>(&one, begins),
+            };
+            match read {
+                Ok(found) if found.rows != one.rows && !one.is_doubtful => {
+                    let why = format!("it has {} rows instead of {}", found.rows, one.rows);
+                    verified.damaged.push((one.file, why));
                 }
-                let read = match table {
-                    Table::Events => self.decode::<Fact>(&one, begins),
-                    Table::Objects => self.decode::<Object>(&one, begins),
-                };
-                match read {
-                    Ok(found) if found.rows != one.rows && !one.is_doubtful => {
-                        let why = format!("it has {} rows instead of {}", found.rows, one.rows);
-                        verified.damaged.push((one.file, why));
-                    }
-                    Ok(found) => {
-                        verified.segments += 1;
-                        verified.rows += found.rows;
-                        unknown += found.unknown_pods;
-                        verified.unchecked += u64::from(!found.has_sums);
-                        // Of an older program's row, the segment itself is all that tells.
-                        let hides = found.hides.filter(|_| !one.is_doubtful);
-                        verified
-                            .kept
-                            .extend(hides.map(|what| damage::index_detail(&one, what)));
-                    }
-                    Err(error) if error.is_damage() => {
-                        verified.damaged.push((one.file, damage::why(&error)));
-                    }
-                    Err(error) => return Err(error),
+                Ok(found) => {
+                    verified.segments += 1;
+                    verified.rows += found.rows;
+                    unknown += found.unknown_pods;
+                    verified.unchecked += u64::from(!found.has_sums);
+                    // Of an older program's row, the segment itself is all that tells.
+                    let hides = found.hides.filter(|_| !one.is_doubtful);
+                    verified
+                        .kept
+                        .extend(hides.map(|what| damage::index_detail(&one, what)));
                 }
+                Err(error) if error.is_damage() => {
+                    verified.damaged.push((one.file, damage::why(&error)));
+                }
+                Err(error) => return Err(error),
             }
         }
         if unknown > 0 || catalogue::count_wrong(&self.db).map_err(failed())? > 0 {
@@ -121,15 +119,10 @@ impl Store {
     /// The earliest time that a segment tells of; nobody keeps what ended before it in
     /// the catalogue.
     pub(crate) fn begins(&self) -> Result<Nanos, StoreError> {
-        let mut begins = Nanos::MAX;
-        for table in [Table::Events, Table::Objects] {
-            let live = segment::live(&self.db, table, None);
-            let live = live.map_err(StoreError::database(&self.db_path))?;
-            let known = live.iter().map(|one| one.time_from);
-            let known = known.filter(|at| *at != Nanos::MIN);
-            begins = known.fold(begins, Nanos::min);
-        }
-        Ok(begins)
+        let live = segment::all_live(&self.db).map_err(StoreError::database(&self.db_path))?;
+        let known = live.iter().map(|one| one.time_from);
+        let known = known.filter(|at| *at != Nanos::MIN);
+        Ok(known.min().unwrap_or(Nanos::MAX))
     }
 
     /// Kept rows of the database that are not what was written.

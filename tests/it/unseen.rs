@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::whathappened;
 
 /// The answer to a question about some files.
-fn ask(question: &str, files: &[(&str, String)]) -> Value {
+pub(super) fn ask(question: &str, files: &[(&str, String)]) -> Value {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in files {
         let path = folder.path().join(path);
@@ -19,7 +19,7 @@ fn ask(question: &str, files: &[(&str, String)]) -> Value {
     serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}"))
 }
 
-fn text(lines: &[&str]) -> String {
+pub(super) fn text(lines: &[&str]) -> String {
     lines.join("\n") + "\n"
 }
 
@@ -29,7 +29,7 @@ fn all(objects: &[Value]) -> Vec<(&'static str, String)> {
 }
 
 /// State of the run, cause, level and node of the first victim.
-fn verdict(answer: &Value) -> (&str, &str, &str, &str) {
+pub(super) fn verdict(answer: &Value) -> (&str, &str, &str, &str) {
     let main = &answer["incidents"][0];
     let of = |value: &'static str| main[value].as_str().unwrap_or_default();
     (
@@ -40,7 +40,7 @@ fn verdict(answer: &Value) -> (&str, &str, &str, &str) {
     )
 }
 
-const SACCT: &str =
+pub(super) const SACCT: &str =
     "JobID|JobIDRaw|JobName|User|State|ExitCode|Submit|Start|End|NNodes|NodeList|Reason";
 
 #[test]

@@ -18,10 +18,16 @@ use crate::time::{Nanos, SECOND, Stamp};
 /// a ready node was heard of not longer ago than this.
 const HEARD_OF: Nanos = 60 * SECOND;
 
+/// What stands below a `date` in one session is taken to have been printed within this time of the
+/// last moment that is known in it: who prints the date wants it to be what ages count back from.
+const SESSION: Nanos = 60 * SECOND;
+
 /// What one capture shows that has an age.
 #[derive(Debug, Default)]
 pub(super) struct CaptureContents {
     pub(super) moment: CaptureTime,
+    /// It is the output of `date`.
+    pub(super) is_date: bool,
     pub(super) events: Vec<PrintedEvent>,
     pub(super) pods: Vec<PodRow>,
     /// A command line stands above it.
@@ -222,30 +228,16 @@ pub(super) fn share(seen: &mut [CaptureContents], ends: &ContainerEnds) {
         }
     }
     for _ in 0..3 {
-        let known: BTreeMap<(String, String, String), (Option<u64>, Stamp)> = seen
-            .iter()
-            .filter(|one| one.moment.stamp().is_some())
-            .flat_map(|one| one.events.iter().map(|event| (one.moment, event)))
-            .filter_map(|(moment, event)| {
-                let key = (
-                    event.about.name.clone(),
-                    event.reason.clone(),
-                    event.message.clone(),
-                );
-                Some((
-                    key,
-                    (event.span.count, moment.minus(Some(event.span.last?))),
-                ))
-            })
-            .collect();
+        let timed = seen.iter().filter(|one| one.moment.stamp().is_some());
+        let mut known: BTreeMap<EventKey, (Option<u64>, Stamp)> = BTreeMap::new();
+        for one in timed {
+            for (key, event) in youngest(&one.events) {
+                known.insert(key, (event.span.count, one.moment.minus(event.span.last)));
+            }
+        }
         let mut learned = false;
         for one in seen.iter_mut().filter(|one| one.moment.stamp().is_none()) {
-            for event in &one.events {
-                let key = (
-                    event.about.name.clone(),
-                    event.reason.clone(),
-                    event.message.clone(),
-                );
+            for (key, event) in youngest(&one.events) {
                 if let (Some((count, at)), Some(age)) = (known.get(&key), event.span.last)
                     && *count == event.span.count
                 {
@@ -258,6 +250,29 @@ pub(super) fn share(seen: &mut [CaptureContents], ends: &ContainerEnds) {
             break;
         }
     }
+}
+
+/// What makes a printed Event the same in two captures: of whom, its reason, its message.
+type EventKey = (String, String, String);
+
+/// The youngest Event of each key: pods that had a name one after the other have had like Events,
+/// and a `describe` prints those of the last one alone.
+fn youngest(events: &[PrintedEvent]) -> BTreeMap<EventKey, &PrintedEvent> {
+    let mut found: BTreeMap<EventKey, &PrintedEvent> = BTreeMap::new();
+    for event in events {
+        let Some(age) = event.span.last else { continue };
+        let key = (
+            event.about.name.clone(),
+            event.reason.clone(),
+            event.message.clone(),
+        );
+        let is_older =
+            |other: &&PrintedEvent| other.span.last.is_some_and(|other| other.lo <= age.lo);
+        if !found.get(&key).is_some_and(is_older) {
+            found.insert(key, event);
+        }
+    }
+    found
 }
 
 /// In a session each command ran after the one above it.
@@ -278,5 +293,16 @@ pub(super) fn in_order(seen: &mut [CaptureContents]) {
             one.moment.before(hi);
         }
         hi = least;
+    }
+}
+
+/// What was printed below a `date` and is bounded by nothing else was printed soon after what is
+/// known of the session's time.
+pub(super) fn below_date(seen: &mut [CaptureContents]) {
+    let dated = seen.iter().position(|one| one.is_date);
+    for one in seen.iter_mut().skip(dated.unwrap_or(usize::MAX)) {
+        if let (Some(lo), None) = one.moment.bounds() {
+            one.moment.before(lo.saturating_add(SESSION));
+        }
     }
 }

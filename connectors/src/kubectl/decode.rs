@@ -75,8 +75,8 @@ struct Reader<'r, 't> {
     described: Vec<(usize, u64, Described<'t>)>,
     /// By capture.
     seen: Vec<CaptureContents>,
-    /// Objects of other rows, with their lines.
-    objects: Vec<(u64, Value)>,
+    /// Objects of other rows, with the numbers of their captures and their lines.
+    objects: Vec<(usize, u64, Value)>,
     logs: Vec<&'r Capture<'t>>,
 }
 
@@ -89,7 +89,7 @@ impl<'r, 't> Reader<'r, 't> {
         let command = capture.command.as_ref();
         match capture.shape {
             PieceKind::Describe => self.describe(number, capture, &mut seen),
-            PieceKind::Table => self.table(capture, &mut seen),
+            PieceKind::Table => self.table(number, capture, &mut seen),
             PieceKind::PodRows => {
                 for line in &capture.lines {
                     match pod_row::parse(line.text) {
@@ -103,6 +103,7 @@ impl<'r, 't> Reader<'r, 't> {
             PieceKind::Date => {
                 for line in &capture.lines {
                     if let Some(at) = date(line.words()) {
+                        seen.is_date = true;
                         seen.moment.not_before(at.lo);
                         seen.moment.before(at.hi);
                     }
@@ -147,7 +148,7 @@ impl<'r, 't> Reader<'r, 't> {
         self.described.push((number, line, one));
     }
 
-    fn table(&mut self, capture: &'r Capture<'t>, seen: &mut CaptureContents) {
+    fn table(&mut self, number: usize, capture: &'r Capture<'t>, seen: &mut CaptureContents) {
         let Some((heading, rows)) = capture
             .lines
             .split_first()
@@ -197,7 +198,7 @@ impl<'r, 't> Reader<'r, 't> {
             let namespace = command.and_then(|command| command.namespace.as_deref());
             match row::other(kind, &cells, namespace) {
                 Some(object) => {
-                    self.objects.push((line.number, object));
+                    self.objects.push((number, line.number, object));
                     (self.count)(line.number, Ok(()));
                 }
                 None => self.skip(line.number),
@@ -295,6 +296,7 @@ impl<'r, 't> Reader<'r, 't> {
         }
         anchor::share(&mut self.seen, &ends);
         anchor::in_order(&mut self.seen);
+        anchor::below_date(&mut self.seen);
         for seen in &mut self.seen {
             let moment = seen.moment;
             for event in &mut seen.events {
@@ -392,7 +394,7 @@ impl<'r, 't> Reader<'r, 't> {
             .iter()
             .map(|(_, _, one)| (one.kind.as_str(), one.name.as_str()))
             .collect();
-        for (line, object) in &self.objects {
+        for (number, line, object) in &self.objects {
             let text = |path: &str| {
                 object
                     .pointer(path)
@@ -403,7 +405,15 @@ impl<'r, 't> Reader<'r, 't> {
                 continue;
             }
             let origin = self.origin(*line);
-            let _told = kubernetes::decode(object.to_string().as_bytes(), None, &origin, self.out);
+            let mut emitted = Vec::new();
+            let json = object.to_string();
+            let _told = kubernetes::decode(json.as_bytes(), None, &origin, &mut emitted);
+            // Since when it has been so a row does not tell, only that it was when it was printed.
+            if crate::kind::is_workload(text("/kind")) {
+                let moment = self.seen.get(*number).and_then(|seen| seen.moment.shown());
+                made_at(&mut emitted, moment);
+            }
+            self.out.append(&mut emitted);
         }
     }
 

@@ -198,6 +198,10 @@ pub(super) fn other(kind: &str, row: &Row<'_>, namespace: Option<&str>) -> Optio
             let condition = condition.map(|kind| json!({ "type": kind, "status": "True" }));
             object["status"] =
                 json!({ "conditions": condition.into_iter().collect::<Vec<Value>>() });
+            // What has failed, is complete or suspended is not printed as running.
+            if kind == "Job" && state == "Running" {
+                object["status"]["phase"] = state.into();
+            }
             if state == "Suspended" {
                 object["spec"] = json!({ "suspend": true });
             }

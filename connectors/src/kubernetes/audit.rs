@@ -26,6 +26,7 @@ pub(super) fn decode(
         ));
     };
     let stage = field::text(&record, &["stage"]).unwrap_or_default();
+    let executes = field::text(&record, &["objectRef", "subresource"]) == Some("exec");
     if matches!(stage, "RequestReceived" | "ResponseStarted") {
         return Err(Rejection::Irrelevant(
             "an audit record of a request not answered yet".to_owned(),
@@ -33,7 +34,8 @@ pub(super) fn decode(
     }
     let verb = field::text(&record, &["verb"]).unwrap_or_default();
     let resource = field::text(&record, &["objectRef", "resource"]).unwrap_or_default();
-    if !MUTATING.contains(&verb) || resource.is_empty() {
+    // Whoever runs a command in a container gets a stream, or creates one, as the client's protocol has it.
+    if !(MUTATING.contains(&verb) || executes && verb == "get") || resource.is_empty() {
         return Err(Rejection::Irrelevant(
             "an audit record of a request that changes nothing".to_owned(),
         ));
@@ -225,6 +227,7 @@ impl AuditAct<'_> {
     fn fact(&self) -> Option<&'static str> {
         let subresource = field::text(self.record, &["objectRef", "subresource"]);
         match (self.verb, subresource) {
+            ("create" | "get", Some("exec")) => Some("k8s.audit.exec"),
             ("create", Some("eviction")) => Some("k8s.audit.evict"),
             ("create", Some("binding")) => Some("k8s.audit.bind"),
             ("create", None) => Some("k8s.audit.create"),
@@ -392,9 +395,24 @@ impl AuditAct<'_> {
             field::int(self.record, &["responseStatus", "code"]).map(|code| code.to_string()),
         );
         let uri = field::text(self.record, &["requestURI"]).unwrap_or_default();
+        if field::text(self.record, &["objectRef", "subresource"]) == Some("exec") {
+            let query = uri.split_once('?').map_or("", |(_, query)| query);
+            let words = url::form_urlencoded::parse(query.as_bytes());
+            let words = words.filter(|(key, _)| key == "command");
+            let words: Vec<_> = words.map(|(_, word)| word).collect();
+            event.set_attribute("command", Some(words.join(" ")));
+        }
         event.set_attribute("dry_run", is_dry_run(self.record).then_some("true"));
         if self.verb == "deletecollection" {
-            event.set_attribute("selector", uri.split_once('?').map(|(_, query)| query));
+            let query = uri.split_once('?').map(|(_, query)| query);
+            event.set_attribute("selector", query);
+            for (key, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+                match key.as_ref() {
+                    "labelSelector" => event.set_attribute("label_selector", Some(value)),
+                    "fieldSelector" => event.set_attribute("field_selector", Some(value)),
+                    _ => {}
+                }
+            }
         }
         if self.kind == "Workload" {
             // Kueue's switch: what is not active is stopped.

@@ -126,6 +126,7 @@ pub(super) fn decode_value(
         "Pod" => pod::decode(value, context, out),
         "Node" => node::decode(value, context, out),
         "PersistentVolumeClaim" => workload::decode_claim(value, context, out),
+        "Namespace" => workload::decode_namespace(value, context, out),
         "ConfigMap" if autoscaler_status::is(value) => {
             autoscaler_status::decode(value, context, out)
         }

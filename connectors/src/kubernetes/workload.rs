@@ -212,3 +212,21 @@ pub(super) fn decode_claim(
     out.push(Observation::Object(Box::new(version)));
     Ok(())
 }
+
+/// A namespace: whether it was asked to go, and what is in it with it.
+pub(super) fn decode_namespace(
+    object: &Value,
+    context: Context<'_>,
+    out: &mut Vec<Observation>,
+) -> Result<(), Rejection> {
+    let key = meta::key("Namespace", object)?;
+    let version = meta::version(key, object, meta::body(object), context);
+    let Some(requested) = version.body.deletion_requested else {
+        return Err(Rejection::Irrelevant("a namespace that stays".to_owned()));
+    };
+    let raw = serde_json::json!({ "deletionRequested": crate::time::rfc3339(requested.lo) });
+    let fact = "k8s.namespace.deletion_requested";
+    let event = meta::fact(fact, &version.key, &[], requested, &raw, context);
+    out.push(Observation::Event(Box::new(event)));
+    Ok(())
+}

@@ -1,5 +1,7 @@
 //! How runs stand.
 
+use whathappened_model::time::{Nanos, SECOND, Stamp};
+
 use crate::graph::{EntityGraph, Task, Workload};
 use crate::lifecycle::{End, Mode, State};
 use crate::resolve::{Root, Run};
@@ -43,23 +45,23 @@ pub fn has_failed(graph: &EntityGraph, run: &Run) -> bool {
     let Root::Workload(root) = run.root else {
         return false;
     };
-    let said = FAILED.iter().any(|signal| graph.says(root, signal));
-    said && !was_made_anew(graph, run, root)
-}
-
-fn was_made_anew(graph: &EntityGraph, run: &Run, root: u32) -> bool {
-    let begun = run
-        .pods
-        .iter()
-        .filter(|pod| is_there(graph, **pod))
-        .filter_map(|pod| graph.pods.get(*pod as usize)?.known_begin())
-        .max();
-    let Some(begun) = begun else {
-        return false;
+    let said = FAILED.iter();
+    let failed = said.filter_map(|signal| graph.last_said(root, signal));
+    let is_made_since = |failed: Nanos| {
+        let there = run.pods.iter().filter(|pod| is_there(graph, **pod));
+        let mut begun = there.filter_map(|pod| graph.pods.get(*pod as usize)?.known_begin());
+        begun.any(|begun| begun >= failed)
     };
-    let of_root = graph.facts.iter().filter(|fact| fact.workload == root);
-    let failed = of_root.filter(|fact| FAILED.contains(&graph.name(fact.signal)));
-    failed.map(|fact| fact.time.hi).max() <= Some(begun)
+    // An object that says later that it runs is another one of that name.
+    let runs_since = |failed: Nanos| {
+        let root = graph.workloads.get(root as usize);
+        root.is_some_and(|root| {
+            let phase = root.body.as_ref().and_then(|body| body.phase.as_deref());
+            phase == Some("Running") && root.unasked.is_some_and(|seen| seen > failed)
+        })
+    };
+    let failed = failed.max();
+    failed.is_some_and(|failed| !is_made_since(failed) && !runs_since(failed))
 }
 
 /// How a run stands at the end of what was seen.
@@ -73,7 +75,9 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
             return RunState::Failed;
         }
         let root = graph.workloads.get(root as usize);
-        if root.is_some_and(|one| one.gone.is_some()) {
+        let gone = root.and_then(|one| one.gone);
+        if gone.is_some_and(|gone| !outlives(graph, run, gone, ends) && !was_over(run, gone, ends))
+        {
             return RunState::Deleted;
         }
         // What is suspended waits to be resumed, whatever ended its pods.
@@ -129,7 +133,12 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
     {
         return RunState::Running;
     }
-    if any(&[State::Died, State::CrashLoop]) {
+    if any(&[State::Died]) && !any(&[State::CrashLoop]) && tries_again(graph, run, ends) {
+        match any(&[State::Running]) {
+            true => RunState::Running,
+            false => RunState::Pending,
+        }
+    } else if any(&[State::Died, State::CrashLoop]) {
         RunState::Failed
     } else if any(&[State::NeverScheduled, State::StuckStarting]) {
         RunState::Pending
@@ -139,6 +148,31 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
         RunState::Running
     }
 }
+
+/// Whether a Job was looked at after the last of its pods had died, and had not given up: it says so at once
+/// where it does, and else makes another one.
+fn tries_again(graph: &EntityGraph, run: &Run, ends: &[End]) -> bool {
+    let Root::Workload(root) = run.root else {
+        return false;
+    };
+    let root = graph.workloads.get(root as usize);
+    let Some(job) = root.filter(|root| graph.name(root.kind) == "Job" && root.body.is_some())
+    else {
+        return false;
+    };
+    let last = run.attempts.last().into_iter().flat_map(|last| &last.pods);
+    let deaths = last.filter_map(|pod| ends.get(*pod as usize));
+    let deaths = deaths.filter(|end| end.state == State::Died);
+    let died = deaths.map(|end| end.time.hi).max();
+    job.gone.is_none()
+        && job
+            .unasked
+            .zip(died)
+            .is_some_and(|(seen, died)| seen > died.saturating_add(AT_ONCE))
+}
+
+/// A Job's controller hears of an end within this time.
+const AT_ONCE: Nanos = 5 * SECOND;
 
 /// Whether a pod is there, and ends badly again and again or is out of reach on a silent node.
 #[must_use]
@@ -155,6 +189,36 @@ fn is_there(graph: &EntityGraph, pod: u32) -> bool {
         |pod: &Task| pod.body.is_some() && pod.gone.is_none() && pod.deletion_requested.is_none();
     graph.pods.get(pod as usize).is_some_and(there)
 }
+
+/// Whether a pod was seen to run after its workload was gone: one that was orphaned goes on.
+fn outlives(graph: &EntityGraph, run: &Run, gone: Stamp, ends: &[End]) -> bool {
+    let later = |pod: &&u32| {
+        let seen = graph.pods.get(**pod as usize).and_then(|pod| pod.unasked);
+        seen.is_some_and(|seen| seen > gone.hi.saturating_add(SETTLED))
+    };
+    let mut pods = run.pods.iter().filter(later);
+    pods.any(|pod| is_there(graph, *pod) && runs(ends, *pod))
+}
+
+/// Whether all pods of a run's last attempt had ended by themselves before its workload was deleted:
+/// what was cleared away is told by its end.
+fn was_over(run: &Run, gone: Stamp, ends: &[End]) -> bool {
+    let over = |pod: &u32| {
+        ends.get(*pod as usize).is_some_and(|end| {
+            let by_itself = match end.state {
+                State::Completed => true,
+                State::Died => end.mode == Mode::Exited,
+                _ => false,
+            };
+            by_itself && end.time.hi.saturating_add(SETTLED) < gone.lo
+        })
+    };
+    let last = run.attempts.last().map(|last| last.pods.as_slice());
+    last.is_some_and(|pods| !pods.is_empty() && pods.iter().all(over))
+}
+
+/// The garbage collector has asked for the end of a workload's pods by then.
+const SETTLED: Nanos = 60 * SECOND;
 
 fn runs(ends: &[End], pod: u32) -> bool {
     ends.get(pod as usize)

@@ -12,9 +12,9 @@ use super::announcements;
 use super::identity::{Pods, Workloads};
 use super::{
     EntityGraph, Exit, Fact, NO, NodeInstances, Phase, Task, TaskKind, Topology, Workload, clocks,
-    collectives, gpu_repeats, instance, job, last_line, learn, log_level, lone_log, node_folder,
-    node_instance, pace, parent, pod_log, progress, remade, rows, scheduling, tagged, undated,
-    version_diff, vm_log, witness,
+    collection, collectives, deletion, gpu_repeats, instance, job, last_line, learn, log_level,
+    lone_log, mismatch, node_folder, node_instance, pace, parent, pod_log, progress, remade, rows,
+    scheduling, tagged, undated, version_diff, vm_log, witness,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -53,6 +53,7 @@ pub(super) fn build(
     let mut symbols = std::mem::take(&mut evidence.symbols);
     let (mut pods, mut workloads) = (Pods::default(), Workloads::default());
     learn::objects(&evidence.objects, &mut symbols, &mut pods, &mut workloads);
+    learn::workloads(&evidence, &mut symbols, &mut workloads)?;
     let mut pod_of_row = rows::pods(&evidence, &symbols, &mut pods);
     let years = undated::Years::of(&evidence);
 
@@ -62,6 +63,7 @@ pub(super) fn build(
     let mut gpus = witness::Gpus::default();
     let (mut failed, mut failed_rows) = (HashSet::new(), HashSet::new());
     let mut zoneless = HashSet::new();
+    let mut collections = Vec::new();
     let evicted = learn::evicted(&evidence, &pod_of_row, &symbols)?;
     for number in 0..evidence.rows().len() {
         let number = u32::try_from(number).map_err(|_| SpillError::TooMany)?;
@@ -104,6 +106,7 @@ pub(super) fn build(
             continue;
         }
         learn::event(&event, pod, &mut symbols, &mut pods, &mut workloads);
+        collections.extend(collection::of(&event, number, &mut symbols));
         progress::note(&event, number, pods.all.get_mut(pod as usize));
         gpus.note(number, &event);
         if !event.signals.is_empty() {
@@ -141,6 +144,13 @@ pub(super) fn build(
     job::unite_parts(&mut symbols, &mut workloads);
     parent::adopt(&mut symbols, &mut pods, &mut workloads);
     tagged::own(&mut symbols, &mut pods, &mut workloads);
+    collection::spread(
+        &collections,
+        &symbols,
+        &mut pods.all,
+        &workloads,
+        &mut facts,
+    );
     let stalled = progress::stalled(&evidence, &pods.all, &pod_of_row, &zoneless, &mut symbols);
     facts.extend(stalled);
     facts.extend(pace::slowed(&evidence, &pods.all, &mut symbols));
@@ -162,7 +172,7 @@ pub(super) fn build(
         pod_of_row,
         node_instances: NodeInstances::new(),
         topology: Topology::default(),
-        said: HashSet::new(),
+        said: HashMap::new(),
         elsewhere: Vec::new(),
         now,
     };
@@ -170,7 +180,9 @@ pub(super) fn build(
     remade::split(&mut graph);
     set_roots(&mut graph);
     gpu_repeats::mark(&mut graph, &gpus);
+    mismatch::note(&mut graph)?;
     put_in_order(&mut graph);
+    deletion::note(&mut graph);
     boots(&mut graph);
     graph.node_instances = node_instance::join(&graph);
     put_on_nodes(&mut graph);
@@ -575,12 +587,11 @@ fn put_in_order(graph: &mut EntityGraph) {
     for number in &mut graph.pod_of_row {
         *number = renumber(&pod_order, *number);
     }
-    graph.said = graph
-        .facts
-        .iter()
-        .filter(|fact| fact.workload != NO)
-        .map(|fact| (fact.workload, fact.signal))
-        .collect();
+    for fact in graph.facts.iter().filter(|fact| fact.workload != NO) {
+        let said = graph.said.entry((fact.workload, fact.signal));
+        let last = said.or_insert(fact.time.hi);
+        *last = fact.time.hi.max(*last);
+    }
     let name = |sym: Symbol| symbols.name(sym);
     graph
         .facts

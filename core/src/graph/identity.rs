@@ -94,8 +94,11 @@ impl Pods {
         by: Nanos,
     ) -> u32 {
         let found = self.of_name(namespace, name, at);
-        let created = self.all.get(found as usize).and_then(|pod| pod.created);
-        if created.is_some_and(|created| created.lo > by) {
+        let is_another = self.all.get(found as usize).is_some_and(|pod| {
+            let made_later = pod.created.is_some_and(|created| created.lo > by);
+            made_later || runs_unharmed(pod, at, by)
+        });
+        if is_another {
             return self.push(Task::new(TaskKind::Pod, Symbol::NONE, namespace, name));
         }
         found
@@ -177,6 +180,19 @@ impl Pods {
         self.all.push(pod);
         number
     }
+}
+
+/// Whether a pod that may have been made after something ended its name's bearer is there later and has
+/// never ended: the times of printed records are too wide to tell which came first.
+fn runs_unharmed(pod: &Task, at: Nanos, by: Nanos) -> bool {
+    let may_be_later = pod.begin().is_some_and(|begun| begun > at);
+    let is_there = pod.unasked.is_some_and(|seen| seen > by) && pod.gone.is_none();
+    let runs = pod.phase.as_deref() == Some("Running") && pod.exits.is_empty();
+    let restarted = pod
+        .body
+        .as_ref()
+        .is_some_and(|body| body.restarts.values().any(|restarts| *restarts > 0));
+    may_be_later && is_there && runs && !restarted
 }
 
 /// Workloads by uid and by name.

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use whathappened_model::event::{Event, SourceKind};
+use whathappened_model::event::{Event, EventId, SourceKind};
+use whathappened_model::kind::is_workload;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::claims::{Claim, read};
@@ -113,6 +114,9 @@ pub(super) fn objects(
                     }
                     if version.deleted {
                         workload.gone = last_seen(version).or(workload.gone);
+                    } else if version.body.deletion_requested.is_none() {
+                        let seen = version.at.map(|at| at.lo);
+                        workload.unasked = workload.unasked.max(seen);
                     }
                     if owner != NO {
                         workload.owner = owner;
@@ -633,6 +637,29 @@ fn pod_event(pod: &mut Task, event: &Event, init: bool) {
         | "FailedPostStartHook" => pod.stuck = earlier(pod.stuck, event.time),
         _ => {}
     }
+}
+
+/// The workloads that records name with their uids, in time order: those that name none find in them who
+/// bore the name when, in whatever order the records come.
+pub(super) fn workloads(
+    evidence: &Evidence,
+    symbols: &mut SymbolTable,
+    workloads: &mut Workloads,
+) -> Result<(), SpillError> {
+    let mut named: Vec<(Stamp, EventId, u32)> = (0..)
+        .zip(evidence.rows())
+        .filter(|(_, row)| row.tells && row.workload.is_some())
+        .map(|(number, row)| (row.time, row.id, number))
+        .collect();
+    named.sort_unstable();
+    for (.., number) in named {
+        let (_, event) = evidence.body(number)?;
+        let is_one = event.object_kind.as_deref().is_some_and(is_workload);
+        if is_one && event.object_uid.is_some() {
+            workload(&event, symbols, workloads);
+        }
+    }
+    Ok(())
 }
 
 /// The workload that a fact is about, [`NO`] for none.

@@ -5,8 +5,10 @@ mod announcements;
 mod build;
 mod claims;
 mod clocks;
+mod collection;
 mod collectives;
 mod cordon;
+mod deletion;
 mod fact;
 mod gpu_repeats;
 mod identity;
@@ -18,6 +20,7 @@ mod learn;
 mod log_gang;
 mod log_level;
 mod lone_log;
+mod mismatch;
 mod name_tenure;
 mod node_folder;
 mod node_health;
@@ -54,7 +57,7 @@ pub use task::{Exit, Progress, Task, TaskKind};
 pub use topology::{Location, PlaceKind, Topology};
 pub use workload::Workload;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use whathappened_model::time::Nanos;
 
@@ -79,8 +82,8 @@ pub struct EntityGraph {
     pub node_instances: NodeInstances,
     /// In which region and zone machines were.
     pub topology: Topology,
-    /// Which signals speak of which workloads.
-    pub said: HashSet<(u32, Symbol)>,
+    /// Which signals speak of which workloads, and when they did last.
+    pub said: HashMap<(u32, Symbol), Nanos>,
     /// What others saw of the troubles that these facts tell of, where a store knows.
     pub elsewhere: Vec<crate::shared_fault::OutsideFault>,
     /// The latest record time: what "now" means for recorded input.
@@ -121,10 +124,14 @@ impl EntityGraph {
     /// Whether any record says this of a workload.
     #[must_use]
     pub fn says(&self, workload: u32, signal: &str) -> bool {
-        self.evidence
-            .symbols
-            .find(signal)
-            .is_some_and(|signal| self.said.contains(&(workload, signal)))
+        self.last_said(workload, signal).is_some()
+    }
+
+    /// When a record said this of a workload last.
+    #[must_use]
+    pub fn last_said(&self, workload: u32, signal: &str) -> Option<Nanos> {
+        let signal = self.evidence.symbols.find(signal)?;
+        self.said.get(&(workload, signal)).copied()
     }
 
     /// A workload and all that it owns, directly or through others.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use whathappened_model::machine::Machine;
 use whathappened_model::time::{Nanos, SECOND};
 
-use super::{EntityGraph, TaskKind};
+use super::{EntityGraph, Task, TaskKind};
 use crate::evidence::{Objects, Version};
 use crate::symbols::Symbol;
 
@@ -56,8 +56,10 @@ pub(super) fn join(graph: &EntityGraph) -> NodeInstances {
         }
     }
     let symbols = &graph.evidence.symbols;
-    let on_pods = graph.pods.iter().filter(|pod| pod.kind == TaskKind::Pod);
-    let mut nodes: HashSet<Symbol> = on_pods.map(|pod| pod.node).collect();
+    // Batch jobs and logs name the machines that they were on as pods do.
+    let ran = graph.pods.iter();
+    let ran = ran.filter(|one| one.kind != TaskKind::Instance);
+    let mut nodes: HashSet<Symbol> = ran.flat_map(Task::machines).collect();
     nodes.extend(pins.keys().filter_map(|node| symbols.find(node)));
     let mut found: NodeInstances = HashMap::new();
     for (number, one) in (0..).zip(&graph.pods) {

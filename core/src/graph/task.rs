@@ -81,7 +81,7 @@ pub struct Task {
     /// When its deletion was first asked for.
     pub deletion_requested: Option<Stamp>,
     /// When its object was last seen without such a request.
-    pub(super) unasked: Option<Nanos>,
+    pub(crate) unasked: Option<Nanos>,
     /// When the object was seen gone.
     pub gone: Option<Stamp>,
     /// First and last time that any record speaks of it.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use whathappened_model::object::ObjectBody;
-use whathappened_model::time::Stamp;
+use whathappened_model::time::{Nanos, Stamp};
 
 use super::NO;
 use super::indexes::CompletedIndexes;
@@ -22,8 +22,10 @@ pub struct Workload {
     pub name: Symbol,
     /// When it was made.
     pub created: Option<Stamp>,
-    /// When it was seen gone.
+    /// When it was seen gone, or its deletion was asked for.
     pub gone: Option<Stamp>,
+    /// When it was last seen without anybody having asked for its deletion.
+    pub unasked: Option<Nanos>,
     /// Who made it, from the audit log.
     pub made_by: Symbol,
     /// The workload that owns it, [`NO`] for none.
@@ -43,6 +45,7 @@ impl Workload {
             name,
             created: None,
             gone: None,
+            unasked: None,
             made_by: Symbol::NONE,
             owner: NO,
             body: None,

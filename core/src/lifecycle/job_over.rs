@@ -19,6 +19,12 @@ const OVER: [&str; 3] = [
     "k8s.workload.failed",
 ];
 
+/// Whether Kubeflow's training operator is behind jobs of a kind.
+#[must_use]
+pub fn is_operated(kind: &str) -> bool {
+    OPERATED.contains(&kind)
+}
+
 /// Jobs of Kubeflow's training operator.
 const OPERATED: [&str; 7] = [
     "JAXJob",
@@ -110,9 +116,8 @@ impl JobsOver {
             });
             !with_it && !self.cleaned.contains(&number)
         };
-        let ended = |over: &Stamp| {
-            kind == "Job" && was_left(over) || OPERATED.contains(&kind) && cleaned_up(over)
-        };
+        let ended =
+            |over: &Stamp| kind == "Job" && was_left(over) || is_operated(kind) && cleaned_up(over);
         let left_out = self.left_out(graph, losses, (number, pod));
         // Text for people may not hold the time at which somebody said so.
         over.filter(ended)
@@ -130,7 +135,7 @@ impl JobsOver {
         (number, pod): (u32, &Task),
     ) -> Option<Stamp> {
         let kind = graph.name(graph.workloads.get(pod.owner as usize)?.kind);
-        if kind != "Job" && !OPERATED.contains(&kind)
+        if kind != "Job" && !is_operated(kind)
             || self.cleaned.contains(&number)
             || self.seen_off.contains(&number)
         {

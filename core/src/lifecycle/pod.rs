@@ -80,7 +80,8 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
     }
     // A pod that failed before its main containers ran ended with an init container.
     let telling = tells_most(graph, &main, &outlived).or_else(|| {
-        let failed = pod.phase.as_deref() == Some("Failed") && pod.starts.is_empty();
+        let never_ran = pod.starts.is_empty() || is_initializing(pod);
+        let failed = pod.phase.as_deref() == Some("Failed") && never_ran;
         failed.then(|| failed_start(pod).cloned())?
     });
     // Where the object is gone, the Event that it was held back after its last start must do.
@@ -208,13 +209,19 @@ fn lived_on(pod: &Task, asked: Stamp) -> bool {
     last.is_some_and(|last| last > asked.hi.saturating_add(LONGEST_GRACE))
 }
 
+/// Whether the main containers still wait for those that prepare them: a printed Event does not say of which
+/// kind the container is that it tells of.
+fn is_initializing(pod: &Task) -> bool {
+    pod.waits.iter().any(|wait| wait == "PodInitializing")
+}
+
 /// When an init container ended badly: a pod that is not started again for it is over.
 fn failed_start(pod: &Task) -> Option<&Exit> {
     let trained = pod.progress.as_ref().map(|progress| progress.first.lo);
     let bad = |exit: &&Exit| {
         exit.init
             // One after which others were started is none that they waited for.
-            && pod.starts.iter().all(|start| start.lo > exit.time.hi)
+            && (is_initializing(pod) || pod.starts.iter().all(|start| start.lo > exit.time.hi))
             && exit.exit_code.is_some_and(|code| code != 0)
             // One that ends after training has begun is a sidecar.
             && trained.is_none_or(|trained| exit.time.lo < trained)
@@ -707,8 +714,7 @@ fn death(
             && loss.from.lo > died.hi
             && loss.from.lo.saturating_sub(died.hi) < FOUND_WITHIN
     };
-    let mut lost = of_node().filter(|loss| !too_soon(loss) && unheard);
-    if let Some(loss) = lost.find(stopped) {
+    if unheard && let Some(loss) = of_node().filter(|loss| !too_soon(loss)).find(stopped) {
         let time = Stamp {
             lo: loss.onset,
             hi: died.hi,

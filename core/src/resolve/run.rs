@@ -168,7 +168,7 @@ pub fn runs(graph: &EntityGraph, ends: &[End]) -> Vec<Run> {
             "CronJob" | "Workload" | "PersistentVolumeClaim" | "RayService"
         )
     };
-    let spoken_of: HashSet<u32> = graph.said.iter().map(|(workload, _)| *workload).collect();
+    let spoken_of: HashSet<u32> = graph.said.keys().map(|(workload, _)| *workload).collect();
     for (index, workload) in graph.workloads.iter().enumerate() {
         let known = workload.body.is_some() || spoken_of.contains(&number(index));
         let top = workload.owner == NO

@@ -220,13 +220,10 @@ pub(super) const FORMS: &[SecretForm] = &[
         EXPECT,
         r#"^(?:expect|spawn)[\s\S]{1,200}?(?i:pass(?:word|phrase))[\s\S]{1,100}?\bsend\s+(?:--\s+)?\\*["']([^\s"'\\]{3,200})\\+[rn]"#,
     ),
-    SecretForm {
-        needs: SecretShape::Random,
-        ..inside(
-            EXPECT,
-            r#"^(?:expect|spawn)[\s\S]{1,200}?\bsend\s+(?:--\s+)?\\*["']([^\s"'\\]{6,200})\\+[rn][\s\S]{0,60}?(?i:pass(?:word|phrase))"#,
-        )
-    },
+    inside(
+        EXPECT,
+        r#"^(?:expect|spawn)[\s\S]{1,200}?\bsend\s+(?:--\s+)?\\*["']([^\s"'\\]{6,200})\\+[rn][\s\S]{0,60}?(?i:pass(?:word|phrase))"#,
+    ),
     // Words that stand for a key, and keys that are bought.
     inside(
         &[

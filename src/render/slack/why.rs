@@ -25,7 +25,7 @@ pub fn why(answer: &Answer) -> Message {
     let clock = Clock(Tz::Utc);
     let who = incident.first_victim.as_ref().map(wording::victim);
     let whom = who.as_ref().map_or_else(|| "it".to_owned(), plain);
-    let means = wording::level_means(incident.level);
+    let means = wording::level_means_of(incident);
     let mut message = MessageBuilder::new(&format!(
         "Why {whom} ended. {} This is {}: {means}. {} it, {} against it.",
         escape(&incident.summary),

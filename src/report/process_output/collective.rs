@@ -27,6 +27,7 @@ impl AttemptLogs<'_> {
         let mut ids = Vec::new();
         let mut since = None;
         let (mut op, mut seq) = (None, None);
+        let mut ops = BTreeSet::new();
         for fact in self.facts("nccl.timeout") {
             let event = self.event(fact)?;
             let rank = event
@@ -39,12 +40,19 @@ impl AttemptLogs<'_> {
                 op = event.attribute("op").map(str::to_owned);
                 seq = number(&event, "seq");
             }
+            if number(&event, "seq") == seq {
+                ops.extend(event.attribute("op").map(str::to_owned));
+            }
             let waited = number(&event, "ran_ms").or_else(|| number(&event, "timeout_ms"));
             if let (Some(waited), Some(time)) = (waited, reported(fact.time)) {
                 let began = time.lo.saturating_sub(waited.saturating_mul(1_000_000));
                 since = Some(since.map_or(began, |earlier: i64| earlier.min(began)));
             }
             ids.push(event.id.to_string());
+        }
+        // At one place of one group each was in another one.
+        if self.facts("nccl.mismatch").next().is_some() && ops.len() > 1 {
+            op = Some(ops.into_iter().collect::<Vec<_>>().join(" and "));
         }
         let (missing, by_content) = self.missing(&waiting)?;
         if waiting.is_empty() && missing.is_empty() {

@@ -90,6 +90,13 @@ pub(crate) fn place(file: &str) -> Option<(Table, Day)> {
     Some((table, day.parse().ok()?))
 }
 
+/// All segments on the list, those of facts first.
+pub(crate) fn all_live(db: &Connection) -> rusqlite::Result<Vec<Segment>> {
+    let mut all = live(db, Table::Events, None)?;
+    all.append(&mut live(db, Table::Objects, None)?);
+    Ok(all)
+}
+
 /// The live segments of a table, of one day or of all, in order.
 pub(crate) fn live(
     db: &Connection,

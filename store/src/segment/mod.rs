@@ -13,13 +13,13 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Params, params};
 
 pub(crate) use checksums::{VerifiedFile, sums};
 pub(crate) use filter::Filter;
 pub use filter::filter_key;
 pub(crate) use listing::{
-    filter, keep_missing_sums, keep_sums, lacks_sums, live, of_row, place, wrong,
+    all_live, filter, keep_missing_sums, keep_sums, lacks_sums, live, of_row, place, wrong,
 };
 pub(crate) use read::{Rows, Salvage, SubjectKey, at, footer, ids, places};
 pub(crate) use scan::columns;
@@ -130,24 +130,44 @@ pub(crate) fn announce(db: &Connection, file: &str, now: i64) -> rusqlite::Resul
     Ok(())
 }
 
+/// What the list says of a segment, in the order of its columns.
+fn listed(draft: &Draft, stored_at: i64) -> impl Params + '_ {
+    (
+        draft.table.number(),
+        draft.day.0,
+        &draft.file,
+        draft.rows,
+        draft.bytes,
+        draft.time_from,
+        draft.time_to,
+        stored_at,
+        &draft.words,
+        &draft.ids,
+    )
+}
+
+/// Says of a segment on the list what it says anew.
+pub(crate) fn relist(
+    db: &Connection,
+    id: i64,
+    draft: &Draft,
+    stored_at: i64,
+) -> rusqlite::Result<()> {
+    let sql = format!(
+        "UPDATE segments SET (tbl, day, file, rows, bytes, time_from, time_to, stored_at, words, ids)
+           = (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) WHERE id = {id}"
+    );
+    db.execute(&sql, listed(draft, stored_at))?;
+    keep_sums(db, id)
+}
+
 /// Adds a written segment to the list.
 pub(crate) fn add(db: &Connection, draft: &Draft, stored_at: i64) -> rusqlite::Result<i64> {
     db.prepare_cached(
         "INSERT INTO segments (tbl, day, file, rows, bytes, time_from, time_to, stored_at, words, ids)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?
-    .execute(params![
-        draft.table.number(),
-        draft.day.0,
-        draft.file,
-        draft.rows,
-        draft.bytes,
-        draft.time_from,
-        draft.time_to,
-        stored_at,
-        draft.words,
-        draft.ids
-    ])?;
+    .execute(listed(draft, stored_at))?;
     let id = db.last_insert_rowid();
     keep_sums(db, id)?;
     if draft.shared.is_none() {

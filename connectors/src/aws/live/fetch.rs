@@ -10,7 +10,7 @@ use super::question::AwsQuestion;
 use super::source::{Account, Aws};
 use super::{lookups, notices, scaling, spot, status};
 use crate::connector::FetchRequest;
-use crate::coverage::{Coverage, Mode};
+use crate::coverage::{Coverage, Mode, Status};
 use crate::event::Origin;
 use crate::http::HttpError;
 use crate::sink::Sink;
@@ -161,6 +161,7 @@ fn elsewhere(source: &str, question: &AwsQuestion, fetch_request: &FetchRequest)
     Coverage {
         mode: Mode::Snapshot,
         asked_to: Some(fetch_request.now),
+        status: Status::NotConfigured,
         detail: Some(format!(
             "none of the {} machines is an EC2 instance, so AWS was not queried",
             question.elsewhere

@@ -39,6 +39,7 @@ pub(super) fn none_here(source: &str, elsewhere: usize, span: Span) -> Coverage 
     Coverage {
         asked_from: Some(span.from),
         asked_to: Some(span.to),
+        status: Status::NotConfigured,
         detail: Some(format!(
             "none of the {elsewhere} machines is in Google Cloud, so it was not queried"
         )),

@@ -23,9 +23,23 @@ pub(in crate::kubectl) fn parse<'t>(lines: &[Line<'t>]) -> Vec<Item<'t>> {
     let mut top: Vec<Item<'t>> = Vec::new();
     // The items that are open, with their indentation.
     let mut open: Vec<(usize, Item<'t>)> = Vec::new();
-    for line in lines.iter().filter(|line| !line.is_blank()) {
+    let lines: Vec<Line<'t>> = lines
+        .iter()
+        .filter(|line| !line.is_blank())
+        .copied()
+        .collect();
+    // Lines up to this one belong to the text of the item that is open.
+    let mut text_until = 0;
+    for (at, line) in lines.iter().enumerate() {
         let indent = line.indent();
         let item = item(line);
+        if at < text_until {
+            if let Some((_, last)) = open.last_mut() {
+                last.children.push(item);
+            }
+            continue;
+        }
+        text_until = message_end(&lines, at);
         // A text that was printed with its line breaks goes on at the margin.
         let stray = indent == 0 && !is_field(&item) && !open.is_empty();
         if stray {
@@ -43,6 +57,25 @@ pub(in crate::kubectl) fn parse<'t>(lines: &[Line<'t>]) -> Vec<Item<'t>> {
         close(&mut open, &mut top);
     }
     top
+}
+
+/// Where the termination message ends that begins at a line: kubectl prints its further lines as they
+/// are, and then goes on with the fields of the container's state.
+fn message_end(lines: &[Line<'_>], at: usize) -> usize {
+    /// Kubelets cut longer messages.
+    const LINES: usize = 4096;
+    const AFTER: [&str; 4] = ["Exit Code:", "Signal:", "Started:", "Finished:"];
+    let Some(line) = lines
+        .get(at)
+        .filter(|line| line.words().starts_with("Message:"))
+    else {
+        return 0;
+    };
+    let goes_on = |line: &Line<'_>| AFTER.iter().any(|field| line.words().starts_with(field));
+    let mut below = lines.iter().skip(at + 1).take(LINES);
+    let end = below.position(|below| below.indent() == line.indent() && goes_on(below));
+    end.filter(|_| line.indent() > 0)
+        .map_or(0, |end| at + 1 + end)
 }
 
 fn close<'t>(open: &mut Vec<(usize, Item<'t>)>, top: &mut Vec<Item<'t>>) {
@@ -132,6 +165,21 @@ mod tests {
             items[3].values().collect::<Vec<_>>(),
             ["first", "second: line"]
         );
+    }
+
+    #[test]
+    fn a_message_of_several_lines_is_one_text() {
+        let lines = paste::lines(
+            "Name:  a\nContainers:\n  main:\n    State:  Terminated\n      Reason:  Error\n      Message:  Traceback:\n  File \"t.py\", line 4\n    import apex\nModuleNotFoundError: No module named 'apex'\n\n      Exit Code:  1\n    Ready:  False\n",
+        );
+        let items = parse(&lines);
+        let state = &items[1].children[0].children[0];
+        let keys: Vec<&str> = state.children.iter().map(|item| item.key).collect();
+        assert_eq!(keys, ["Reason", "Message", "Exit Code"]);
+        let message: Vec<&str> = state.children[1].values().collect();
+        assert_eq!(message.len(), 4);
+        assert_eq!(message[3], "ModuleNotFoundError: No module named 'apex'");
+        assert_eq!(items[1].children[0].children[1].value, "False");
     }
 
     #[test]

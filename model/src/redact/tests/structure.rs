@@ -42,7 +42,7 @@ fn what_stands_beside_its_key_goes() {
         "REDISCLI_AUTH=pearlBasil25 redis-cli ping",
         "client_assertion=pearlBasil25&x=1",
         "Password for 'https://bob@github.com': pearlBasil25",
-        "Enter passphrase for key '/root/.ssh/id_rsa': pearlBasil25",
+        "Enter passphrase for key '/home/bob/.ssh/id_rsa': pearlBasil25",
         "[sudo] password for bob: pearlBasil25",
         "connect(password: |\n  pearlBasil25 b\nnext: 1)",
     ] {

@@ -1,0 +1,42 @@
+//! When workloads were deleted of which no version of the object shows it: an audit log of metadata
+//! tells of the request alone.
+
+use std::collections::HashMap;
+
+use whathappened_model::time::{Nanos, Stamp};
+
+use super::{EntityGraph, NO};
+use crate::symbols::Symbol;
+
+/// Deletions of what was over: they tell nothing of how it ended.
+const TIDIES: [&str; 1] = ["k8s.workload.deleted_by_ttl"];
+
+/// Clocks of two components of one cluster differ by as much.
+const CLOCKS: Nanos = whathappened_model::time::SECOND;
+
+/// Notes when workloads were deleted, by themselves or with their namespace, unless they were seen later.
+pub(super) fn note(graph: &mut EntityGraph) {
+    let mut own: HashMap<u32, Stamp> = HashMap::new();
+    let mut of_namespace: HashMap<Symbol, Vec<Stamp>> = HashMap::new();
+    for fact in &graph.facts {
+        let signal = graph.name(fact.signal);
+        if fact.workload != NO
+            && signal.starts_with("k8s.workload.deleted_by_")
+            && !TIDIES.contains(&signal)
+        {
+            own.entry(fact.workload).or_insert(fact.time);
+        } else if signal.starts_with("k8s.namespace.deleted_by_") {
+            let row = graph.evidence.rows().get(fact.row as usize);
+            let name = row.map_or(Symbol::NONE, |row| row.workload);
+            of_namespace.entry(name).or_default().push(fact.time);
+        }
+    }
+    for (number, workload) in (0..).zip(&mut graph.workloads) {
+        let begun = workload.created.map_or(Nanos::MIN, |created| created.lo);
+        let with_it = of_namespace.get(&workload.namespace).into_iter().flatten();
+        let deleted = own.get(&number).into_iter().chain(with_it).copied();
+        let after = workload.unasked.map_or(begun, |seen| seen.max(begun));
+        let deleted = deleted.filter(|deleted| deleted.hi >= after.saturating_sub(CLOCKS));
+        workload.gone = workload.gone.or_else(|| deleted.min());
+    }
+}

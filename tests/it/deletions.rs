@@ -1,0 +1,181 @@
+//! What somebody deleted, known from records of the request alone.
+
+use serde_json::{Value, json};
+
+use super::unseen::{ask, text, verdict};
+
+const AT: &str = "2026-11-24T10:30:00.500000Z";
+
+/// An audit record.
+fn record(verb: &str, user: &str, at: &str, object: &Value, uri: &str, more: &Value) -> String {
+    let mut record = json!({
+        "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata",
+        "auditID": format!("{verb}-{user}-{at}"), "stage": "ResponseComplete", "verb": verb,
+        "requestURI": uri, "user": { "username": user }, "userAgent": "kubectl/v1.32.4",
+        "objectRef": object, "responseStatus": { "code": 200 },
+        "requestReceivedTimestamp": at, "stageTimestamp": at,
+    });
+    let fields = record.as_object_mut().expect("an object");
+    fields.extend(more.as_object().cloned().unwrap_or_default());
+    record.to_string()
+}
+
+fn created(name: &str) -> String {
+    let job = json!({
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": { "name": name, "namespace": "ml", "uid": "u-1", "creationTimestamp": "2026-11-24T09:00:00Z" },
+        "spec": { "parallelism": 2, "template": { "spec": { "containers": [{ "name": "main" }] } } }, "status": {},
+    });
+    record(
+        "create",
+        "bob@lab.example",
+        "2026-11-24T09:00:00.000000Z",
+        &json!({ "resource": "jobs", "namespace": "ml", "name": name, "apiGroup": "batch" }),
+        "/apis/batch/v1/namespaces/ml/jobs",
+        &json!({ "responseObject": job, "responseStatus": { "code": 201 } }),
+    )
+}
+
+fn deleted(resource: &str, group: &str, name: &str, user: &str) -> String {
+    let mut object = json!({ "resource": resource, "name": name, "apiGroup": group });
+    if resource != "namespaces" {
+        object["namespace"] = "ml".into();
+    }
+    record("delete", user, AT, &object, "", &json!({}))
+}
+
+fn main_of(answer: &Value) -> (&str, &str, &str) {
+    let incident = &answer["incidents"][0];
+    (
+        answer["runs"][0]["state"].as_str().unwrap_or_default(),
+        incident["cause"].as_str().unwrap_or_default(),
+        incident["actor"]["name"].as_str().unwrap_or_default(),
+    )
+}
+
+#[test]
+fn a_job_whose_pods_nobody_saw_is_deleted_by_whom_the_audit_log_names() {
+    let log = text(&[
+        &created("gone"),
+        &deleted("jobs", "batch", "gone", "carol@lab.example"),
+    ]);
+    let answer = ask("gone", &[("audit.log", log)]);
+    assert_eq!(
+        main_of(&answer),
+        ("deleted", "ops.manual_delete", "carol@lab.example"),
+        "{answer:#}"
+    );
+    let summary = answer["incidents"][0]["summary"]
+        .as_str()
+        .unwrap_or_default();
+    assert!(!summary.contains("along with"), "{summary}");
+}
+
+#[test]
+fn what_is_in_a_namespace_goes_with_it() {
+    let log = text(&[
+        &created("held"),
+        &deleted("namespaces", "", "ml", "root@lab.example"),
+    ]);
+    let answer = ask("held", &[("audit.log", log)]);
+    assert_eq!(
+        main_of(&answer),
+        ("deleted", "ops.manual_delete", "root@lab.example"),
+        "{answer:#}"
+    );
+}
+
+/// A version of the object that is later than the request, and without a time of deletion, is of one that stayed.
+#[test]
+fn a_job_that_was_seen_after_the_request_was_not_deleted() {
+    let mut job = json!({
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": { "name": "stays", "namespace": "ml", "uid": "u-2", "creationTimestamp": "2026-11-24T11:00:00Z" },
+        "spec": { "parallelism": 1, "template": { "spec": { "containers": [{ "name": "main" }] } } }, "status": { "active": 1 },
+    });
+    job["metadata"]["managedFields"] = json!([]);
+    let log = text(&[&deleted("jobs", "batch", "stays", "carol@lab.example")]);
+    let answer = ask(
+        "stays",
+        &[("audit.log", log), ("job.json", job.to_string())],
+    );
+    assert_ne!(answer["runs"][0]["state"], "deleted", "{answer:#}");
+}
+
+/// A request for many names no pod; its selector does.
+#[test]
+fn pods_that_a_selector_holds_were_deleted_by_whoever_used_it() {
+    let pod = |name: &str, experiment: &str| {
+        json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {
+                "name": name, "namespace": "ml", "uid": name, "creationTimestamp": "2026-11-24T09:00:00Z",
+                "labels": { "experiment": experiment }, "deletionTimestamp": "2026-11-24T10:30:30Z",
+                "deletionGracePeriodSeconds": 30,
+            },
+            "spec": { "nodeName": "g1", "containers": [{ "name": "main" }] },
+            "status": { "phase": "Running", "startTime": "2026-11-24T09:00:01Z" },
+        })
+        .to_string()
+    };
+    let log = record(
+        "deletecollection",
+        "henk@lab.example",
+        AT,
+        &json!({ "resource": "pods", "namespace": "ml" }),
+        "/api/v1/namespaces/ml/pods?labelSelector=experiment%3Dsweep",
+        &json!({}),
+    );
+    let files = [
+        ("audit.log", log + "\n"),
+        (
+            "pods.ndjson",
+            text(&[&pod("sweep-0", "sweep"), &pod("other-0", "other")]),
+        ),
+    ];
+    let answer = ask("sweep-0", &files);
+    assert_eq!(main_of(&answer).2, "henk@lab.example", "{answer:#}");
+    assert_eq!(verdict(&answer).2, "established", "{answer:#}");
+    let other = ask("other-0", &files);
+    assert_ne!(main_of(&other).2, "henk@lab.example", "{other:#}");
+}
+
+#[test]
+fn who_kills_a_process_by_a_command_in_its_container_is_named() {
+    let pod = json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": { "name": "solo", "namespace": "ml", "uid": "p", "creationTimestamp": "2026-11-24T09:00:00Z" },
+        "spec": { "nodeName": "g1", "restartPolicy": "Never", "containers": [{ "name": "main" }] },
+        "status": { "phase": "Failed", "startTime": "2026-11-24T09:00:01Z", "containerStatuses": [{
+            "name": "main", "restartCount": 0, "state": { "terminated": {
+                "exitCode": 137, "reason": "Error", "startedAt": "2026-11-24T09:00:02Z", "finishedAt": "2026-11-24T10:30:01Z",
+            } },
+        }] },
+    });
+    let exec = |command: &str, code: u32| {
+        record(
+            "get",
+            "dev@lab.example",
+            AT,
+            &json!({ "resource": "pods", "namespace": "ml", "name": "solo", "subresource": "exec" }),
+            &format!("/api/v1/namespaces/ml/pods/solo/exec?{command}&container=main"),
+            &json!({ "responseStatus": { "code": code } }),
+        ) + "\n"
+    };
+    let asked = |log: String| ask("solo", &[("audit.log", log), ("pod.json", pod.to_string())]);
+    let killed = asked(exec("command=kill&command=-9&command=1", 101));
+    assert_eq!(
+        main_of(&killed),
+        ("failed", "ops.manual_delete", "dev@lab.example"),
+        "{killed:#}"
+    );
+    let secret = asked(exec(
+        "command=mysql&command=-uroot&command=-pzebraQuilt31x",
+        101,
+    ));
+    assert!(!secret.to_string().contains("zebraQuilt31x"), "{secret:#}");
+    for (command, code) in [("command=nvidia-smi", 101), ("command=kill&command=1", 403)] {
+        let looked = asked(exec(command, code));
+        assert_eq!(main_of(&looked).1, "unknown", "{looked:#}");
+    }
+}
