@@ -3,7 +3,7 @@
 -- rank: 18
 -- level: established
 -- needs: k8s.container.oom_killed, k8s.pod.sandbox_failed.init_oom, slurm.oom, memory.near_limit, memory.oom_event
--- needs: k8s.workload.failed.oom, log.host_oom, kernel.oom_kill.limit, kernel.oom_kill.outside
+-- needs: k8s.workload.failed.oom, log.host_oom, kernel.oom_kill.limit, kernel.oom_kill.outside, kernel.oom_kill.limit.process
 -- alone: kernel.oom_kill.outside
 -- overturned_by: metrics: memory near the limit
 -- overturned_by: kernel: which process the kernel killed
@@ -46,6 +46,11 @@ FROM links t
 LEFT JOIN witnessed w ON w.death = t.death
 WHERE t.signal = 'k8s.container.oom_killed' AND t.via = 'pod' AND t.same_container
   AND t.state IN ('died', 'restarted', 'crash_loop') AND t.lag_s BETWEEN -60 AND 60
+UNION ALL
+-- The very process of which a launcher on that machine tells that it was killed.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links
+WHERE signal = 'kernel.oom_kill.limit.process' AND via = 'pod' AND mode IN ('exited', 'killed') AND lag_s BETWEEN -5 AND 120
 UNION ALL
 -- Of pods that are gone the controller's own word is left.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role

@@ -5,12 +5,13 @@
 -- needs: k8s.container.image_pull_failed*, k8s.pod.sandbox_failed.image
 -- summary: {pod} could not start because its image could not be pulled: {message}
 -- summary_of: k8s.container.image_pull_failed.not_found: {pod} could not start because the registry does not have its image: {message}
--- summary_of: k8s.container.image_pull_failed.denied: {pod} could not start because the registry refused access to its image: {message}
+-- summary_of: k8s.container.image_pull_failed.denied: {pod} could not start because the registry refused access to its image, or says so of one that it does not have: {message}
 -- summary_of: k8s.container.image_pull_failed.rate_limited: {pod} could not start because the registry limits how often images are pulled: {message}
 -- summary_of: k8s.container.image_pull_failed.platform: {pod} could not start because its image was not built for the platform of its node: {message}
 -- summary_of: k8s.container.image_pull_failed.dns: {pod} could not start because the name of its registry could not be resolved: {message}
 -- summary_of: k8s.container.image_pull_failed.unreachable: {pod} could not start because its registry could not be reached: {message}
--- summary_of: k8s.container.image_pull_failed.tls: {pod} could not start because the certificate of its registry was not accepted: {message}
+-- summary_of: k8s.container.image_pull_failed.tls: {pod} could not start because a secure connection to its registry could not be made: {message}
+-- summary_of: k8s.container.image_pull_failed.kubelet_limit: {pod} could not start because its node allows no more image pulls for now: {message}
 -- advice: Check the image name and tag, the registry, and the pull secret.
 -- advice_of: k8s.container.image_pull_failed.not_found: Check the image name and tag: the registry has no such image.
 -- advice_of: k8s.container.image_pull_failed.denied: Check the pull secret, and whether its account may pull this image.
@@ -18,29 +19,35 @@
 -- advice_of: k8s.container.image_pull_failed.platform: Build the image for the platform of the node, or select nodes of the image's platform.
 -- advice_of: k8s.container.image_pull_failed.dns: Check the host name of the registry, and DNS on the node.
 -- advice_of: k8s.container.image_pull_failed.unreachable: Check the network between the node and the registry, its proxy settings, and the registry itself.
--- advice_of: k8s.container.image_pull_failed.tls: Check the registry's certificate, the authorities that the node trusts, and the node's clock.
+-- advice_of: k8s.container.image_pull_failed.kubelet_limit: Wait, or raise registryPullQPS and registryBurst in the kubelet's configuration.
+-- advice_of: k8s.container.image_pull_failed.tls: Check the registry's certificate and whether it uses TLS, the authorities that the node trusts, and the node's clock.
 -- A full disk or a dead runtime of the node is told as a failed pull, too (dep.storage, node.runtime).
 WITH failed AS (
-  SELECT death, fact, record, signal FROM links
+  SELECT death, fact, record, signal, time FROM links
   WHERE signal LIKE 'k8s.container.image_pull_failed%' AND via = 'pod' AND state = 'stuck_starting'
     AND signal NOT IN ('k8s.container.image_pull_failed.no_space', 'k8s.container.image_pull_failed.runtime')
 ), elsewhere AS (
   SELECT DISTINCT death FROM links
   WHERE via = 'pod' AND signal IN ('k8s.container.image_pull_failed.no_space', 'k8s.container.image_pull_failed.runtime')
 ), why AS (
-  SELECT death, fact, record FROM failed WHERE signal <> 'k8s.container.image_pull_failed'
+  -- Of one record the more exact word counts, and of several the last.
+  SELECT f.death, f.fact, f.record, f.time, f.time = MAX(f.time) OVER (PARTITION BY f.death) AS is_last FROM failed f
+  LEFT JOIN failed e ON e.death = f.death AND e.record = f.record AND f.signal = 'k8s.container.image_pull_failed.unreachable'
+    AND e.signal IN ('k8s.container.image_pull_failed.dns', 'k8s.container.image_pull_failed.tls', 'k8s.container.image_pull_failed.rate_limited')
+  WHERE f.signal <> 'k8s.container.image_pull_failed' AND e.fact IS NULL
 )
 SELECT i.death, i.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN e.death IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'fault' AS role
+  CASE WHEN e.death IS NULL AND COALESCE(own.is_last, TRUE) THEN 'asserted' ELSE 'guess' END AS edge, 'fault' AS role
 FROM failed i
 LEFT JOIN elsewhere e ON e.death = i.death
+LEFT JOIN why own ON own.death = i.death AND own.fact = i.fact
 LEFT JOIN why w ON w.death = i.death AND w.record = i.record AND w.fact <> i.fact
-WHERE i.signal <> 'k8s.container.image_pull_failed' OR w.fact IS NULL
+WHERE own.fact IS NOT NULL OR i.signal = 'k8s.container.image_pull_failed' AND w.fact IS NULL
 UNION ALL
 -- That a pull failed is told over and over, and why only once.
 SELECT i.death, w.fact AS cause, i.fact AS effect, 'asserted' AS edge, 'fault' AS role
 FROM failed i
-JOIN why w ON w.death = i.death AND w.record <> i.record
+JOIN why w ON w.death = i.death AND w.record <> i.record AND w.is_last
 WHERE i.signal = 'k8s.container.image_pull_failed'
 UNION ALL
 -- The image of the sandbox is the cluster's, not the pod's; without it nothing starts on the node.

@@ -2,7 +2,7 @@
 -- title: The node itself ran out of memory
 -- rank: 78
 -- level: supported
--- needs: k8s.node.system_oom, kernel.oom_kill.node, kernel.oom_kill.outside, log.killed
+-- needs: k8s.node.system_oom, kernel.oom_kill.node, kernel.oom_kill.outside, kernel.oom_kill.node.process
 -- alone: kernel.oom_kill.node
 -- overturned_by: metrics: how much memory the machine had left
 -- summary: {node} ran out of memory, and the kernel killed a process of {pod}.
@@ -26,12 +26,14 @@ FROM links k
 -- Its line before this one names whose memory was counted: a service of the machine's own is no pod.
 LEFT JOIN links o ON o.death = k.death AND o.signal = 'kernel.oom_kill.outside' AND o.via = k.via
   AND ABS(o.time - k.time) < 2000000000
--- The launcher's word of a process that SIGKILL ended, where no exit code of it is known.
-LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'log.killed' AND via = 'pod' AND lag_s BETWEEN -5 AND 60) l ON l.death = k.death
 WHERE k.signal = 'kernel.oom_kill.node' AND k.mode IN ('exited', 'killed')
   AND (k.via = 'pod' AND k.lag_s BETWEEN -5 AND 60 AND COALESCE(k.exit_code, 137) <> 0
-    OR k.via = 'node' AND (k.exit_code = 137 OR k.exit_code IS NULL AND l.death IS NOT NULL)
-       AND k.lag_s BETWEEN -2 AND 10 AND o.fact IS NULL)
+    OR k.via = 'node' AND k.exit_code = 137 AND k.lag_s BETWEEN -2 AND 10 AND o.fact IS NULL)
+UNION ALL
+-- The very process of which a launcher on that machine tells that it was killed.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links
+WHERE signal = 'kernel.oom_kill.node.process' AND via = 'pod' AND mode IN ('exited', 'killed') AND lag_s BETWEEN -5 AND 120
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM links

@@ -196,11 +196,19 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'k8s.workload.stopped' AND via = 'workload' AND (state = 'failed' OR mode = 'killed') AND lag_s BETWEEN -60 AND 600
 UNION ALL
--- A signal that somebody sent from a command in the container ends its program with that signal's code.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM links
-WHERE signal = 'k8s.pod.signalled_by_user' AND via = 'pod' AND mode = 'exited' AND exit_code BETWEEN 129 AND 159
-  AND lag_s BETWEEN -5 AND 60
+-- A signal that somebody sent from a command in the container ends a program with that signal's code; of which process it was
+-- nothing tells but that.
+SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM links s
+LEFT JOIN (SELECT DISTINCT death FROM links
+           WHERE via = 'pod' AND (signal LIKE 'kernel.oom_kill%' OR signal IN ('k8s.container.oom_killed', 'k8s.container.liveness_killed', 'log.segfault'))) w
+  ON w.death = s.death
+WHERE s.signal = 'k8s.pod.signalled_by_user' AND s.via = 'pod' AND s.same_container AND s.mode = 'exited' AND s.lag_s BETWEEN 0 AND 30
+  AND w.death IS NULL
+  AND s.exit_code = CASE COALESCE(s.detail, 'TERM')
+    WHEN '9' THEN 137 WHEN 'KILL' THEN 137 WHEN '15' THEN 143 WHEN 'TERM' THEN 143 WHEN '2' THEN 130 WHEN 'INT' THEN 130
+    WHEN '3' THEN 131 WHEN 'QUIT' THEN 131 WHEN '1' THEN 129 WHEN 'HUP' THEN 129 WHEN '6' THEN 134 WHEN 'ABRT' THEN 134
+    WHEN '11' THEN 139 WHEN 'SEGV' THEN 139 END
 UNION ALL
 -- Deleted, and no record says by whom: unless its own controller is known to have done it.
 SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role

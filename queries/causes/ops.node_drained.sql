@@ -17,7 +17,7 @@ WITH single AS (
   WHERE e.signal = 'k8s.pod.evicted_by_user' AND e.via = 'pod' AND e.node_open IS NULL AND k.fact IS NULL
 )
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN single.fact IS NOT NULL THEN 'guess' WHEN e.signal = 'k8s.pod.evicted_by_user' AND e.node_open IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
+  CASE WHEN e.signal = 'k8s.pod.evicted_by_user' AND e.node_open IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
 FROM links e
 LEFT JOIN single ON single.death = e.death AND single.fact = e.fact
 WHERE e.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_remediator')

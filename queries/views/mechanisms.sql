@@ -26,7 +26,7 @@ WHERE signal LIKE 'k8s.pod.evicted%'
    OR signal = 'k8s.node.tainted.no_execute'
    OR signal IN ('autoscaler.scale_down', 'cloud.instance_terminating', 'k8s.node.drained',
                  'k8s.node.gone_in_cloud', 'k8s.node.not_ready', 'k8s.node.rebooted',
-                 'k8s.node.shutdown', 'k8s.node.silent', 'k8s.node.vm_stopped',
+                 'k8s.node.shutdown', 'k8s.node.silent', 'k8s.node.unreachable', 'k8s.node.vm_stopped',
                  'k8s.pod.deletion_requested', 'k8s.pod.node_lost', 'k8s.pod.node_shutdown',
                  'cloud.instance_recreated', 'cloud.instance_shut_down', 'maintenance.terminated')
    OR signal LIKE 'slurm.node.%'

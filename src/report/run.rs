@@ -4,7 +4,7 @@ use whathappened_core::death::RunState;
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::{End, State};
 use whathappened_core::resolve::{Root, Run as ResolvedRun};
-use whathappened_model::time::{SECOND, Stamp, rfc3339};
+use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::actor::owner;
 use super::record::reported;
@@ -64,6 +64,8 @@ pub(super) fn run(graph: &EntityGraph, ends: &[End], run: &ResolvedRun, state: R
     let end = attempts
         .last()
         .and_then(|attempt| attempt.end.clone())
+        // What was cleared away later had ended when it was over.
+        .or_else(|| said_over(graph, run, state).map(rfc3339))
         .or_else(|| gone.map(|gone| rfc3339(gone.lo)));
     Run {
         number: 1,
@@ -112,4 +114,20 @@ fn attempt_state(ends: &[&End], last: bool, state: RunState) -> &'static str {
     } else {
         "running"
     }
+}
+
+/// When a workload of whose pods no end is known was over, by its own word.
+fn said_over(graph: &EntityGraph, run: &ResolvedRun, state: RunState) -> Option<Nanos> {
+    let Root::Workload(root) = run.root else {
+        return None;
+    };
+    let said = match state {
+        RunState::Completed => "k8s.workload.completed",
+        RunState::Failed => "k8s.workload.failed",
+        RunState::Deleted | RunState::Pending | RunState::Running => return None,
+    };
+    let mut facts = graph.facts.iter();
+    let last = facts.rfind(|fact| fact.workload == root && graph.name(fact.signal) == said);
+    last.map(|fact| fact.time.lo)
+        .filter(|time| *time != Nanos::MIN)
 }

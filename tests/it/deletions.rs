@@ -179,3 +179,46 @@ fn who_kills_a_process_by_a_command_in_its_container_is_named() {
         assert_eq!(main_of(&looked).1, "unknown", "{looked:#}");
     }
 }
+
+/// Which Job bore a name when does not depend on which file is read first, nor is a request that left the pods an end.
+#[test]
+fn a_job_that_was_made_again_is_there_in_whatever_order_the_records_come() {
+    let again = record(
+        "create",
+        "bob@lab.example",
+        "2026-11-24T10:31:00.000000Z",
+        &json!({ "resource": "jobs", "namespace": "ml", "name": "gone", "apiGroup": "batch" }),
+        "/apis/batch/v1/namespaces/ml/jobs",
+        &json!({ "responseStatus": { "code": 201 } }),
+    );
+    let before = text(&[
+        &created("gone"),
+        &deleted("jobs", "batch", "gone", "carol@lab.example"),
+    ]);
+    for names in [["a.log", "b.log"], ["b.log", "a.log"]] {
+        let files = [(names[0], before.clone()), (names[1], again.clone() + "\n")];
+        let answer = ask("gone", &files);
+        let runs = answer["runs"].as_array().into_iter().flatten();
+        let states: Vec<(u64, &str)> = runs
+            .map(|run| {
+                let state = run["state"].as_str().unwrap_or_default();
+                (run["number"].as_u64().unwrap_or_default(), state)
+            })
+            .collect();
+        assert!(states.contains(&(1, "deleted")), "{answer:#}");
+        assert!(states.contains(&(2, "pending")), "{answer:#}");
+    }
+    let orphaning = record(
+        "delete",
+        "carol@lab.example",
+        AT,
+        &json!({ "resource": "jobs", "namespace": "ml", "name": "gone", "apiGroup": "batch" }),
+        "/apis/batch/v1/namespaces/ml/jobs/gone?propagationPolicy=Orphan",
+        &json!({}),
+    );
+    let answer = ask(
+        "gone",
+        &[("audit.log", text(&[&created("gone"), &orphaning]))],
+    );
+    assert_ne!(answer["runs"][0]["state"], "deleted", "{answer:#}");
+}

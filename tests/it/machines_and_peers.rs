@@ -87,48 +87,53 @@ fn a_launcher_that_was_asked_to_stop_did_not_fail_by_itself() {
     assert!(summary.contains("asked to stop (SIGTERM)"), "{answer:#}");
 }
 
-/// Names of machines are the cloud's names of instances where nothing says otherwise.
+/// Names of machines are the cloud's names of instances where nothing says otherwise; what a cloud does to one that
+/// answered did not end the job.
 #[test]
 fn what_a_cloud_does_to_a_node_of_slurm_ended_the_job_on_it() {
+    for (machine, cause) in [("a3-7", "cloud.host_error"), ("a3-6", "node.not_ready")] {
+        let answer = ask("gs-1", &host_error(machine));
+        assert_eq!(
+            verdict(&answer),
+            ("failed", cause, "supported", "a3-7"),
+            "{answer:#}"
+        );
+    }
+}
+
+/// A job on two machines, of which Slurm lost `a3-7`, and Google's record of a fault under one of them.
+fn host_error(machine: &str) -> Vec<(&'static str, String)> {
     let record = serde_json::json!([{
         "protoPayload": {
             "@type": "type.googleapis.com/google.cloud.audit.AuditLog",
             "status": { "message": "Instance terminated by Compute Engine." },
             "authenticationInfo": { "principalEmail": "system@google.com" },
             "serviceName": "compute.googleapis.com", "methodName": "compute.instances.hostError",
-            "resourceName": "projects/ml-1/zones/us-central1-a/instances/a3-7",
+            "resourceName": format!("projects/ml-1/zones/us-central1-a/instances/{machine}"),
             "request": { "@type": "type.googleapis.com/compute.instances.hostError" },
         },
         "insertId": "x3.1", "resource": { "type": "gce_instance", "labels": { "zone": "us-central1-a", "project_id": "ml-1", "instance_id": "2074079198322937303" } },
         "timestamp": "2026-08-11T14:07:23.102868Z", "severity": "INFO",
         "logName": "projects/ml-1/logs/cloudaudit.googleapis.com%2Fsystem_event",
     }]);
-    let answer = ask(
-        "gs-1",
-        &[
-            ("gcp.json", record.to_string()),
-            (
-                "slurmctld.log",
-                text(&[
-                    "[2026-08-11T14:08:10.300] error: Nodes a3-7 not responding",
-                    "[2026-08-11T14:12:10.301] error: Nodes a3-7 not responding, setting DOWN",
-                    "[2026-08-11T14:12:10.302] Killing JobId=9701 on failed node a3-7",
-                ]),
-            ),
-            (
-                "sacct.txt",
-                text(&[
-                    SACCT,
-                    "9701|9701|gs-1|jin|NODE_FAIL|0:0|2026-08-11T11:57:50|2026-08-11T12:00:00|2026-08-11T14:12:10|2|a3-[6-7]|None",
-                ]),
-            ),
-        ],
-    );
-    assert_eq!(
-        verdict(&answer),
-        ("failed", "cloud.host_error", "supported", "a3-7"),
-        "{answer:#}"
-    );
+    vec![
+        ("gcp.json", record.to_string()),
+        (
+            "slurmctld.log",
+            text(&[
+                "[2026-08-11T14:08:10.300] error: Nodes a3-7 not responding",
+                "[2026-08-11T14:12:10.301] error: Nodes a3-7 not responding, setting DOWN",
+                "[2026-08-11T14:12:10.302] Killing JobId=9701 on failed node a3-7",
+            ]),
+        ),
+        (
+            "sacct.txt",
+            text(&[
+                SACCT,
+                "9701|9701|gs-1|jin|NODE_FAIL|0:0|2026-08-11T11:57:50|2026-08-11T12:00:00|2026-08-11T14:12:10|2|a3-[6-7]|None",
+            ]),
+        ),
+    ]
 }
 
 #[test]
@@ -152,6 +157,20 @@ fn a_process_that_a_machines_kernel_killed_for_memory_ended_the_log_that_tells_o
         ("failed", "node.system_oom", "supported", "vm-11"),
         "{answer:#}"
     );
+    // Another process of the machine was killed then.
+    let other = killed.replace("30112", "55001");
+    let told = text(&[
+        "2026-08-11 10:10:00,100 INFO step 881 loss 2.2",
+        "E0811 10:11:13.480000 30001 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -9) local_rank: 3 (pid: 30112) of binary: /opt/venv/bin/python",
+    ]);
+    let answer = ask(
+        "train",
+        &[
+            ("vm-11/kern.log", text(&[&other])),
+            ("vm-11/train.log", told),
+        ],
+    );
+    assert_eq!(verdict(&answer).1, "unknown", "{answer:#}");
 }
 
 #[test]

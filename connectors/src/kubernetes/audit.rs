@@ -398,9 +398,17 @@ impl AuditAct<'_> {
         if field::text(self.record, &["objectRef", "subresource"]) == Some("exec") {
             let query = uri.split_once('?').map_or("", |(_, query)| query);
             let words = url::form_urlencoded::parse(query.as_bytes());
+            let container = words.clone().find(|(key, _)| key == "container");
+            event.entities.container = container.map(|(_, name)| name.into_owned());
             let words = words.filter(|(key, _)| key == "command");
             let words: Vec<_> = words.map(|(_, word)| word).collect();
             event.set_attribute("command", Some(words.join(" ")));
+        }
+        if self.verb == "delete" {
+            // What stays behind goes on: its pods are given up, not deleted.
+            let body = field::text(self.record, &["requestObject", "propagationPolicy"]);
+            let orphans = body == Some("Orphan") || uri.contains("propagationPolicy=Orphan");
+            event.set_attribute("propagation", orphans.then_some("Orphan"));
         }
         event.set_attribute("dry_run", is_dry_run(self.record).then_some("true"));
         if self.verb == "deletecollection" {

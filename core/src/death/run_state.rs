@@ -95,13 +95,21 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
         }
     }
     let Some(last) = run.attempts.last() else {
-        return RunState::Pending;
+        return match says_it_runs(graph, run) {
+            true => RunState::Running,
+            false => RunState::Pending,
+        };
     };
-    // Of those made earlier, the ones that fail to this day count as well.
+    // Of those made earlier, the ones that fail or wait to this day count as well.
     let made_earlier = run.attempts.iter().rev().skip(1);
+    let waits = |pod: u32| {
+        let end = ends.get(pod as usize).map(|end| end.state);
+        let waits = matches!(end, Some(State::NeverScheduled | State::StuckStarting));
+        waits && is_there(graph, pod)
+    };
     let failing = made_earlier
         .flat_map(|attempt| &attempt.pods)
-        .filter(|pod| fails_now(graph, **pod, ends));
+        .filter(|pod| fails_now(graph, **pod, ends) || waits(**pod));
     let states: Vec<State> = last
         .pods
         .iter()
@@ -147,6 +155,16 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
     } else {
         RunState::Running
     }
+}
+
+/// Whether an object of which no pods are known says of itself that it runs.
+fn says_it_runs(graph: &EntityGraph, run: &Run) -> bool {
+    let Root::Workload(root) = run.root else {
+        return false;
+    };
+    let root = graph.workloads.get(root as usize);
+    let phase = root.and_then(|root| root.body.as_ref()?.phase.as_deref());
+    matches!(phase, Some("Running" | "RUNNING"))
 }
 
 /// Whether a Job was looked at after the last of its pods had died, and had not given up: it says so at once

@@ -12,9 +12,9 @@ use super::announcements;
 use super::identity::{Pods, Workloads};
 use super::{
     EntityGraph, Exit, Fact, NO, NodeInstances, Phase, Task, TaskKind, Topology, Workload, clocks,
-    collection, collectives, deletion, gpu_repeats, instance, job, last_line, learn, log_level,
-    lone_log, mismatch, node_folder, node_instance, pace, parent, pod_log, progress, remade, rows,
-    scheduling, tagged, undated, version_diff, vm_log, witness,
+    collection, collectives, deletion, gpu_repeats, instance, job, killed_process, last_line,
+    learn, log_level, lone_log, mismatch, node_folder, node_instance, pace, parent, pod_log,
+    progress, remade, rows, scheduling, tagged, undated, version_diff, vm_log, witness,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -181,6 +181,7 @@ pub(super) fn build(
     set_roots(&mut graph);
     gpu_repeats::mark(&mut graph, &gpus);
     mismatch::note(&mut graph)?;
+    killed_process::note(&mut graph)?;
     put_in_order(&mut graph);
     deletion::note(&mut graph);
     boots(&mut graph);

@@ -28,6 +28,7 @@ pub(super) fn of(event: &Event, row: u32, symbols: &mut SymbolTable) -> Option<C
         || event.object_kind.as_deref() != Some("Pod")
         || event.entities.pod.is_some()
         || event.attribute("field_selector").is_some()
+        || !super::learn::was_done(event)
     {
         return None;
     }

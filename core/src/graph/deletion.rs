@@ -17,6 +17,7 @@ const CLOCKS: Nanos = whathappened_model::time::SECOND;
 /// Notes when workloads were deleted, by themselves or with their namespace, unless they were seen later.
 pub(super) fn note(graph: &mut EntityGraph) {
     let mut own: HashMap<u32, Stamp> = HashMap::new();
+    let mut changed: HashMap<u32, Nanos> = HashMap::new();
     let mut of_namespace: HashMap<Symbol, Vec<Stamp>> = HashMap::new();
     for fact in &graph.facts {
         let signal = graph.name(fact.signal);
@@ -25,6 +26,9 @@ pub(super) fn note(graph: &mut EntityGraph) {
             && !TIDIES.contains(&signal)
         {
             own.entry(fact.workload).or_insert(fact.time);
+        } else if fact.workload != NO && signal == "k8s.workload.updated_by_user" {
+            // Nobody can change what is gone: facts are in time order, the last counts.
+            changed.insert(fact.workload, fact.time.lo);
         } else if signal.starts_with("k8s.namespace.deleted_by_") {
             let row = graph.evidence.rows().get(fact.row as usize);
             let name = row.map_or(Symbol::NONE, |row| row.workload);
@@ -35,7 +39,8 @@ pub(super) fn note(graph: &mut EntityGraph) {
         let begun = workload.created.map_or(Nanos::MIN, |created| created.lo);
         let with_it = of_namespace.get(&workload.namespace).into_iter().flatten();
         let deleted = own.get(&number).into_iter().chain(with_it).copied();
-        let after = workload.unasked.map_or(begun, |seen| seen.max(begun));
+        let seen = workload.unasked.max(changed.get(&number).copied());
+        let after = seen.map_or(begun, |seen| seen.max(begun));
         let deleted = deleted.filter(|deleted| deleted.hi >= after.saturating_sub(CLOCKS));
         workload.gone = workload.gone.or_else(|| deleted.min());
     }

@@ -415,22 +415,9 @@ pub(super) fn event(
             job.done = Some(done);
         }
     }
-    let done = event
-        .attribute("code")
-        .is_none_or(|code| code.starts_with('2'))
-        && event.attribute("dry_run").is_none();
+    let done = was_done(event);
     if event.fact == "k8s.audit.create" && done && event.object_kind.as_deref() != Some("Pod") {
-        let made_by = symbols.optional(event.actor.as_deref());
-        let made = match names(event, symbols) {
-            Some((kind, uid, namespace, name)) => {
-                workloads.made(kind, uid, namespace, name, event.time)
-            }
-            None => NO,
-        };
-        if let Some(workload) = workloads.all.get_mut(made as usize) {
-            workload.made_by = made_by;
-            workload.created = earlier(workload.created, event.time);
-        }
+        created(event, symbols, workloads);
         return;
     }
     let Some(pod) = pods.all.get_mut(number as usize) else {
@@ -639,8 +626,8 @@ fn pod_event(pod: &mut Task, event: &Event, init: bool) {
     }
 }
 
-/// The workloads that records name with their uids, in time order: those that name none find in them who
-/// bore the name when, in whatever order the records come.
+/// The workloads that records name, in time order, those with a uid first: so it is found who bore a name
+/// when, in whatever order the records come.
 pub(super) fn workloads(
     evidence: &Evidence,
     symbols: &mut SymbolTable,
@@ -652,14 +639,53 @@ pub(super) fn workloads(
         .map(|(number, row)| (row.time, row.id, number))
         .collect();
     named.sort_unstable();
+    let mut without_uid = Vec::new();
     for (.., number) in named {
         let (_, event) = evidence.body(number)?;
-        let is_one = event.object_kind.as_deref().is_some_and(is_workload);
-        if is_one && event.object_uid.is_some() {
-            workload(&event, symbols, workloads);
+        if event.object_kind.as_deref().is_some_and(is_workload) {
+            match event.object_uid {
+                Some(_) => note(&event, symbols, workloads),
+                None => without_uid.push(event),
+            }
         }
     }
+    for event in &without_uid {
+        note(event, symbols, workloads);
+    }
     Ok(())
+}
+
+/// Notes the workload that a fact is about, and when it was made, where the fact is that.
+fn note(event: &Event, symbols: &mut SymbolTable, workloads: &mut Workloads) {
+    if event.fact == "k8s.audit.create" {
+        // What was refused, or only tried, made nothing.
+        if was_done(event) {
+            created(event, symbols, workloads);
+        }
+    } else {
+        workload(event, symbols, workloads);
+    }
+}
+
+/// Whether a request was carried out.
+pub(super) fn was_done(event: &Event) -> bool {
+    let code = event.attribute("code");
+    code.is_none_or(|code| code.starts_with('2')) && event.attribute("dry_run").is_none()
+}
+
+/// A workload that a record says was made.
+fn created(event: &Event, symbols: &mut SymbolTable, workloads: &mut Workloads) {
+    let made_by = symbols.optional(event.actor.as_deref());
+    let made = match names(event, symbols) {
+        Some((kind, uid, namespace, name)) => {
+            workloads.made(kind, uid, namespace, name, event.time)
+        }
+        None => NO,
+    };
+    if let Some(workload) = workloads.all.get_mut(made as usize) {
+        workload.made_by = made_by;
+        workload.created = earlier(workload.created, event.time);
+    }
 }
 
 /// The workload that a fact is about, [`NO`] for none.

@@ -15,6 +15,7 @@ mod identity;
 mod indexes;
 mod instance;
 mod job;
+mod killed_process;
 mod last_line;
 mod learn;
 mod log_gang;

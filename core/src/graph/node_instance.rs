@@ -62,6 +62,7 @@ pub(super) fn join(graph: &EntityGraph) -> NodeInstances {
     let mut nodes: HashSet<Symbol> = ran.flat_map(Task::machines).collect();
     nodes.extend(pins.keys().filter_map(|node| symbols.find(node)));
     let mut found: NodeInstances = HashMap::new();
+    let mut accounts: HashMap<Symbol, HashSet<Symbol>> = HashMap::new();
     for (number, one) in (0..).zip(&graph.pods) {
         if one.kind != TaskKind::Instance {
             continue;
@@ -86,6 +87,16 @@ pub(super) fn join(graph: &EntityGraph) -> NodeInstances {
             && let Some(node_instance) = by_name(graph, number, &pins, node_instance(from, to))
         {
             found.entry(one.name).or_default().push(node_instance);
+            accounts.entry(one.name).or_default().insert(one.namespace);
+        }
+    }
+    // Of machines of one name in two accounts nobody can say which of them it was.
+    for (name, of) in accounts {
+        let mut of = of.iter().map(|account| graph.name(*account));
+        let first = of.next().unwrap_or_default();
+        let same = |account: &str| account.is_empty() || same_account(first, account);
+        if !pins.contains_key(graph.name(name)) && !first.is_empty() && !of.all(same) {
+            found.remove(&name);
         }
     }
     for node_instances in found.values_mut() {

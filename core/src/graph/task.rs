@@ -333,8 +333,11 @@ impl Task {
             let from = self.created.map_or(Nanos::MIN, |at| at.lo);
             return (from, self.gone.map_or(Nanos::MAX, |at| at.hi));
         }
+        // A batch job is made long before it has its machines.
+        let allocated = self.started.filter(|_| self.kind == TaskKind::Job);
         let from = self
             .bound
+            .or(allocated)
             .or(self.created)
             .map(|stamp| stamp.lo)
             .or(self.begin())

@@ -1,6 +1,6 @@
 //! Which facts about machines count for what was on them.
 
-use whathappened_model::time::Nanos;
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::ECHO;
 use super::index::Index;
@@ -33,7 +33,18 @@ pub(super) struct Tenure<'a> {
     pub(super) by_name: Option<&'a Vec<usize>>,
     /// Facts about the instance.
     pub(super) by_id: Option<&'a Vec<usize>>,
+    /// Facts about the names of the other machines that it was on.
+    others: Vec<&'a Vec<usize>>,
 }
+
+/// Slurm's words of a machine that does not answer.
+const SILENT: [&str; 2] = ["slurm.node.down", "slurm.node.not_responding"];
+
+/// Slurm gives up a machine that does not answer after `SlurmdTimeout`, five minutes by default.
+const UNANSWERED: Nanos = 900 * SECOND;
+
+/// A machine that is stopped ends its programs within this long.
+const STOPS_WITHIN: Nanos = 120 * SECOND;
 
 /// The machines that a pod was on; an instance is its own.
 pub(super) fn stays<'a>(
@@ -47,6 +58,11 @@ pub(super) fn stays<'a>(
         instance,
         by_name: index.node.get(&node),
         by_id: instance.and_then(|instance| index.instance.get(&instance)),
+        others: pod
+            .machines()
+            .filter(|other| *other != node)
+            .filter_map(|other| index.node.get(&other))
+            .collect(),
     };
     if pod.kind == TaskKind::Instance {
         return vec![stay(pod.node, Some(pod.uid))];
@@ -68,6 +84,9 @@ impl Tenure<'_> {
     /// told of another instance of the same name never does.
     pub(super) fn holds(&self, fact: &Fact, death: &Death) -> bool {
         if fact.instance.is_some() && Some(fact.instance) != self.instance {
+            return false;
+        }
+        if self.is_of_cloud(fact) && (self.another_was_lost(death) || self.went_on_after(fact)) {
             return false;
         }
         let (mut begin, _) = self.pod.stay();
@@ -93,6 +112,40 @@ impl Tenure<'_> {
             || fact.end.is_some_and(|end| end.hi > begin)
             || fact.due.is_some_and(|due| due.hi > begin)
             || !self.ended_before(fact, begin)
+    }
+
+    fn is_of_cloud(&self, fact: &Fact) -> bool {
+        self.graph.name(fact.signal).starts_with("cloud.")
+    }
+
+    /// Whether Slurm says of another machine of a job, and not of this one, that it did not answer: what a
+    /// cloud does to this one did not end the job.
+    fn another_was_lost(&self, death: &Death) -> bool {
+        if self.pod.kind != TaskKind::Job || self.pod.more_nodes.is_empty() {
+            return false;
+        }
+        let is_lost = |facts: Option<&Vec<usize>>| {
+            let facts = facts.into_iter().flatten();
+            let facts = facts.filter_map(|number| self.graph.facts.get(*number));
+            let is_near = |fact: &Fact| {
+                fact.time.lo <= death.time.hi.saturating_add(ECHO)
+                    && fact.time.hi.saturating_add(UNANSWERED) >= death.time.lo
+            };
+            facts.filter(|fact| is_near(fact)).any(|fact| {
+                let signal = self.graph.name(fact.signal);
+                SILENT.contains(&signal)
+            })
+        };
+        let others = self.others.iter();
+        !is_lost(self.by_name) && others.copied().any(|other| is_lost(Some(other)))
+    }
+
+    /// Whether the training went on long after a cloud had done something to the machine.
+    fn went_on_after(&self, fact: &Fact) -> bool {
+        let progress = self.pod.progress.as_ref();
+        let last = progress.map(|progress| progress.last.lo);
+        let acted = matches!(fact.phase, Phase::Acted | Phase::Untold);
+        acted && last.is_some_and(|last| last > fact.time.hi.saturating_add(STOPS_WITHIN))
     }
 
     /// Whether the state that a fact began had ended before a time.

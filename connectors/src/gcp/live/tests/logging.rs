@@ -263,7 +263,7 @@ async fn machines_of_other_clouds_are_not_asked_about() {
     let (emitted, rows) = fetch(&gcp, &about(vec![elsewhere])).await;
     assert!(emitted.is_empty() && fake.requests().is_empty());
     assert_eq!(rows.len(), 1);
-    assert_eq!(rows[0].status, Status::Complete);
+    assert_eq!(rows[0].status, Status::NotConfigured);
     assert!(said(&rows[0]).contains("none of the 1 machines"));
 }
 
