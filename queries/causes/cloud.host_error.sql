@@ -31,3 +31,8 @@ FROM links u
 JOIN links m ON m.death = u.death AND m.mode IN ('killed', 'lost') AND u.time - m.time_hi BETWEEN 0 AND 60000000000
   AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'k8s.pod.node_lost')
 WHERE u.signal = 'cloud.host_error' AND u.via = 'node'
+UNION ALL
+-- Who was waited for, and of whose end no record tells, was on a machine whose host failed meanwhile.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links
+WHERE signal = 'cloud.host_error' AND via = 'node' AND state = 'lingering' AND lag_s BETWEEN 0 AND 7200

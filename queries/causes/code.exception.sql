@@ -68,10 +68,13 @@ LEFT JOIN (SELECT death, MIN(time) AS time FROM links WHERE via = 'pod' AND sign
   ON done.death = t.death AND done.time <= t.time
 UNION ALL
 -- Ranks that were in different collectives at one place do different things: the program's own doing.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM links
-WHERE signal = 'nccl.mismatch' AND via IN ('pod', 'workload') AND state IN ('died', 'restarted', 'crash_loop', 'stalled')
-  AND lag_s BETWEEN -600 AND 900 AND COALESCE(exit_code, 1) NOT IN (0, 143)
+-- What watchdogs wrote of one place may be of two attempts or two groups; a recorder's dump names both.
+SELECT m.death, m.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN t.fact IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
+FROM links m
+LEFT JOIN links t ON t.death = m.death AND t.record = m.record AND t.via = m.via AND t.signal = 'nccl.timeout'
+WHERE m.signal = 'nccl.mismatch' AND m.via IN ('pod', 'workload') AND m.state IN ('died', 'restarted', 'crash_loop', 'stalled')
+  AND m.lag_s BETWEEN CASE WHEN t.fact IS NULL THEN -600 ELSE -60 END AND 900 AND COALESCE(m.exit_code, 1) NOT IN (0, 143)
 UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM links e

@@ -58,6 +58,12 @@ pub(super) fn decode(
     if let Some(spec) = object.get("spec") {
         fill(spec, &mut body);
     }
+    // A Job has no word of its own for how it stands, but counts its pods that are ready.
+    let ready = field::int(object, &["status", "ready"]).unwrap_or(0);
+    let wanted = body.replicas.unwrap_or(1).max(1);
+    if kind == "Job" && ready >= wanted && body.phase.is_none() {
+        body.phase = Some("Running".to_owned());
+    }
     let version = meta::version(key, object, body, context);
     for condition in field::items(object, &["status", "conditions"]) {
         let (Some(name), Some(status)) = (

@@ -19,6 +19,17 @@ struct Report {
     fact: Fact,
 }
 
+/// A collective by one name: PyTorch calls variants of one by names of their own. What two ranks send each other
+/// has two names, and is none.
+fn collective(op: &str) -> Option<String> {
+    const PAIRWISE: [&str; 5] = ["COALESCED", "RECV", "RECVANYSOURCE", "SEND", "UNKNOWN"];
+    let name = op.trim_start_matches('_').to_uppercase();
+    let name = name
+        .trim_end_matches("_BASE")
+        .trim_end_matches("_COALESCED");
+    (!PAIRWISE.contains(&name)).then(|| name.to_owned())
+}
+
 /// Adds `nccl.mismatch` for the ranks of one group that waited in different collectives at one place.
 pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
     let Some(timeout) = graph.evidence.symbols.find("nccl.timeout") else {
@@ -50,12 +61,12 @@ pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
         if fact.signal == state {
             let group = event.attribute("pg").map(str::to_owned);
             groups.extend(group.map(|group| ((pod.root, rank, seq.to_owned()), group)));
-        } else if let Some(op) = event.attribute("op") {
+        } else if let Some(op) = event.attribute("op").and_then(collective) {
             let place = (pod.root, seq.to_owned());
             reports.entry(place).or_default().push(Report {
                 rank,
                 time: fact.time.lo,
-                op: op.to_owned(),
+                op,
                 fact: *fact,
             });
         }

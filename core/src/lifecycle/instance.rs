@@ -31,7 +31,11 @@ pub(super) fn done(graph: &EntityGraph) -> HashMap<u32, Stamp> {
         }
     }
     for fact in graph.facts.iter().filter(|fact| fact.signal == done) {
-        for number in by_name.get(&fact.node).into_iter().flatten() {
+        // A log in a folder of the machine's name does not name it in its lines.
+        let own = graph.pods.get(fact.pod as usize);
+        let own = own.filter(|own| own.kind == TaskKind::Instance);
+        let own = own.map(|_| &fact.pod);
+        for number in by_name.get(&fact.node).into_iter().flatten().chain(own) {
             let holds = graph.pods.get(*number as usize).is_some_and(|one| {
                 let (from, to) = one.stay();
                 (from..to).contains(&fact.time.lo)

@@ -198,14 +198,41 @@ fn is_end(graph: &EntityGraph, one: &Task, exit: &Exit) -> bool {
             accounts == "CANCELLED" || !one.exits.iter().filter(of_attempt).any(ended)
         }
         // One step of several: the job worked on.
-        "OUT_OF_MEMORY" | "STEP_CANCELLED" | "STEP_TIMEOUT" if !has_accounts(one) => {
+        "OUT_OF_MEMORY" | "STEP_CANCELLED" | "STEP_TIMEOUT" | "TASK_FAILED" | STEP_FAILED
+            if accounts != "OUT_OF_MEMORY" =>
+        {
             let progress = one.progress.as_ref();
-            !progress.is_some_and(|progress| progress.went_on_after(exit.time.hi, None))
+            let went_on =
+                progress.is_some_and(|progress| progress.went_on_after(exit.time.hi, None));
+            !went_on && !got_over(graph, one, exit, accounts)
         }
         // The limit of a job that is being ended already.
         "TIMEOUT" => accounts != "CANCELLED",
         _ => true,
     }
+}
+
+/// Whether a job wrote on long after the end of a part of it, and ended well or by others then, as its
+/// accounts tell.
+fn got_over(graph: &EntityGraph, one: &Task, exit: &Exit, accounts: &str) -> bool {
+    /// A script may tidy up for as long.
+    const TIDIES: Nanos = 30 * SECOND;
+    const OTHERWISE: [&str; 6] = [
+        "CANCELLED",
+        "COMPLETED",
+        "DEADLINE",
+        "NODE_FAIL",
+        "PREEMPTED",
+        "TIMEOUT",
+    ];
+    if exit.time == Stamp::OPEN || !OTHERWISE.contains(&accounts) {
+        return false;
+    }
+    let after = exit.time.hi.saturating_add(TIDIES);
+    let ended = |other: &Exit| {
+        graph.name(other.reason) == accounts && other.time != Stamp::OPEN && other.time.lo > after
+    };
+    one.last_line.is_some_and(|line| line.lo > after) && one.exits.iter().any(ended)
 }
 
 /// States in which a job is that ended otherwise than by being cancelled.
@@ -271,7 +298,8 @@ fn goes_on(graph: &EntityGraph, one: &Task, last: Option<&Exit>) -> Option<(Stat
         _ => {}
     }
     let last = last?;
-    if let Some(started) = since(one.starts.last().copied()).or_else(|| worked_on(one, last)) {
+    if let Some(started) = since(one.starts.last().copied()).or_else(|| worked_on(graph, one, last))
+    {
         return Some((State::Running, Some(started)));
     }
     // Put back into the queue, as far as is known.
@@ -280,11 +308,20 @@ fn goes_on(graph: &EntityGraph, one: &Task, last: Option<&Exit>) -> Option<(Stat
 
 /// The last step that a job's log tells of, where that was made after the job had been put back into the
 /// queue: it began again, whoever else says so.
-fn worked_on(one: &Task, last: &Exit) -> Option<Stamp> {
+fn worked_on(graph: &EntityGraph, one: &Task, last: &Exit) -> Option<Stamp> {
     /// What is asked to stop may work on for as long.
     const STOPPED_WITHIN: Nanos = 60 * SECOND;
     let step = one.progress.as_ref()?.last;
     let over = last.time.hi.saturating_add(STOPPED_WITHIN);
+    // Its end came after that step, whatever part of it had ended before.
+    let ends_later = |exit: &Exit| {
+        let word = graph.name(exit.reason);
+        let is_end = ENDED.contains(&word) || word == "CANCELLED";
+        is_end && exit.time != Stamp::OPEN && exit.time.hi >= step.lo
+    };
+    if one.exits.iter().any(ends_later) {
+        return None;
+    }
     (last.time != Stamp::OPEN && step != Stamp::OPEN && step.lo > over).then_some(step)
 }
 

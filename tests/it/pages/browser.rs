@@ -262,9 +262,9 @@ impl Browser {
 
     /// The text that a reader sees.
     pub(super) fn text(&mut self) -> String {
-        // A page that has only begun to come has no body yet.
+        // A page that has only begun to come, or is about to go, has no body.
         self.until("document.readyState === 'complete'");
-        let text = self.eval("document.body.innerText");
+        let text = self.eval("document.body ? document.body.innerText : ''");
         // Counts are not torn from their nouns.
         text.as_str().unwrap_or_default().replace('\u{a0}', " ")
     }
