@@ -8,6 +8,7 @@ pub mod evidence;
 pub mod graph;
 pub mod lifecycle;
 pub mod link;
+mod request;
 pub mod resolve;
 pub mod shared_fault;
 pub mod signals;

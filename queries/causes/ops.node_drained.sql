@@ -19,7 +19,6 @@ WITH single AS (
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN e.signal = 'k8s.pod.evicted_by_user' AND e.node_open IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
 FROM links e
-LEFT JOIN single ON single.death = e.death AND single.fact = e.fact
 WHERE e.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_remediator')
   AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND (e.signal <> 'k8s.pod.evicted_by_user' OR e.node_open IS NOT TRUE)
 UNION ALL

@@ -439,8 +439,7 @@ impl Grouping<'_> {
 
     /// Whether a member says that it could not reach another any more.
     fn lost_touch(&self, death: usize) -> bool {
-        let pod = self.deaths.get(death).map(|death| death.pod);
-        pod.is_some_and(|pod| self.lost_touch.contains(&pod))
+        self.lost_touch.contains(&self.pod(death))
     }
 
     /// Whether a member's own process ended badly, nobody asked it to, and it misses none of the

@@ -379,6 +379,16 @@ impl AuditAct<'_> {
         event.set_attribute("refused", Some("Pod"));
     }
 
+    /// The values of a key in the request's address.
+    fn asked(&self, key: &'static str) -> impl Iterator<Item = String> + '_ {
+        let uri = field::text(self.record, &["requestURI"]).unwrap_or_default();
+        let query = uri.split_once('?').map_or("", |(_, query)| query);
+        let pairs = url::form_urlencoded::parse(query.as_bytes());
+        pairs
+            .filter(move |(name, _)| name == key)
+            .map(|(_, value)| value.into_owned())
+    }
+
     fn attributes(&self, event: &mut Event) {
         event.set_attribute("verb", Some(self.verb));
         event.set_attribute("user_agent", field::owned(self.record, &["userAgent"]));
@@ -396,31 +406,22 @@ impl AuditAct<'_> {
         );
         let uri = field::text(self.record, &["requestURI"]).unwrap_or_default();
         if field::text(self.record, &["objectRef", "subresource"]) == Some("exec") {
-            let query = uri.split_once('?').map_or("", |(_, query)| query);
-            let words = url::form_urlencoded::parse(query.as_bytes());
-            let container = words.clone().find(|(key, _)| key == "container");
-            event.entities.container = container.map(|(_, name)| name.into_owned());
-            let words = words.filter(|(key, _)| key == "command");
-            let words: Vec<_> = words.map(|(_, word)| word).collect();
+            event.entities.container = self.asked("container").next();
+            let words: Vec<String> = self.asked("command").collect();
             event.set_attribute("command", Some(words.join(" ")));
         }
         if self.verb == "delete" {
             // What stays behind goes on: its pods are given up, not deleted.
             let body = field::text(self.record, &["requestObject", "propagationPolicy"]);
-            let orphans = body == Some("Orphan") || uri.contains("propagationPolicy=Orphan");
+            let mut query = self.asked("propagationPolicy");
+            let orphans = body == Some("Orphan") || query.any(|policy| policy == "Orphan");
             event.set_attribute("propagation", orphans.then_some("Orphan"));
         }
         event.set_attribute("dry_run", is_dry_run(self.record).then_some("true"));
         if self.verb == "deletecollection" {
-            let query = uri.split_once('?').map(|(_, query)| query);
-            event.set_attribute("selector", query);
-            for (key, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
-                match key.as_ref() {
-                    "labelSelector" => event.set_attribute("label_selector", Some(value)),
-                    "fieldSelector" => event.set_attribute("field_selector", Some(value)),
-                    _ => {}
-                }
-            }
+            event.set_attribute("selector", uri.split_once('?').map(|(_, query)| query));
+            event.set_attribute("label_selector", self.asked("labelSelector").last());
+            event.set_attribute("field_selector", self.asked("fieldSelector").last());
         }
         if self.kind == "Workload" {
             // Kueue's switch: what is not active is stopped.

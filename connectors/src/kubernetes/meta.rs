@@ -196,28 +196,38 @@ pub(super) fn fact(
     event
 }
 
+/// What facts about an object of a kind begin with.
+fn lane(kind: &str) -> &'static str {
+    match kind {
+        "Namespace" => "k8s.namespace",
+        "Node" => "k8s.node",
+        "Pod" => "k8s.pod",
+        _ => "k8s.workload",
+    }
+}
+
+/// That the deletion of an object was asked for, where it was.
+pub(super) fn deletion_requested(version: &ObjectVersion, context: Context<'_>) -> Option<Event> {
+    let requested = version.body.deletion_requested?;
+    let grace = version.body.deletion_grace_s;
+    let raw = serde_json::json!({ "deletionRequested": crate::time::rfc3339(requested.lo), "deletionGracePeriodSeconds": grace });
+    let mut event = fact(
+        &format!("{}.deletion_requested", lane(&version.key.kind)),
+        &version.key,
+        &[],
+        requested,
+        &raw,
+        context,
+    );
+    event.set_attribute("grace_s", grace);
+    event.entities.node = event.entities.node.or_else(|| version.body.node.clone());
+    Some(event)
+}
+
 /// The facts that any object can tell: that its deletion was asked for, that it is gone.
 pub(super) fn endings(version: &ObjectVersion, context: Context<'_>, out: &mut Vec<Observation>) {
-    let lane = match version.key.kind.as_str() {
-        "Pod" => "k8s.pod",
-        "Node" => "k8s.node",
-        _ => "k8s.workload",
-    };
-    if let Some(requested) = version.body.deletion_requested {
-        let grace = version.body.deletion_grace_s;
-        let raw = serde_json::json!({ "deletionRequested": crate::time::rfc3339(requested.lo), "deletionGracePeriodSeconds": grace });
-        let mut event = fact(
-            &format!("{lane}.deletion_requested"),
-            &version.key,
-            &[],
-            requested,
-            &raw,
-            context,
-        );
-        event.set_attribute("grace_s", grace);
-        event.entities.node = event.entities.node.or_else(|| version.body.node.clone());
-        out.push(Observation::Event(Box::new(event)));
-    }
+    let requested = deletion_requested(version, context);
+    out.extend(requested.map(|event| Observation::Event(Box::new(event))));
     if version.deleted
         && let Some(last) = version
             .at
@@ -226,7 +236,7 @@ pub(super) fn endings(version: &ObjectVersion, context: Context<'_>, out: &mut V
     {
         let raw = serde_json::json!({ "deleted": true });
         let mut event = fact(
-            &format!("{lane}.deleted"),
+            &format!("{}.deleted", lane(&version.key.kind)),
             &version.key,
             &[],
             last,

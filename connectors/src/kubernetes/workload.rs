@@ -227,12 +227,9 @@ pub(super) fn decode_namespace(
 ) -> Result<(), Rejection> {
     let key = meta::key("Namespace", object)?;
     let version = meta::version(key, object, meta::body(object), context);
-    let Some(requested) = version.body.deletion_requested else {
+    let Some(event) = meta::deletion_requested(&version, context) else {
         return Err(Rejection::Irrelevant("a namespace that stays".to_owned()));
     };
-    let raw = serde_json::json!({ "deletionRequested": crate::time::rfc3339(requested.lo) });
-    let fact = "k8s.namespace.deletion_requested";
-    let event = meta::fact(fact, &version.key, &[], requested, &raw, context);
     out.push(Observation::Event(Box::new(event)));
     Ok(())
 }

@@ -54,11 +54,11 @@ pub fn has_failed(graph: &EntityGraph, run: &Run) -> bool {
     };
     // An object that says later that it runs is another one of that name.
     let runs_since = |failed: Nanos| {
-        let root = graph.workloads.get(root as usize);
-        root.is_some_and(|root| {
-            let phase = root.body.as_ref().and_then(|body| body.phase.as_deref());
-            phase == Some("Running") && root.unasked.is_some_and(|seen| seen > failed)
-        })
+        let seen = graph
+            .workloads
+            .get(root as usize)
+            .and_then(|root| root.unasked);
+        own_word(graph, root) == Some("Running") && seen.is_some_and(|seen| seen > failed)
     };
     let failed = failed.max();
     failed.is_some_and(|failed| !is_made_since(failed) && !runs_since(failed))
@@ -162,9 +162,13 @@ fn says_it_runs(graph: &EntityGraph, run: &Run) -> bool {
     let Root::Workload(root) = run.root else {
         return false;
     };
-    let root = graph.workloads.get(root as usize);
-    let phase = root.and_then(|root| root.body.as_ref()?.phase.as_deref());
-    matches!(phase, Some("Running" | "RUNNING"))
+    matches!(own_word(graph, root), Some("Running" | "RUNNING"))
+}
+
+/// What a workload's object says of how it stands, where its kind has a word for that.
+fn own_word(graph: &EntityGraph, workload: u32) -> Option<&str> {
+    let workload = graph.workloads.get(workload as usize)?;
+    workload.body.as_ref()?.phase.as_deref()
 }
 
 /// Whether a Job was looked at after the last of its pods had died, and had not given up: it says so at once

@@ -4,6 +4,7 @@ use whathappened_model::event::{Event, EventId, Origin, SourceKind};
 use whathappened_model::time::{Nanos, Stamp};
 
 use super::spill::SpillOffset;
+use crate::request::was_done;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// Reasons of Events of the end of a pod.
@@ -53,10 +54,7 @@ pub struct Row {
 
 /// Whether a request to make something was refused, or only tried.
 fn made_nothing(event: &Event) -> bool {
-    let done = event
-        .attribute("code")
-        .is_none_or(|code| code.starts_with('2'));
-    event.fact == "k8s.audit.create" && !(done && event.attribute("dry_run").is_none())
+    event.fact == "k8s.audit.create" && !was_done(event)
 }
 
 impl Row {

@@ -15,6 +15,7 @@ use super::{
     collection, collectives, deletion, gpu_repeats, instance, job, killed_process, last_line,
     learn, log_level, lone_log, mismatch, node_folder, node_instance, pace, parent, pod_log,
     progress, remade, rows, scheduling, tagged, undated, version_diff, vm_log, witness,
+    workload_names,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -53,7 +54,7 @@ pub(super) fn build(
     let mut symbols = std::mem::take(&mut evidence.symbols);
     let (mut pods, mut workloads) = (Pods::default(), Workloads::default());
     learn::objects(&evidence.objects, &mut symbols, &mut pods, &mut workloads);
-    learn::workloads(&evidence, &mut symbols, &mut workloads)?;
+    workload_names::in_time_order(&evidence, &mut symbols, &mut workloads)?;
     let mut pod_of_row = rows::pods(&evidence, &symbols, &mut pods);
     let years = undated::Years::of(&evidence);
 
@@ -313,7 +314,7 @@ fn facts_of(
 ) {
     let workload = match event.object_kind.as_deref() {
         Some(kind) if is_workload(kind) || kind == "PersistentVolumeClaim" => {
-            learn::workload(event, symbols, workloads)
+            workload_names::workload(event, symbols, workloads)
         }
         _ => NO,
     };

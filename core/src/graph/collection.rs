@@ -6,7 +6,9 @@ use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::identity::Workloads;
+use super::learn::earlier;
 use super::{Fact, NO, Task};
+use crate::request::was_done;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// A kubelet stops what was asked to go within this time.
@@ -28,7 +30,7 @@ pub(super) fn of(event: &Event, row: u32, symbols: &mut SymbolTable) -> Option<C
         || event.object_kind.as_deref() != Some("Pod")
         || event.entities.pod.is_some()
         || event.attribute("field_selector").is_some()
-        || !super::learn::was_done(event)
+        || !was_done(event)
     {
         return None;
     }
@@ -64,8 +66,7 @@ pub(super) fn spread(
             .collect();
         for (number, pod) in (0..).zip(pods.iter_mut()) {
             if collection.took(pod, symbols, workloads) {
-                pod.deletion_requested =
-                    super::learn::earlier(pod.deletion_requested, collection.time);
+                pod.deletion_requested = earlier(pod.deletion_requested, collection.time);
                 facts.extend(told.iter().map(|fact| Fact {
                     pod: number,
                     ..*fact

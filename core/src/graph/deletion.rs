@@ -3,16 +3,16 @@
 
 use std::collections::HashMap;
 
-use whathappened_model::time::{Nanos, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::{EntityGraph, NO};
 use crate::symbols::Symbol;
 
 /// Deletions of what was over: they tell nothing of how it ended.
-const TIDIES: [&str; 1] = ["k8s.workload.deleted_by_ttl"];
+const TIDIES: &str = "k8s.workload.deleted_by_ttl";
 
 /// Clocks of two components of one cluster differ by as much.
-const CLOCKS: Nanos = whathappened_model::time::SECOND;
+const CLOCKS: Nanos = SECOND;
 
 /// Notes when workloads were deleted, by themselves or with their namespace, unless they were seen later.
 pub(super) fn note(graph: &mut EntityGraph) {
@@ -21,9 +21,7 @@ pub(super) fn note(graph: &mut EntityGraph) {
     let mut of_namespace: HashMap<Symbol, Vec<Stamp>> = HashMap::new();
     for fact in &graph.facts {
         let signal = graph.name(fact.signal);
-        if fact.workload != NO
-            && signal.starts_with("k8s.workload.deleted_by_")
-            && !TIDIES.contains(&signal)
+        if fact.workload != NO && signal.starts_with("k8s.workload.deleted_by_") && signal != TIDIES
         {
             own.entry(fact.workload).or_insert(fact.time);
         } else if fact.workload != NO && signal == "k8s.workload.updated_by_user" {

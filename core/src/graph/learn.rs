@@ -2,16 +2,17 @@
 
 use std::collections::HashSet;
 
-use whathappened_model::event::{Event, EventId, SourceKind};
-use whathappened_model::kind::is_workload;
+use whathappened_model::event::{Event, SourceKind};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::claims::{Claim, read};
 use super::identity::{Pods, Workloads};
 use super::indexes::CompletedIndexes;
 use super::log_level;
+use super::workload_names::{created, workload};
 use super::{Exit, NO, Task, TaskKind, clocks, instance, job};
 use crate::evidence::{Evidence, Objects, SpillError, Version};
+use crate::request::was_done;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// The earlier of two times; of one second told twice, the more exact one.
@@ -624,87 +625,4 @@ fn pod_event(pod: &mut Task, event: &Event, init: bool) {
         | "FailedPostStartHook" => pod.stuck = earlier(pod.stuck, event.time),
         _ => {}
     }
-}
-
-/// The workloads that records name, in time order, those with a uid first: so it is found who bore a name
-/// when, in whatever order the records come.
-pub(super) fn workloads(
-    evidence: &Evidence,
-    symbols: &mut SymbolTable,
-    workloads: &mut Workloads,
-) -> Result<(), SpillError> {
-    let mut named: Vec<(Stamp, EventId, u32)> = (0..)
-        .zip(evidence.rows())
-        .filter(|(_, row)| row.tells && row.workload.is_some())
-        .map(|(number, row)| (row.time, row.id, number))
-        .collect();
-    named.sort_unstable();
-    let mut without_uid = Vec::new();
-    for (.., number) in named {
-        let (_, event) = evidence.body(number)?;
-        if event.object_kind.as_deref().is_some_and(is_workload) {
-            match event.object_uid {
-                Some(_) => note(&event, symbols, workloads),
-                None => without_uid.push(event),
-            }
-        }
-    }
-    for event in &without_uid {
-        note(event, symbols, workloads);
-    }
-    Ok(())
-}
-
-/// Notes the workload that a fact is about, and when it was made, where the fact is that.
-fn note(event: &Event, symbols: &mut SymbolTable, workloads: &mut Workloads) {
-    if event.fact == "k8s.audit.create" {
-        // What was refused, or only tried, made nothing.
-        if was_done(event) {
-            created(event, symbols, workloads);
-        }
-    } else {
-        workload(event, symbols, workloads);
-    }
-}
-
-/// Whether a request was carried out.
-pub(super) fn was_done(event: &Event) -> bool {
-    let code = event.attribute("code");
-    code.is_none_or(|code| code.starts_with('2')) && event.attribute("dry_run").is_none()
-}
-
-/// A workload that a record says was made.
-fn created(event: &Event, symbols: &mut SymbolTable, workloads: &mut Workloads) {
-    let made_by = symbols.optional(event.actor.as_deref());
-    let made = match names(event, symbols) {
-        Some((kind, uid, namespace, name)) => {
-            workloads.made(kind, uid, namespace, name, event.time)
-        }
-        None => NO,
-    };
-    if let Some(workload) = workloads.all.get_mut(made as usize) {
-        workload.made_by = made_by;
-        workload.created = earlier(workload.created, event.time);
-    }
-}
-
-/// The workload that a fact is about, [`NO`] for none.
-pub(super) fn workload(event: &Event, symbols: &mut SymbolTable, workloads: &mut Workloads) -> u32 {
-    names(event, symbols).map_or(NO, |(kind, uid, namespace, name)| {
-        workloads.of(kind, uid, namespace, name, event.time)
-    })
-}
-
-/// Kind, uid, namespace and name of the workload that a fact is about.
-fn names(event: &Event, symbols: &mut SymbolTable) -> Option<(Symbol, Symbol, Symbol, Symbol)> {
-    let (kind, name) = (
-        event.entities.workload_kind.as_ref()?,
-        event.entities.workload.as_ref()?,
-    );
-    Some((
-        symbols.number(kind),
-        symbols.optional(event.object_uid.as_deref()),
-        symbols.optional(event.entities.namespace.as_deref()),
-        symbols.number(name),
-    ))
 }

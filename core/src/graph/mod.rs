@@ -43,6 +43,7 @@ mod version_diff;
 mod vm_log;
 mod witness;
 mod workload;
+mod workload_names;
 
 pub use cordon::Cordons;
 pub use fact::{Fact, NO, Phase};

@@ -33,8 +33,7 @@ pub(super) struct Tenure<'a> {
     pub(super) by_name: Option<&'a Vec<usize>>,
     /// Facts about the instance.
     pub(super) by_id: Option<&'a Vec<usize>>,
-    /// Facts about the names of the other machines that it was on.
-    others: Vec<&'a Vec<usize>>,
+    index: &'a Index,
 }
 
 /// Slurm's words of a machine that does not answer.
@@ -58,11 +57,7 @@ pub(super) fn stays<'a>(
         instance,
         by_name: index.node.get(&node),
         by_id: instance.and_then(|instance| index.instance.get(&instance)),
-        others: pod
-            .machines()
-            .filter(|other| *other != node)
-            .filter_map(|other| index.node.get(&other))
-            .collect(),
+        index,
     };
     if pod.kind == TaskKind::Instance {
         return vec![stay(pod.node, Some(pod.uid))];
@@ -136,8 +131,8 @@ impl Tenure<'_> {
                 SILENT.contains(&signal)
             })
         };
-        let others = self.others.iter();
-        !is_lost(self.by_name) && others.copied().any(|other| is_lost(Some(other)))
+        let mut all = self.pod.machines();
+        !is_lost(self.by_name) && all.any(|machine| is_lost(self.index.node.get(&machine)))
     }
 
     /// Whether the training went on long after a cloud had done something to the machine.
