@@ -352,14 +352,16 @@ fn deleted(graph: &EntityGraph, number: usize, run: &Run, ends: &[End]) -> Optio
     let Root::Workload(root) = run.root else {
         return None;
     };
-    let gone = graph.workloads.get(root as usize)?.gone?;
+    let root = graph.workloads.get(root as usize)?;
+    let gone = root.gone.or(root.leaving.map(|leaving| leaving.asked))?;
     let last = run.attempts.last();
     let mut pods = last.into_iter().flat_map(|last| &last.pods);
     let ended = |pod: &u32| {
         let end = ends.get(*pod as usize);
         end.is_some_and(|end| end.state.is_bad() || end.state == State::Completed)
     };
-    if pods.any(ended) || run_state(graph, run, ends) != RunState::Deleted {
+    let state = run_state(graph, run, ends);
+    if pods.any(ended) || !matches!(state, RunState::Deleted | RunState::Deleting) {
         return None;
     }
     let attempt = u32::try_from(run.attempts.len()).unwrap_or(1).max(1);

@@ -78,6 +78,16 @@ pub struct Container {
     pub limits: BTreeMap<String, String>,
 }
 
+/// What a Job that has not given up has counted of its pods' failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retries {
+    /// Pods that failed, `status.failed`.
+    pub failed: i64,
+    /// Failures with which it does not give up yet: `spec.backoffLimit`, or as many as leave one of
+    /// its indexes, where each has a limit of its own.
+    pub limit: i64,
+}
+
 /// What an object was at one version, reduced to what explaining needs.
 ///
 /// Kept bodies may lack fields that were added later.
@@ -136,6 +146,8 @@ pub struct ObjectBody {
     pub suspended: bool,
     /// Wanted size: `parallelism`, `replicas`, or the sum over replica groups.
     pub replicas: Option<i64>,
+    /// Failures of a Job that has not given up, where their number alone decides whether it does.
+    pub retries: Option<Retries>,
     /// A started container of a pod, first one: when it started.
     pub started: Option<Stamp>,
     /// Every container has ended or the phase is final: when the last one ended.

@@ -3,7 +3,7 @@
 -- rank: 58
 -- level: established
 -- needs: k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost
--- needs: ray.node_died, kueue.evicted.node_failures, slurm.node_fail, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller
+-- needs: ray.node_died, kueue.evicted.node_failures, slurm.node_fail, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller, k8s.pod.deleted_by_user
 -- overturned_by: audit: whether someone stopped the node
 -- overturned_by: kernel: why the machine stopped responding
 -- summary: {node} stopped responding; {pod} {was} on it.
@@ -117,6 +117,17 @@ LEFT JOIN (SELECT death, MAX(time_hi) AS time_hi FROM evicted GROUP BY death) e
 LEFT JOIN past ON past.death = u.death AND past.fact = u.fact
 WHERE u.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'slurm.node.down', 'slurm.node.not_responding')
   AND u.via = 'node' AND u.mode = 'lost' AND u.lag_s BETWEEN -60 AND 3600 AND hand.fact IS NULL AND past.fact IS NULL
+UNION ALL
+-- Who deletes a pod that is out of reach clears away what is lost; a node that answers again may not have lost it.
+SELECT e.death, s.fact AS cause, e.fact AS effect,
+  CASE WHEN k.death IS NOT NULL OR a.death IS NOT NULL OR l.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM links e
+JOIN silent s ON s.death = e.death AND e.time > s.time AND e.time - s.time < 3600000000000
+LEFT JOIN spoke k ON k.death = e.death
+LEFT JOIN answered a ON a.death = e.death
+LEFT JOIN again b ON b.death = e.death AND b.time > s.time AND b.time_hi < e.time
+LEFT JOIN (SELECT death, MAX(time) AS time FROM again GROUP BY death) l ON l.death = e.death AND l.time > e.time
+WHERE e.signal = 'k8s.pod.deleted_by_user' AND e.via = 'pod' AND e.mode = 'killed' AND e.exit_code IS NULL AND b.death IS NULL
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
 FROM evicted

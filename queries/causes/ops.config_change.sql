@@ -4,7 +4,7 @@
 -- level: supported
 -- needs: k8s.workload.spec_changed, k8s.workload.rolled_out, k8s.workload.scaled.to_zero, k8s.workload.suspended
 -- needs: k8s.workload.suspension_requested_by_controller, k8s.workload.created_suspended
--- needs: k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa, slurm.waiting.held
+-- needs: k8s.workload.deleted_by_user, k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa, slurm.waiting.held
 -- overturned_by: audit: who requested it
 -- summary: {workload} was changed{by}, and its pods were stopped as a result.
 -- summary_of: k8s.workload.created_suspended: {workload} was created suspended and has not been resumed, so it has no pods.
@@ -23,6 +23,11 @@ WITH last AS (
   SELECT death, MAX(time) AS time FROM links
   WHERE signal = 'k8s.workload.updated_by_user' AND via = 'workload' AND lag_s BETWEEN -2 AND 120 GROUP BY death
 ),
+-- What lived until its workload was deleted had outlived what was changed before.
+deleted AS (
+  SELECT death, MAX(time) AS time FROM links
+  WHERE signal = 'k8s.workload.deleted_by_user' AND via = 'workload' AND lag_s BETWEEN -2 AND 120 GROUP BY death
+),
 failed AS (
   SELECT DISTINCT death FROM links
   WHERE signal IN ('k8s.workload.failed', 'k8s.workload.backoff_limit') AND via = 'workload' AND lag_s BETWEEN -5 AND 5
@@ -37,8 +42,10 @@ made AS (
         AND (who.actor LIKE '%:horizontal-pod-autoscaler'
           OR NOT regexp_like(COALESCE(who.actor, ''), '^system:serviceaccount:kube-system:|kueue|jobset|training')))
     AND who.fact <> s.fact AND who.time - s.time BETWEEN -2000000000 AND 2000000000
+  LEFT JOIN deleted x ON x.death = s.death AND x.time > s.time
   WHERE s.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended') AND s.via = 'workload'
     AND s.mode = 'killed' AND s.lag_s BETWEEN -2 AND 120 AND COALESCE(s.created, 0) <= s.time - 1000000000
+    AND x.death IS NULL
 ),
 -- Controllers act on a change within seconds: one that was made just before the end is why, and not one long before it.
 acts AS (
@@ -62,10 +69,11 @@ FROM links c
 LEFT JOIN last l ON l.death = c.death
 LEFT JOIN failed f ON f.death = c.death
 LEFT JOIN several m ON m.death = c.death
+LEFT JOIN deleted x ON x.death = c.death AND x.time > c.time
 LEFT JOIN (SELECT death, MIN(lag) AS lag FROM made GROUP BY death) n ON n.death = c.death
 WHERE (n.lag IS NULL OR n.lag > 10 OR c.lag_s <= n.lag + 10) AND c.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended', 'k8s.workload.updated_by_user')
   AND c.via = 'workload' AND c.mode = 'killed' AND c.lag_s BETWEEN -2 AND 120 AND COALESCE(c.created, 0) <= c.time - 1000000000
-  AND (c.signal <> 'k8s.workload.updated_by_user' OR c.time = l.time)
+  AND (c.signal <> 'k8s.workload.updated_by_user' OR c.time = l.time) AND x.death IS NULL
 UNION ALL
 -- The request and the change it made are one act: the request names who.
 SELECT a.death, a.who AS cause, a.what AS effect,

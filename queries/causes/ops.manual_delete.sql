@@ -40,7 +40,7 @@
 -- advice_of: log.interrupted: Find out who or what interrupted it: a person, a wrapper script or a job manager; there is no sign of a fault.
 WITH evicted AS (
   SELECT e.death, e.fact,
-    CASE WHEN e.node_open OR e.signal = 'k8s.pod.evicted_by_user' THEN 'asserted' ELSE 'inferred' END AS edge
+    CASE WHEN e.node_open OR e.signal = 'k8s.pod.evicted_by_user' AND k.fact IS NULL THEN 'asserted' ELSE 'inferred' END AS edge
   FROM links e
   LEFT JOIN links k ON k.death = e.death AND k.record = e.record AND k.signal = 'k8s.pod.drained_by_kubectl'
   LEFT JOIN (SELECT DISTINCT death FROM links
@@ -48,7 +48,7 @@ WITH evicted AS (
     ON closed.death = e.death
   WHERE e.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
     AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND COALESCE(e.actor, '') NOT LIKE '%vpa-updater%'
-    AND (e.node_open OR e.node_open IS NULL AND k.fact IS NULL AND closed.death IS NULL)
+    AND (e.node_open OR e.node_open IS NULL AND (k.fact IS NULL OR e.node_never_closed) AND closed.death IS NULL)
 )
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links

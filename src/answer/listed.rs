@@ -54,12 +54,13 @@ pub struct ListedRun {
 }
 
 /// How a run may stand.
-pub const STATES: [&str; 6] = [
+pub const STATES: [&str; 7] = [
     "completed",
     "failed",
     "running",
     "pending",
     "deleted",
+    "deleting",
     "unknown",
 ];
 

@@ -225,6 +225,13 @@ fn lines(store: &Store, status: &Status, limits: &Limits) -> Vec<(&'static str, 
             .iter()
             .map(|one| ("damaged", one.to_string())),
     );
+    if status.outdated > 0 {
+        let outdated = count(
+            usize::try_from(status.outdated).unwrap_or(usize::MAX),
+            "segment",
+        );
+        lines.push(("redacted by older rules", outdated));
+    }
     let unlisted = status.unlisted.iter();
     lines.extend(unlisted.map(|file| ("not in the index", file.clone())));
     lines.extend(

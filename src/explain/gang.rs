@@ -515,6 +515,8 @@ impl Grouping<'_> {
             (
                 std::cmp::Reverse(best.map_or(Level::Unknown, |best| best.level)),
                 best.is_some_and(|best| self.is_of_nobody(best)),
+                // Who is cleared away follows who ended otherwise, if nobody saw when and how.
+                best.is_none() && self.is_torn_down(death),
                 std::cmp::Reverse(
                     best.and_then(|best| self.rules.get(best.rule))
                         .map_or(i64::MIN, |rule| rule.rank),
@@ -533,7 +535,10 @@ impl Grouping<'_> {
         let act = self.graph.facts.get(root.root());
         root.level <= Level::Hypothesis
             && rule.is_some_and(|rule| rule.cause == "ops.manual_delete")
-            && act.is_some_and(|act| !act.actor.is_some())
+            && act.is_some_and(|act| {
+                // A kubelet obeys, whoever asked.
+                !act.actor.is_some() || self.graph.name(act.signal) == "k8s.container.killing"
+            })
     }
 
     /// Whether a death has a tie of its own to the same root.

@@ -68,6 +68,11 @@ pub const DEATHS: &[Column] = &[
         "its node accepted new pods at that time, so it was not being drained; NULL where no record shows",
     ),
     (
+        "node_never_closed",
+        DataType::Boolean,
+        "its node was seen to accept new pods after that time, and no record says that it was ever closed or opened",
+    ),
+    (
         "node_ready",
         DataType::Boolean,
         "its node was ready before, at and after that time, so it had not fallen silent; NULL where no record shows",
@@ -187,6 +192,7 @@ struct DeathColumns {
     wanted: Int64Builder,
     begun: Int64Builder,
     node_open: BooleanBuilder,
+    node_never_closed: BooleanBuilder,
     node_ready: BooleanBuilder,
     cordons: Cordons,
     health: NodeHealth,
@@ -261,6 +267,9 @@ impl DeathColumns {
         self.begun.append_option(pod.and_then(Task::known_begin));
         let open = pod.and_then(|pod| self.cordons.was_open(pod.node, death.time));
         self.node_open.append_option(open);
+        let never_closed = |pod: &Task| self.cordons.was_never_closed(pod.node, death.time);
+        self.node_never_closed
+            .append_value(pod.is_some_and(never_closed));
         let ready = pod.and_then(|pod| self.health.was_ready(pod.node, death.time));
         self.node_ready.append_option(ready);
     }
@@ -281,6 +290,7 @@ impl DeathColumns {
             Arc::new(self.wanted.finish()),
             Arc::new(self.begun.finish()),
             Arc::new(self.node_open.finish()),
+            Arc::new(self.node_never_closed.finish()),
             Arc::new(self.node_ready.finish()),
         ]
     }

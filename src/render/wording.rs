@@ -62,7 +62,7 @@ pub(crate) fn state_sign(state: &str) -> (&'static str, Tone) {
         "completed" => ("✓", Tone::Good),
         "failed" | "deleted" => ("✗", Tone::Fatal),
         "running" => ("●", Tone::Busy),
-        "pending" => ("○", Tone::Warn),
+        "deleting" | "pending" => ("○", Tone::Warn),
         _ => ("?", Tone::Warn),
     }
 }
@@ -75,6 +75,7 @@ pub(crate) fn state_took(state: &str, took: Option<&str>) -> String {
         ("deleted", Some(took)) => format!("deleted after {took}"),
         ("running", Some(took)) => format!("running for {took}"),
         ("pending", Some(took)) => format!("pending for {took}"),
+        ("deleting", _) => "being deleted".to_owned(),
         ("unknown", _) => "state unknown".to_owned(),
         (state, _) => state.to_owned(),
     }

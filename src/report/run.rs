@@ -124,7 +124,9 @@ fn said_over(graph: &EntityGraph, run: &ResolvedRun, state: RunState) -> Option<
     let said = match state {
         RunState::Completed => "k8s.workload.completed",
         RunState::Failed => "k8s.workload.failed",
-        RunState::Deleted | RunState::Pending | RunState::Running => return None,
+        RunState::Deleted | RunState::Deleting | RunState::Pending | RunState::Running => {
+            return None;
+        }
     };
     let mut facts = graph.facts.iter();
     let last = facts.rfind(|fact| fact.workload == root && graph.name(fact.signal) == said);

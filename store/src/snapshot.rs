@@ -194,6 +194,17 @@ impl<'a> Snapshot<'a> {
         self.or_noted(segment, compared)
     }
 
+    /// Whether the texts of a segment were redacted under fewer rules than now: whoever reads the file
+    /// itself has to redact them.
+    ///
+    /// # Errors
+    /// When the system cannot read it now.
+    pub fn is_outdated(&self, segment: &Segment) -> Result<bool, StoreError> {
+        let footer = self.store.open_segment(segment);
+        let outdated = footer.and_then(|file| segment::footer(&file));
+        self.or_noted(segment, outdated)
+    }
+
     /// What was read of a segment; nothing and a note where it is damaged.
     fn or_noted<T: Default>(
         &self,

@@ -35,10 +35,19 @@ pub struct Status {
     /// Damaged segments, as far as a look at their lengths and
     /// footers tells; `verify` reads them to their ends.
     pub damaged: Vec<DamagedSegment>,
+    /// How many segments were redacted under fewer rules than now; whatever reads them redacts them again.
+    pub outdated: u64,
     /// Segments in the folder that the list does not know; no answer sees what is in them.
     pub unlisted: Vec<String>,
     /// What the database said of itself when it was checked last, where it was not well.
     pub database: Vec<String>,
+}
+
+/// What a look at the length and the footer of a segment tells.
+enum Glance {
+    Damaged(DamagedSegment),
+    Outdated,
+    Well,
 }
 
 impl Status {
@@ -69,6 +78,9 @@ impl Status {
         }
         let is_tried = self.damaged.iter().all(|one| one.saved.is_some());
         match (self.damaged.is_empty(), is_tried) {
+            (true, _) if self.outdated > 0 => Some(
+                "rewrite the segments that were redacted by older rules: whathappened store repair",
+            ),
             (true, _) => None,
             (false, false) => Some(
                 "see what else is damaged: whathappened store verify; recover what can be read: whathappened store repair",
@@ -108,8 +120,12 @@ impl Store {
                     Table::Events => status.facts += one.rows,
                     Table::Objects => status.versions += one.rows,
                 }
-                if closely && let Some(damaged) = self.glance(&one)? {
-                    status.damaged.push(damaged);
+                if closely {
+                    match self.glance(&one)? {
+                        Glance::Damaged(damaged) => status.damaged.push(damaged),
+                        Glance::Outdated => status.outdated += 1,
+                        Glance::Well => {}
+                    }
                 }
                 status.segments += 1;
                 status.segment_bytes += one.bytes;
@@ -188,13 +204,14 @@ impl Store {
     }
 
     /// Looks whether a segment is there, as long as it was, and has a footer.
-    fn glance(&self, segment: &Segment) -> Result<Option<DamagedSegment>, StoreError> {
+    fn glance(&self, segment: &Segment) -> Result<Glance, StoreError> {
         let looked = self.open_segment(segment);
         match looked.and_then(|file| segment::footer(&file)) {
-            Ok(_) => Ok(None),
+            Ok(true) => Ok(Glance::Outdated),
+            Ok(false) => Ok(Glance::Well),
             Err(error) if error.is_damage() => {
                 let why = damage::why(&error);
-                Ok(Some(DamagedSegment::of(segment, &why, None)))
+                Ok(Glance::Damaged(DamagedSegment::of(segment, &why, None)))
             }
             Err(error) => Err(error),
         }

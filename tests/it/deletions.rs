@@ -7,7 +7,14 @@ use super::unseen::{ask, text, verdict};
 const AT: &str = "2026-11-24T10:30:00.500000Z";
 
 /// An audit record.
-fn record(verb: &str, user: &str, at: &str, object: &Value, uri: &str, more: &Value) -> String {
+pub(super) fn record(
+    verb: &str,
+    user: &str,
+    at: &str,
+    object: &Value,
+    uri: &str,
+    more: &Value,
+) -> String {
     let mut record = json!({
         "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata",
         "auditID": format!("{verb}-{user}-{at}"), "stage": "ResponseComplete", "verb": verb,

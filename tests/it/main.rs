@@ -13,6 +13,7 @@ mod configuration;
 mod deletions;
 mod ends;
 mod fourth_hour;
+mod goes_on;
 mod golden;
 mod hardening;
 mod history;

@@ -160,7 +160,8 @@ fn job(one: &Described<'_>, events: &[PrintedEvent], moment: &mut CaptureTime) {
         moment.aged_not_before(start.lo.saturating_sub(SKEW), age);
     }
     // Where every pod's creation is still listed, the first one followed the start at once.
-    let pods: u64 = super::describe::Item::statuses(&one.items).unwrap_or(0);
+    let counts = super::describe::Item::statuses(&one.items).unwrap_or_default();
+    let pods = counts.into_iter().fold(0_u64, u64::saturating_add);
     let created: u64 = made
         .iter()
         .filter(|event| event.reason == "SuccessfulCreate")

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::decode::Context;
 use super::{field, meta, template};
-use crate::object::ObjectBody;
+use crate::object::{ObjectBody, Retries};
 use crate::observation::{Observation, Rejection};
 use crate::redact::redact;
 use crate::time::{SECOND, Stamp};
@@ -64,6 +64,7 @@ pub(super) fn decode(
     if kind == "Job" && ready >= wanted && body.phase.is_none() {
         body.phase = Some("Running".to_owned());
     }
+    body.retries = (kind == "Job").then(|| retries(object)).flatten();
     let version = meta::version(key, object, body, context);
     for condition in field::items(object, &["status", "conditions"]) {
         let (Some(name), Some(status)) = (
@@ -119,6 +120,11 @@ pub(super) fn decode(
         if word == "Complete" && matches!(became, Some("FAILED" | "STOPPED")) {
             continue;
         }
+        // While it tries again, the word of the job is that of the attempt before.
+        let deployed = field::text(object, &["status", "jobDeploymentStatus"]);
+        if word == "FAILED" && deployed == Some("Retrying") {
+            continue;
+        }
         let since = field::time(object, since)
             .or(version.at)
             .or(version.body.created)
@@ -171,6 +177,30 @@ fn fill(spec: &Value, body: &mut ObjectBody) {
         }
     }
     body.spec_hash = field::hash(&requested);
+}
+
+/// The failures that a Job has counted, unless it is over or something else than their number ends it.
+fn retries(job: &Value) -> Option<Retries> {
+    const OVER: [&str; 4] = ["Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"];
+    let mut conditions = field::items(job, &["status", "conditions"]).iter();
+    let is_over = conditions.any(|one| {
+        let is_true = field::text(one, &["status"]) == Some("True");
+        is_true && field::text(one, &["type"]).is_some_and(|word| OVER.contains(&word))
+    });
+    let mut policy = field::items(job, &["spec", "podFailurePolicy", "rules"]).iter();
+    let fails_at_once = policy.any(|rule| field::text(rule, &["action"]) == Some("FailJob"));
+    let count = |word| field::int(job, &["status", word]).unwrap_or(0);
+    let (active, failed) = (count("active"), count("failed"));
+    // One that no controller has looked at yet counts nothing.
+    if is_over || fails_at_once || active.max(failed) < 1 {
+        return None;
+    }
+    let limit = match field::at(job, &["spec", "backoffLimitPerIndex"]) {
+        Some(_) if active < 1 => return None,
+        Some(_) => failed.saturating_add(active - 1),
+        None => field::int(job, &["spec", "backoffLimit"])?,
+    };
+    Some(Retries { failed, limit })
 }
 
 /// Replicas of all groups of a kind that has groups.

@@ -13,6 +13,7 @@ pub enum RunState {
     Completed,
     Failed,
     Deleted,
+    Deleting,
     Pending,
     Running,
 }
@@ -25,6 +26,7 @@ impl RunState {
             Self::Completed => "completed",
             Self::Failed => "failed",
             Self::Deleted => "deleted",
+            Self::Deleting => "deleting",
             Self::Pending => "pending",
             Self::Running => "running",
         }
@@ -75,6 +77,9 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
             return RunState::Failed;
         }
         let root = graph.workloads.get(root as usize);
+        if root.is_some_and(Workload::is_being_deleted) {
+            return RunState::Deleting;
+        }
         let gone = root.and_then(|one| one.gone);
         if gone.is_some_and(|gone| !outlives(graph, run, gone, ends) && !was_over(run, gone, ends))
         {
@@ -142,7 +147,8 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
         return RunState::Running;
     }
     if any(&[State::Died]) && !any(&[State::CrashLoop]) && tries_again(graph, run, ends) {
-        match any(&[State::Running]) {
+        let waits = any(&[State::NeverScheduled, State::StuckStarting]);
+        match running() > 0 && !waits {
             true => RunState::Running,
             false => RunState::Pending,
         }
@@ -171,26 +177,46 @@ fn own_word(graph: &EntityGraph, workload: u32) -> Option<&str> {
     workload.body.as_ref()?.phase.as_deref()
 }
 
-/// Whether a Job was looked at after the last of its pods had died, and had not given up: it says so at once
-/// where it does, and else makes another one.
+/// Whether what made a run's pods goes on although some of them died.
+///
+/// A Job says at once when it gives up, and else makes another pod: one that was looked at later, or that
+/// puts up with more failures than there were, goes on. Operators say that they start anew.
 fn tries_again(graph: &EntityGraph, run: &Run, ends: &[End]) -> bool {
-    let Root::Workload(root) = run.root else {
+    let Root::Workload(number) = run.root else {
         return false;
     };
-    let root = graph.workloads.get(root as usize);
-    let Some(job) = root.filter(|root| graph.name(root.kind) == "Job" && root.body.is_some())
-    else {
+    let root = graph.workloads.get(number as usize);
+    let Some(root) = root.filter(|root| root.gone.is_none()) else {
         return false;
     };
     let last = run.attempts.last().into_iter().flat_map(|last| &last.pods);
-    let deaths = last.filter_map(|pod| ends.get(*pod as usize));
-    let deaths = deaths.filter(|end| end.state == State::Died);
-    let died = deaths.map(|end| end.time.hi).max();
-    job.gone.is_none()
-        && job
-            .unasked
-            .zip(died)
-            .is_some_and(|(seen, died)| seen > died.saturating_add(AT_ONCE))
+    let died = |pod: &u32| {
+        ends.get(*pod as usize)
+            .filter(|end| end.state == State::Died)
+    };
+    let Some(last_death) = last.filter_map(died).map(|end| end.time.hi).max() else {
+        return false;
+    };
+    let restarts = graph.last_said(number, "k8s.workload.restarting");
+    if restarts.is_some_and(|restarts| restarts >= last_death.saturating_sub(AT_ONCE)) {
+        return true;
+    }
+    let Some(body) = root
+        .body
+        .as_ref()
+        .filter(|_| graph.name(root.kind) == "Job")
+    else {
+        return false;
+    };
+    let deaths = run.pods.iter().filter_map(died).count();
+    let deaths = i64::try_from(deaths).unwrap_or(i64::MAX);
+    let has_retries = body
+        .retries
+        .is_some_and(|retries| deaths.max(retries.failed) <= retries.limit);
+    let seen_later = root
+        .unasked
+        .is_some_and(|seen| seen > last_death.saturating_add(AT_ONCE));
+    has_retries || seen_later
 }
 
 /// A Job's controller hears of an end within this time.

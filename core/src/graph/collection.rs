@@ -1,11 +1,10 @@
 //! Deletions of many pods by one request: its record holds a selector of labels, and not the pods.
 
-use std::collections::BTreeMap;
-
 use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::identity::Workloads;
+use super::label_selector::LabelSelector;
 use super::learn::earlier;
 use super::{Fact, NO, Task};
 use crate::request::was_done;
@@ -18,13 +17,13 @@ const AT_ONCE: Nanos = 5 * SECOND;
 pub(super) struct Collection {
     row: u32,
     namespace: Symbol,
-    /// Labels and their values; empty for all pods of the namespace.
-    labels: Vec<(String, String)>,
+    /// Which pods of the namespace.
+    selector: LabelSelector,
     time: Stamp,
 }
 
-/// The request that a record is of, where it was done and is understood: any other operator than
-/// equality, and fields, may leave out pods of which nobody knows.
+/// The request that a record is of, where it was done and is understood: fields may leave out pods of
+/// which nobody knows.
 pub(super) fn of(event: &Event, row: u32, symbols: &mut SymbolTable) -> Option<Collection> {
     if event.fact != "k8s.audit.deletecollection"
         || event.object_kind.as_deref() != Some("Pod")
@@ -35,17 +34,10 @@ pub(super) fn of(event: &Event, row: u32, symbols: &mut SymbolTable) -> Option<C
         return None;
     }
     let selector = event.attribute("label_selector").unwrap_or_default();
-    let terms = selector.split(',').filter(|term| !term.is_empty());
-    let labels = terms.map(|term| {
-        let (key, value) = term.split_once('=')?;
-        let value = value.strip_prefix('=').unwrap_or(value).trim();
-        let plain = !key.ends_with('!') && !term.contains(['(', ')']);
-        plain.then(|| (key.trim().to_owned(), value.to_owned()))
-    });
     Some(Collection {
         row,
         namespace: symbols.optional(event.entities.namespace.as_deref()),
-        labels: labels.collect::<Option<_>>()?,
+        selector: LabelSelector::parse(selector)?,
         time: event.time,
     })
 }
@@ -85,7 +77,7 @@ impl Collection {
             return false;
         }
         if let Some(body) = &pod.body {
-            return self.selects(&body.labels);
+            return self.selector.selects(&body.labels);
         }
         // Of a pod that nobody saw its maker's labels are told, which are most often its own as well.
         let stopped = pod.kills.iter().chain(&pod.deletion_requested);
@@ -104,12 +96,7 @@ impl Collection {
                         labels.insert(key.to_owned(), name.to_owned());
                     }
                 }
-                self.selects(&labels)
+                self.selector.needs_only(&labels)
             })
-    }
-
-    fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
-        let has = |(key, value): &(String, String)| labels.get(key) == Some(value);
-        self.labels.iter().all(has)
     }
 }

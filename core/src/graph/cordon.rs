@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use whathappened_model::time::Stamp;
+use whathappened_model::time::{Nanos, Stamp};
 
 use super::EntityGraph;
 use crate::symbols::Symbol;
@@ -13,6 +13,8 @@ use crate::symbols::Symbol;
 pub struct Cordons {
     /// Closings (`true`) and openings of each node, in time order.
     changes: HashMap<Symbol, Vec<(Stamp, bool)>>,
+    /// When the last version of a node's own object took new pods.
+    open: HashMap<Symbol, Nanos>,
 }
 
 impl Cordons {
@@ -28,6 +30,15 @@ impl Cordons {
                 changes.push((fact.time, closed));
             }
         }
+        let objects = graph.evidence.objects.iter();
+        for (key, versions) in objects.filter(|(key, _)| key.kind == "Node") {
+            let last = versions.iter().rfind(|version| version.at.is_some());
+            let open = last.filter(|version| !version.deleted && !version.body.unschedulable);
+            let node = graph.evidence.symbols.find(&key.name);
+            if let (Some(node), Some(at)) = (node, open.and_then(|version| version.at)) {
+                known.open.insert(node, at.lo);
+            }
+        }
         known
     }
 
@@ -38,11 +49,19 @@ impl Cordons {
         let before = changes.iter().rev().find(|(time, _)| time.lo <= at.hi);
         before.map(|(_, closed)| !closed)
     }
+
+    /// Whether a node was seen to take new pods after a time, and no record tells that it was ever closed
+    /// or opened: whoever drains one leaves it closed until somebody opens it.
+    #[must_use]
+    pub fn was_never_closed(&self, node: Symbol, at: Stamp) -> bool {
+        let later = self.open.get(&node).is_some_and(|open| *open > at.hi);
+        later && !self.changes.contains_key(&node)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use whathappened_model::time::{Nanos, SECOND};
+    use whathappened_model::time::SECOND;
 
     use super::*;
 
@@ -53,10 +72,14 @@ mod tests {
         let at = |second: Nanos| Stamp::second(second * SECOND);
         let known = Cordons {
             changes: HashMap::from([(a, vec![(at(10), true), (at(20), false)])]),
+            open: HashMap::from([(a, 40 * SECOND), (b, 40 * SECOND)]),
         };
         assert_eq!(known.was_open(a, at(15)), Some(false));
         assert_eq!(known.was_open(a, at(30)), Some(true));
         assert_eq!(known.was_open(a, at(5)), None, "closed later");
         assert_eq!(known.was_open(b, at(1)), None);
+        assert!(known.was_never_closed(b, at(30)));
+        assert!(!known.was_never_closed(b, at(50)), "not seen since");
+        assert!(!known.was_never_closed(a, at(30)), "closed once");
     }
 }

@@ -40,6 +40,9 @@ pub(super) fn note(graph: &mut EntityGraph) {
         let seen = workload.unasked.max(changed.get(&number).copied());
         let after = seen.map_or(begun, |seen| seen.max(begun));
         let deleted = deleted.filter(|deleted| deleted.hi >= after.saturating_sub(CLOCKS));
-        workload.gone = workload.gone.or_else(|| deleted.min());
+        // One that was shown to wait for its end has not met it.
+        let waits = workload.leaving.is_some_and(|leaving| leaving.is_shown());
+        let gone = deleted.min().filter(|_| !waits);
+        workload.gone = workload.gone.or(gone);
     }
 }

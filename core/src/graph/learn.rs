@@ -9,6 +9,7 @@ use super::claims::{Claim, read};
 use super::identity::{Pods, Workloads};
 use super::indexes::CompletedIndexes;
 use super::log_level;
+use super::workload::Leaving;
 use super::workload_names::{created, workload};
 use super::{Exit, NO, Task, TaskKind, clocks, instance, job};
 use crate::evidence::{Evidence, Objects, SpillError, Version};
@@ -115,7 +116,9 @@ pub(super) fn objects(
                     }
                     if version.deleted {
                         workload.gone = last_seen(version).or(workload.gone);
-                    } else if version.body.deletion_requested.is_none() {
+                    } else if let Some(asked) = version.body.deletion_requested {
+                        workload.leaving = Some(Leaving::seen(workload.leaving, version, asked));
+                    } else {
                         let seen = version.at.map(|at| at.lo);
                         workload.unasked = workload.unasked.max(seen);
                     }

@@ -16,6 +16,7 @@ mod indexes;
 mod instance;
 mod job;
 mod killed_process;
+mod label_selector;
 mod last_line;
 mod learn;
 mod log_gang;

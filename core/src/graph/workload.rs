@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use whathappened_model::object::ObjectBody;
-use whathappened_model::time::{Nanos, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::NO;
 use super::indexes::CompletedIndexes;
+use crate::evidence::Version;
 use crate::symbols::Symbol;
 
 /// A Job, a `JobSet`, a Deployment, …
@@ -26,6 +27,8 @@ pub struct Workload {
     pub gone: Option<Stamp>,
     /// When it was last seen without anybody having asked for its deletion.
     pub unasked: Option<Nanos>,
+    /// Since when its deletion is asked for, where it was seen to wait for that.
+    pub leaving: Option<Leaving>,
     /// Who made it, from the audit log.
     pub made_by: Symbol,
     /// The workload that owns it, [`NO`] for none.
@@ -36,7 +39,51 @@ pub struct Workload {
     pub done: Option<CompletedIndexes>,
 }
 
+/// An object whose deletion was asked for and that is still there: finalizers hold it, or its pods
+/// are to go first.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving {
+    /// When its deletion was asked for.
+    pub asked: Stamp,
+    /// When it was last seen so.
+    seen: Nanos,
+    /// Whether the server showed it so: a request's answer tells of the moment alone.
+    shown: bool,
+}
+
+impl Leaving {
+    /// What one version of an object tells, after what others did.
+    pub(super) fn seen(before: Option<Self>, version: &Version, asked: Stamp) -> Self {
+        let seen = version.at.map_or(asked.lo, |at| at.lo);
+        Self {
+            asked,
+            seen: before.map_or(seen, |before| before.seen.max(seen)),
+            shown: version.listed || before.is_some_and(|before| before.shown),
+        }
+    }
+
+    /// Whether the server showed it so, and not a request's answer alone.
+    pub(super) fn is_shown(self) -> bool {
+        self.shown
+    }
+}
+
 impl Workload {
+    /// Whether its deletion was asked for and it was there long after that, with nobody having seen it go.
+    #[must_use]
+    pub fn is_being_deleted(&self) -> bool {
+        /// What nothing holds is gone by then.
+        const AT_ONCE: Nanos = 60 * SECOND;
+        let is_gone = |seen: Nanos| {
+            let since = |gone: Stamp| gone.lo.saturating_add(AT_ONCE) > seen;
+            self.gone.is_some_and(since)
+        };
+        self.leaving.is_some_and(|leaving| {
+            let lasts = leaving.seen > leaving.asked.hi.saturating_add(AT_ONCE);
+            lasts && !is_gone(leaving.seen) || leaving.shown && self.gone.is_none()
+        })
+    }
+
     pub(super) fn new(kind: Symbol, uid: Symbol, namespace: Symbol, name: Symbol) -> Self {
         Self {
             kind,
@@ -46,6 +93,7 @@ impl Workload {
             created: None,
             gone: None,
             unasked: None,
+            leaving: None,
             made_by: Symbol::NONE,
             owner: NO,
             body: None,

@@ -7,7 +7,7 @@ use super::super::page::Spans;
 use super::super::wording;
 use super::cells;
 use super::page::Page;
-use crate::answer::Level;
+use crate::answer::{Level, STATES};
 
 pub(super) fn show(told: Page<'_>) -> Markup {
     let Page {
@@ -53,9 +53,8 @@ pub(super) fn show(told: Page<'_>) -> Markup {
 /// How the run stands, as a class: only states that the style knows.
 pub(super) fn state(told: Page<'_>) -> &'static str {
     let run = facts::told_run(told.answer, told.main);
-    let states = ["completed", "failed", "running", "pending", "deleted"];
     let own = run.filter(|_| told.answer.experiment.is_some());
-    let known = own.and_then(|run| states.into_iter().find(|one| *one == run.state));
+    let known = own.and_then(|run| STATES.into_iter().find(|one| *one == run.state));
     known.unwrap_or("none")
 }
 

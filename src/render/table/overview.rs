@@ -83,6 +83,7 @@ fn head(page: &mut Page<'_>, answer: &Answer) {
     for state in [
         "failed",
         "deleted",
+        "deleting",
         "pending",
         "running",
         "completed",

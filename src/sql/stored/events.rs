@@ -33,6 +33,8 @@ use crate::sql::rows::wrapped;
 #[derive(Debug)]
 pub(in crate::sql) struct Events {
     segments: Arc<dyn Segments>,
+    /// Reads the same rows one by one, and redacts them.
+    redacting: Option<Arc<dyn Scan>>,
     schema: SchemaRef,
 }
 
@@ -60,14 +62,23 @@ pub(in crate::sql) struct ScanFiles {
     pub(in crate::sql) files: Vec<File>,
     /// Rows that are in no file yet.
     pub(in crate::sql) hot: Vec<Fact>,
+    /// Texts in one of the files were redacted under fewer rules than now.
+    pub(in crate::sql) outdated: bool,
 }
 
 impl Events {
     pub(in crate::sql) fn new(segments: Arc<dyn Segments>) -> Self {
         Self {
             segments,
+            redacting: None,
             schema: column::schema(COLUMNS),
         }
+    }
+
+    /// The same, where files that were redacted under fewer rules are read by `scan`.
+    pub(super) fn redacted_by(self, scan: impl Scan + 'static) -> Self {
+        let redacting = Some(Arc::new(scan) as Arc<dyn Scan>);
+        Self { redacting, ..self }
     }
 
     fn scan_files(
@@ -129,7 +140,16 @@ impl Scan for Events {
     fn plan(&self, wanted: &ScanRequest<'_>) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
         let session = wanted.session;
         let bounds = ScanBounds::of(wanted.filters, EVENT_WORDS);
-        let ScanFiles { on, files, hot } = self.segments.choose(&bounds).map_err(wrapped)?;
+        let chosen = self.segments.choose(&bounds).map_err(wrapped)?;
+        let ScanFiles {
+            on,
+            files,
+            hot,
+            outdated,
+        } = chosen;
+        if let Some(redacting) = self.redacting.as_ref().filter(|_| outdated) {
+            return redacting.plan(wanted);
+        }
         let all: Vec<usize> = (0..self.schema.fields().len()).collect();
         let projection = wanted.projection.unwrap_or(&all);
         let mut parts: Vec<Arc<dyn ExecutionPlan>> = Vec::new();
@@ -174,8 +194,10 @@ impl Segments for StoredTables {
                 ids.push(format!("{id:032x}"));
             }
             let mut files = Vec::new();
+            let mut outdated = false;
             for segment in snapshot.segments(Table::Events) {
                 if may_match(snapshot, segment, bounds)? && self.is_whole(snapshot, segment)? {
+                    outdated |= self.is_outdated(snapshot, segment)?;
                     files.push(File {
                         path: segment.path(&root).to_string_lossy().into_owned(),
                         bytes: segment.bytes,
@@ -187,6 +209,7 @@ impl Segments for StoredTables {
                 on: ObjectStoreUrl::local_filesystem(),
                 files,
                 hot: snapshot.hot_facts()?,
+                outdated,
             })
         })
     }
@@ -219,4 +242,63 @@ pub(super) fn may_match(
         }
     }
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::prelude::SessionContext;
+
+    use super::*;
+
+    /// One file, of which it is known whether it has to be redacted.
+    #[derive(Debug)]
+    struct OneFile(bool);
+
+    impl Segments for OneFile {
+        fn choose(&self, _bounds: &ScanBounds) -> Result<ScanFiles, Error> {
+            Ok(ScanFiles {
+                on: ObjectStoreUrl::local_filesystem(),
+                files: vec![File {
+                    path: "/a.parquet".to_owned(),
+                    bytes: 1,
+                    without: Vec::new(),
+                }],
+                hot: Vec::new(),
+                outdated: self.0,
+            })
+        }
+    }
+
+    /// Stands for what reads rows one by one.
+    #[derive(Debug)]
+    struct Redacting(SchemaRef);
+
+    impl Scan for Redacting {
+        fn schema(&self) -> &SchemaRef {
+            &self.0
+        }
+
+        fn plan(&self, _wanted: &ScanRequest<'_>) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
+            Ok(Arc::new(EmptyExec::new(Arc::clone(&self.0))))
+        }
+    }
+
+    #[test]
+    fn files_that_were_redacted_under_fewer_rules_are_not_read_as_they_are() {
+        let session = SessionContext::new().state();
+        let read_by = |outdated| {
+            let events = Events::new(Arc::new(OneFile(outdated)));
+            let schema = Arc::clone(&events.schema);
+            let events = events.redacted_by(Redacting(schema));
+            let wanted = ScanRequest {
+                session: &session,
+                projection: None,
+                filters: &[],
+                limit: None,
+            };
+            events.plan(&wanted).unwrap().name().to_owned()
+        };
+        assert_eq!(read_by(false), "DataSourceExec");
+        assert_eq!(read_by(true), "EmptyExec");
+    }
 }

@@ -45,6 +45,8 @@ pub struct StoredTables {
     access: Access,
     /// Segments that were compared with their checksums, and whether they are whole.
     compared: Mutex<BTreeMap<String, bool>>,
+    /// Segments that were looked at, and whether their texts were redacted under fewer rules than now.
+    outdated: Mutex<BTreeMap<String, bool>>,
     /// What is damaged, as far as statements came upon it.
     damage: Mutex<BTreeSet<Coverage>>,
 }
@@ -58,6 +60,7 @@ impl StoredTables {
             rules,
             access: Access::default(),
             compared: Mutex::default(),
+            outdated: Mutex::default(),
             damage: Mutex::default(),
         }
     }
@@ -94,6 +97,17 @@ impl StoredTables {
         let is_whole = snapshot.is_whole(segment)?;
         compared().insert(segment.file.clone(), is_whole);
         Ok(is_whole)
+    }
+
+    /// Whether the texts of a segment have to be redacted on their way out.
+    fn is_outdated(&self, snapshot: &Snapshot<'_>, segment: &Segment) -> Result<bool, Error> {
+        let known = || self.outdated.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(is_outdated) = known().get(&segment.file) {
+            return Ok(*is_outdated);
+        }
+        let is_outdated = snapshot.is_outdated(segment)?;
+        known().insert(segment.file.clone(), is_outdated);
+        Ok(is_outdated)
     }
 
     /// Compares every segment of a table.
@@ -174,9 +188,11 @@ pub(super) fn tables(
         // They are no files of this machine.
         Arc::new(Planned(shared::Events::new(stored)))
     } else {
-        Arc::new(Planned(events::Events::new(Arc::<StoredTables>::clone(
-            stored,
-        ))))
+        let segments = Arc::<StoredTables>::clone(stored);
+        let redacting = restricted::Events::new(stored);
+        Arc::new(Planned(
+            events::Events::new(segments).redacted_by(redacting),
+        ))
     };
     Ok(vec![
         ("events", events),

@@ -50,6 +50,7 @@ impl Segments for RemoteTables {
             on: self.base()?,
             files,
             hot: Vec::new(),
+            outdated: false,
         })
     }
 }

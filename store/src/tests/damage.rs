@@ -517,9 +517,22 @@ fn what_was_kept_under_fewer_rules_is_redacted_on_its_way_out_and_by_repair() {
         let reported = format!("{:?}", facts[0]);
         assert!(!reported.contains("hunter2"), "{reported}");
     };
+    // Whoever reads the file itself has to know.
+    let outdated = |store: &Store| {
+        let snapshot = store.snapshot().unwrap();
+        let mut segments = snapshot.segments(crate::record::Table::Events).iter();
+        segments.any(|one| snapshot.is_outdated(one).unwrap())
+    };
     is_clean(&store);
+    assert!(outdated(&store));
+    let status = store.status().unwrap();
+    assert_eq!((status.outdated, status.is_well()), (1, true));
+    assert!(status.hint().is_some_and(|hint| hint.contains("repair")));
     drop(store);
     assert_eq!(anew(&root).renewed, 1);
     assert_eq!(anew(&root).renewed, 0);
-    is_clean(&Store::open_to_read(&root).unwrap());
+    let store = Store::open_to_read(&root).unwrap();
+    is_clean(&store);
+    assert!(!outdated(&store));
+    assert_eq!(store.status().unwrap().hint(), None);
 }

@@ -126,12 +126,12 @@ impl<'t> Item<'t> {
             .filter(|text| !text.is_empty() && *text != "<none>")
     }
 
-    /// How many pods a job has made: `1 Active (1 Ready) / 0 Succeeded / 2 Failed`.
-    pub(in crate::kubectl) fn statuses(items: &[Self]) -> Option<u64> {
+    /// How many pods of a job run, have succeeded and failed: `1 Active (1 Ready) / 0 Succeeded / 2 Failed`.
+    pub(in crate::kubectl) fn statuses(items: &[Self]) -> Option<[u64; 3]> {
         let text = super::field::value(items, "Pods Statuses")?;
-        text.split('/')
-            .map(|part| part.split_whitespace().next()?.parse::<u64>().ok())
-            .try_fold(0_u64, |sum, number| sum.checked_add(number?))
+        let counts = text.split('/');
+        let counts = counts.map(|part| part.split_whitespace().next()?.parse::<u64>().ok());
+        counts.collect::<Option<Vec<u64>>>()?.try_into().ok()
     }
 
     /// When a node's kubelet was last heard of.

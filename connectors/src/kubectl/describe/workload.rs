@@ -37,6 +37,11 @@ pub(super) fn json(kind: &str, items: &[Item<'_>]) -> Value {
         "completionTime",
         field::time(items, "Completed At"),
     );
+    // Why a job is over is not printed: one that still has pods is not.
+    if let Some([active, _, failed]) = Item::statuses(items).filter(|[active, ..]| *active > 0) {
+        field::set(&mut status, "active", Some(active.into()));
+        field::set(&mut status, "failed", Some(failed.into()));
+    }
     json!({ "spec": own, "status": status })
 }
 

@@ -71,8 +71,7 @@ fn attempts(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar
 
 /// A state's name, if it is one of ours.
 fn known(state: &str) -> &str {
-    let states = ["completed", "failed", "running", "pending", "deleted"];
-    states
+    crate::answer::STATES
         .into_iter()
         .find(|one| *one == state)
         .unwrap_or("state unknown")
