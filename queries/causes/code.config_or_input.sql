@@ -3,11 +3,12 @@
 -- rank: 14
 -- level: established
 -- needs: k8s.container.cannot_run*, k8s.container.hook_failed.post_start, k8s.workload.invalid, k8s.workload.create_failed*
--- needs: log.exception.config, log.command, log.usage, log.limits, log.address_in_use, log.permission.file
+-- needs: log.exception.config, log.command, slurm.exec_failed, log.usage, log.limits, log.address_in_use, log.permission.file
 -- needs: kueue.no_queue, log.device_ordinal, log.storage_missing, log.checkpoint_load_failed, kernel.fork_rejected
 -- summary: {pod} could not run as configured: {message}
 -- summary_of: kueue.no_queue: {workload} cannot be admitted: {message}
 -- advice_of: kueue.no_queue: Check the queue that it names (label kueue.x-k8s.io/queue-name) against kubectl get localqueues,clusterqueues.
+-- advice_of: slurm.exec_failed: Check that the program exists and may be executed on every node of the job, and that the file system it is on is mounted there.
 -- advice: Check the command, arguments, environment, limits and input paths of the container named above.
 --
 -- What the container runtime says of the command, the image's processor, its mounts, user and security profile.
@@ -50,6 +51,17 @@ LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'pod' AND signal IN ('log.traceback', 'log.exception.stack') AND lag_s BETWEEN -5 AND 60) t ON t.death = c.death
 WHERE c.signal = 'log.command' AND c.via = 'pod' AND c.same_container
   AND c.state IN ('died', 'restarted', 'crash_loop') AND c.mode = 'exited'
+  AND COALESCE(c.exit_code, 1) NOT IN (0, 137, 143) AND c.lag_s BETWEEN -5 AND 60
+UNION ALL
+-- The step daemon of one node could not execute the program. A task that is not the first one and fails alone so shows that it is
+-- there on the node of the first: that node lacks it, not the job.
+SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN o.death IS NOT NULL AND f.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM links c
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'slurm.exec_failed.some_tasks') o ON o.death = c.death
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'slurm.exec_failed.first_task') f ON f.death = c.death
+WHERE c.signal = 'slurm.exec_failed' AND c.via = 'pod'
+  AND c.state IN ('died', 'restarted') AND c.mode IN ('exited', 'killed')
   AND COALESCE(c.exit_code, 1) NOT IN (0, 137, 143) AND c.lag_s BETWEEN -5 AND 60
 UNION ALL
 -- Fewer GPUs than it counts on: wrongly asked for, or one of the machine's is gone (hw.gpu).

@@ -7,6 +7,7 @@
 -- summary: {workload} exceeded its deadline and was stopped.
 -- summary_of: slurm.time_limit: {pod} exceeded its time limit (Slurm's --time) and was stopped.
 -- advice: Raise activeDeadlineSeconds (or the queue's run-time limit, Slurm's --time), or save a checkpoint before the deadline.
+-- advice_of: slurm.time_limit: Raise the job's time limit (--time) as far as its partition allows, or save a checkpoint before the limit (--signal) and submit the job again.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
 WHERE signal IN ('k8s.workload.deadline', 'kueue.evicted.deadline') AND via = 'workload'

@@ -17,7 +17,7 @@
 -- Records that only say that another member of the gang was gone: no failure of this program.
 WITH missed_peer AS (
   SELECT DISTINCT death, record FROM links
-  WHERE via = 'pod' AND signal IN ('gloo.error', 'nccl.peer_lost', 'jax.peer_died', 'ray.actor_died', 'ray.node_died', 'ucx.error')
+  WHERE via = 'pod' AND signal IN ('gloo.error', 'nccl.peer_lost', 'jax.peer_died', 'ray.actor_died', 'ray.node_died', 'ray.node_ended', 'ucx.error')
   -- A communicator is aborted by a watchdog that has waited long enough.
   UNION
   SELECT DISTINCT a.death, a.record FROM links a
@@ -25,7 +25,7 @@ WITH missed_peer AS (
   WHERE a.via = 'pod' AND a.signal = 'nccl.aborted'
 ),
 told AS (
-  SELECT death, fact, time, signal, state, mode, exit_code, lag_s, COALESCE(detail, '') AS detail
+  SELECT death, fact, record, time, signal, state, mode, exit_code, lag_s, COALESCE(detail, '') AS detail
   FROM links
   WHERE signal IN ('log.traceback', 'log.exception.stack', 'log.exception.line', 'log.exception.logged', 'log.gives_up', 'log.fatal', 'launcher.exception') AND via = 'pod' AND same_container AND mode = 'exited'
     AND COALESCE(exit_code, 1) NOT IN (0, 130, 137, 143)
@@ -38,21 +38,27 @@ told AS (
     AND NOT (regexp_like(COALESCE(detail, ''), '(Rendezvous(Connection|Timeout|Closed)Error|DistStoreError|DistNetworkError)$')
       AND death IN (SELECT death FROM links WHERE via = 'pod' AND signal = 'rendezvous.error'))
 ),
--- Records of another process's end, or of having waited for it.
+-- Records at one time with those of another process's end, or of having waited for it. That a launcher reports the end of a
+-- process makes its exception no weaker, unless the exception is the launcher's own.
 peers AS (
-  SELECT DISTINCT death, time FROM links
-  WHERE via = 'pod' AND signal IN ('nccl.timeout', 'nccl.peer_lost', 'nccl.peer_timeout', 'nccl.aborted', 'gloo.error', 'rendezvous.error',
-                                   'ucx.error', 'mpi.process_died', 'mpi.node_lost', 'ray.actor_died', 'ray.node_died',
-                                   'jax.peer_died', 'jax.barrier_timeout', 'launcher.worker_failed', 'launcher.teardown',
-                                   -- and of storage or a device that failed under it: nothing says that the code did that.
-                                   'log.storage_error', 'log.cuda_error.device', 'gpu.nvlink_error',
-                                   -- What another signal reads more closely is no surer for being an exception, too.
-                                   'log.device_ordinal', 'log.data_loader_failed', 'log.clock_skew',
-                                   'log.storage_throttled', 'log.no_licence',
-                                   -- Whoever asked it to stop, or killed a process of it, is another matter.
-                                   'log.sigterm', 'log.killed',
-                                   -- An address that is not there may be the GPU's doing as well.
-                                   'log.cuda_error.address')
+  SELECT DISTINCT t.death, t.record
+  FROM links t
+  JOIN links o ON o.death = t.death AND o.time = t.time AND o.via = 'pod'
+    AND (o.signal NOT IN ('launcher.worker_failed', 'launcher.teardown') OR o.record = t.record)
+  WHERE t.via = 'pod'
+    AND t.signal IN ('log.traceback', 'log.exception.stack', 'log.exception.line', 'log.exception.logged', 'log.gives_up', 'log.fatal',
+                     'launcher.exception')
+    AND o.signal IN ('nccl.timeout', 'nccl.peer_lost', 'nccl.peer_timeout', 'nccl.aborted', 'gloo.error', 'rendezvous.error',
+                     'ucx.error', 'mpi.process_died', 'mpi.node_lost', 'ray.actor_died', 'ray.node_died', 'ray.node_ended',
+                     'jax.peer_died', 'jax.barrier_timeout', 'launcher.worker_failed', 'launcher.teardown',
+                     -- and of storage or a device that failed under it: nothing says that the code did that.
+                     'log.storage_error', 'log.cuda_error.device', 'gpu.nvlink_error',
+                     -- What another signal reads more closely is no surer for being an exception, too.
+                     'log.device_ordinal', 'log.data_loader_failed', 'log.clock_skew', 'log.storage_throttled', 'log.no_licence',
+                     -- Whoever asked it to stop, or killed a process of it, is another matter.
+                     'log.sigterm', 'log.killed',
+                     -- An address that is not there may be the GPU's doing as well.
+                     'log.cuda_error.address')
 )
 -- What a logger writes of an exception, the program may have caught.
 -- A traceback without its last line, which names the exception, may be of anything; one that a program shows after it has
@@ -63,7 +69,7 @@ SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
          OR regexp_like(t.detail, '(Process(Exited|Raised)Exception|CancelledError|BrokenProcessPool|ActorDiedError|ActorUnavailableError|RayActorError|WorkerCrashedError|NodeDiedError|ObjectLostError|OwnerDiedError|LocalRayletDiedError|HorovodInternalError|EngineDeadError)$')
        THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM told t
-LEFT JOIN peers p ON p.death = t.death AND p.time = t.time
+LEFT JOIN peers p ON p.death = t.death AND p.record = t.record
 LEFT JOIN (SELECT death, MIN(time) AS time FROM links WHERE via = 'pod' AND signal = 'log.training_done' GROUP BY death) done
   ON done.death = t.death AND done.time <= t.time
 UNION ALL
@@ -80,7 +86,7 @@ SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge
 FROM links e
 LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'pod' AND (signal IN ('nccl.timeout', 'rendezvous.error', 'gloo.error', 'nccl.peer_lost', 'jax.peer_died',
-             'ray.actor_died', 'ray.node_died', 'ucx.error', 'nvrx.hang', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')
+             'ray.actor_died', 'ray.node_died', 'ray.node_ended', 'ucx.error', 'nvrx.hang', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')
              -- Who is told to stop ends as it likes.
              OR signal = 'log.sigterm' AND lag_s BETWEEN -5 AND 120
              OR signal = 'log.traceback' AND lag_s BETWEEN -5 AND 60 AND regexp_like(COALESCE(detail, ''), '(SignalException|KeyboardInterrupt|SIGTERMException)$'))) w ON w.death = e.death
@@ -106,7 +112,7 @@ FROM links t
 JOIN links g ON g.death = t.death AND g.via = 'gang' AND g.signal = 'nccl.timeout'
   AND g.time - t.time BETWEEN 60000000000 AND 7200000000000
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'nccl.timeout') own ON own.death = t.death
-LEFT JOIN peers p ON p.death = t.death AND p.time = t.time
+LEFT JOIN peers p ON p.death = t.death AND p.record = t.record
 WHERE t.signal IN ('log.traceback', 'log.exception.stack') AND t.via = 'pod'
   AND (t.state = 'lingering' OR t.mode = 'exited' AND t.same_container AND COALESCE(t.exit_code, 1) NOT IN (0, 130, 134, 137, 143)
        AND own.death IS NULL)
@@ -120,7 +126,7 @@ FROM links t
 JOIN links r ON r.death = t.death AND r.record = t.record AND r.signal = 'log.traceback.of_rank'
 JOIN links g ON g.death = t.death AND g.via = 'pod' AND g.signal = 'nccl.timeout'
   AND g.time - t.time BETWEEN 60000000000 AND 7200000000000
-LEFT JOIN peers p ON p.death = t.death AND p.time = t.time
+LEFT JOIN peers p ON p.death = t.death AND p.record = t.record
 WHERE t.signal = 'log.traceback' AND t.via = 'pod' AND t.mode = 'exited' AND t.lag_s BETWEEN 60 AND 7200
   AND COALESCE(t.exit_code, 1) NOT IN (0, 130, 137, 143) AND p.death IS NULL
   AND NOT regexp_like(COALESCE(t.detail, ''), '(DistBackendError|ChildFailedError|SignalException|KeyboardInterrupt)$')

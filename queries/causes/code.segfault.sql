@@ -3,7 +3,8 @@
 -- rank: 9
 -- level: supported
 -- needs: k8s.container.segfault, k8s.container.crashed, k8s.container.bus_error, k8s.container.aborted, log.segfault, log.aborted
--- needs: log.heap_corrupted, log.bus_error, slurm.crashed
+-- needs: log.heap_corrupted, log.bus_error, slurm.crashed, launcher.worker_crashed
+-- summary_of: launcher.worker_crashed: A process of {pod} crashed: {message}
 -- summary: {pod} crashed: {message}
 -- summary_of: slurm.crashed: {pod} ended on a signal that indicates a crash.
 -- advice: Look for a core dump and the last log lines of that rank; native extensions and shared memory (/dev/shm) are the usual suspects.
@@ -27,6 +28,13 @@ FROM links l
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'nccl.timeout') w ON w.death = l.death
 WHERE l.signal IN ('log.segfault', 'log.heap_corrupted', 'log.bus_error') AND l.via = 'pod' AND l.same_container AND l.mode = 'exited'
   AND COALESCE(l.exit_code, 1) NOT IN (0, 137, 143) AND l.lag_s BETWEEN -5 AND 60 AND w.death IS NULL
+UNION ALL
+-- A launcher's word for the end of one process, of which nothing else is known: what it did last may be to clean up after
+-- another's end.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
+FROM links
+WHERE signal = 'launcher.worker_crashed' AND via = 'pod' AND same_container AND mode = 'exited'
+  AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 60
 UNION ALL
 -- The watchdog of a collective aborts its process too, and so does one that ran out of memory: neither is a crash. An
 -- abort of which the log says nothing is nothing more than that.

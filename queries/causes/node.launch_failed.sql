@@ -13,9 +13,10 @@
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links
 WHERE signal = 'slurm.launch_failed' AND via = 'pod'
-  AND (state = 'never_scheduled' OR state = 'died' AND lag_s BETWEEN -60 AND 60)
+  AND (state = 'never_scheduled' OR state IN ('died', 'restarted') AND lag_s BETWEEN -60 AND 60)
 UNION ALL
 -- srun names the node that did not answer it, and gives up.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM links
-WHERE signal = 'slurm.task_launch_failed' AND via = 'pod' AND state = 'died' AND mode = 'exited' AND lag_s BETWEEN -5 AND 300
+WHERE signal = 'slurm.task_launch_failed' AND via = 'pod' AND state IN ('died', 'restarted') AND mode = 'exited'
+  AND lag_s BETWEEN -5 AND 300

@@ -3,11 +3,14 @@
 -- rank: 70
 -- level: established
 -- needs: k8s.node.tainted.no_execute, k8s.pod.drained_by_kubectl, k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user
--- needs: k8s.pod.deletion_requested, k8s.container.killing, slurm.node.set_down
+-- needs: k8s.pod.deletion_requested, k8s.container.killing, slurm.node.set_down, ray.node_ended
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} evicted from {node}, which was being drained{by}.
 -- summary_of: k8s.node.cordoned_by_user: {node} was closed{by}, who then deleted {pod}.
 -- summary_of: k8s.node.cordoned, k8s.pod.deletion_requested, k8s.container.killing: {pod} {was} deleted just after its node, {node}, had been closed.
+-- summary_of: ray.node_ended: Ray reports that a node of {workload} was stopped, scaled down or preempted.
+-- title_of: ray.node_ended: A node was taken away
+-- advice_of: ray.node_ended: Look in the log of Ray's autoscaler, or of the cloud, for who took the node away and why; on machines that can be preempted, save checkpoints more often.
 -- advice: Make sure that drains wait for running jobs, or protect the jobs with a PodDisruptionBudget.
 -- Who evicts one pod need not drain its node: unless a record says that the node was closed, or kubectl did it, which
 -- evicts for nothing else but what is written by hand, that is ops.manual_delete. A drained node stays closed.
@@ -113,3 +116,9 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 
 FROM links
 WHERE via IN ('node', 'pod') AND mode IN ('killed', 'lost')
   AND ((signal = 'alert.silenced' AND due_s BETWEEN -600 AND 0) OR (signal = 'note.maintenance' AND lag_s BETWEEN -600 AND 3900))
+UNION ALL
+-- Ray's own word that one of its nodes was ended deliberately; by whom, it does not say.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
+FROM links
+WHERE signal = 'ray.node_ended' AND via = 'pod' AND mode = 'exited' AND COALESCE(exit_code, 1) NOT IN (0, 137, 143)
+  AND lag_s BETWEEN -5 AND 120

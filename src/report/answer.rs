@@ -4,10 +4,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use whathappened_core::death::RunState;
 use whathappened_core::graph::{InstanceChange, NO, Task, TaskKind};
-use whathappened_core::lifecycle::{State, given_up, signed_off};
+use whathappened_core::lifecycle::{BatchState, State, given_up, signed_off};
 use whathappened_core::resolve::{BY_STEM, Name, NameMatch, Root, Run, place, resolve};
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
+use super::batch_state;
 use super::context::{ReportContext, is_announced_only};
 use super::drawn::drawn;
 use super::everything::{everything, of_machine, unknown_ends};
@@ -159,7 +160,9 @@ pub(super) fn numbered_runs(
             let mut reported = tell_run(&case.graph, &case.ends, run, state);
             let unknown = match state {
                 RunState::Running => {
-                    is_only_named(case, run, state) || replaced_at(case, run).is_some()
+                    is_only_named(case, run, state)
+                        || replaced_at(case, run).is_some()
+                        || batch_state::of(case, run) == Some(BatchState::Ending)
                 }
                 RunState::Failed => unknown_ends.contains(number),
                 _ => false,
@@ -406,6 +409,11 @@ fn taken_away(case: &Case, number: u32) -> Option<Incident> {
 fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
     let run = case.runs.get(number)?;
     let state = verdict.states.iter().find(|(run, _)| *run == number)?.1;
+    if let Some(told) = batch_state::incident(case, run)
+        && matches!(state, RunState::Pending | RunState::Running)
+    {
+        return Some(told);
+    }
     let name = run.names(&case.graph).3;
     let shown = is_shown(case, run, state);
     let denied = (state == RunState::Completed && shown)
@@ -417,6 +425,11 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
             "none.completed",
             "Completed",
             format!("{name} is recorded as completed, although its log ends in an error: {error}"),
+        ),
+        (RunState::Completed, _) if let Some(early) = early_end(case, run) => (
+            "none.completed",
+            "Ended by its own settings",
+            format!("{name} ended by a setting of its own{early}, before all its steps were made."),
         ),
         (RunState::Completed, _) => (
             "none.completed",
@@ -496,9 +509,15 @@ const IF_DENIED: &str =
 fn last_error(case: &Case, run: &Run) -> Option<String> {
     let graph = &case.graph;
     let pods = &run.attempts.last()?.pods;
+    // What comes after the word that all is done ended nothing, where the exit code says so, too.
+    let was_done = |one: &Task, failed: Stamp| {
+        let step = one.progress.as_ref().map(|progress| progress.last.lo);
+        let done = one.said_done.filter(|done| *done != Stamp::OPEN);
+        done.is_some_and(|done| done.lo <= failed.hi && step.is_none_or(|step| step <= done.hi))
+    };
     let failed = |pod: &u32| {
         let one = graph.pods.get(*pod as usize);
-        one.is_some_and(|one| given_up(one).is_some())
+        one.is_some_and(|one| given_up(one).is_some_and(|failed| !was_done(one, failed)))
     };
     let mut facts = graph.facts.iter().rev();
     let last = facts.find(|fact| {
@@ -509,6 +528,27 @@ fn last_error(case: &Case, run: &Run) -> Option<String> {
     let message = graph.evidence.event(last.row).ok()?.message?;
     let line = message.lines().rev().find(|line| !line.trim().is_empty())?;
     Some(line.trim().to_owned())
+}
+
+/// After which step a run ended that was told to end before its last one.
+fn early_end(case: &Case, run: &Run) -> Option<String> {
+    let graph = &case.graph;
+    let pods = &run.attempts.last()?.pods;
+    let mut facts = graph.facts.iter().rev();
+    let done = facts.find(|fact| {
+        let signal = graph.name(fact.signal);
+        signal.starts_with("log.training_done") && pods.contains(&fact.pod)
+    })?;
+    let record = |fact: &&whathappened_core::graph::Fact| {
+        fact.row == done.row && graph.name(fact.signal) == "log.training_done.as_set"
+    };
+    graph.facts.iter().find(record)?;
+    let progress = graph.pods.get(done.pod as usize)?.progress.as_ref();
+    let step = progress.and_then(|progress| progress.step);
+    Some(
+        step.map(|step| format!(" after step {step}"))
+            .unwrap_or_default(),
+    )
 }
 
 /// What to do about a log that stops in the midst of the training.

@@ -2,6 +2,7 @@
 
 mod actor;
 mod answer;
+mod batch_state;
 mod chain;
 mod context;
 mod drawn;

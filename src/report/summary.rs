@@ -282,6 +282,11 @@ impl ReportContext<'_> {
                 "Maintenance of {machine} was announced, and nothing shows that it took place: {said}{stop}"
             );
         }
+        // A service with a limit of its own says nothing of the machine's memory.
+        let machine = match event.attribute("service") {
+            Some(service) => format!("{service} on {machine}"),
+            None => machine,
+        };
         format!(
             "{title} ({machine}): {}. No victims are known.",
             describe(event).trim_end_matches(['.', ';', ',', ' '])
@@ -378,6 +383,18 @@ impl ReportContext<'_> {
             return Some(text.to_owned());
         }
         let event = graph.evidence.event(fact.row).ok()?;
+        if graph.name(fact.signal) == "mpi.process_died"
+            && let (Some(rank), Some(node)) =
+                (event.attribute("failed_rank"), event.attribute("on_node"))
+        {
+            let signal = event.attribute("signal");
+            let ended = signal.map_or("ended".to_owned(), |signal| {
+                format!("was ended by signal {signal}")
+            });
+            return Some(format!(
+                "ended because its rank {rank} on {node} {ended}; nothing in the input shows why."
+            ));
+        }
         let peer = event
             .attribute("failed_rank")
             .map(|rank| format!("rank {rank}"));

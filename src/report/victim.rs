@@ -159,10 +159,11 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
                 let soon = fact.onset <= death.time.hi.saturating_add(CLOCKS);
                 soon && fact.onset.saturating_add(CLOCKS) >= death.time.lo
             };
-            let killed = |fact: &Fact| graph.name(fact.signal) == "log.killed";
-            match facts.filter(near).any(killed) {
+            let near: Vec<&Fact> = facts.filter(near).collect();
+            let killed = |fact: &&Fact| graph.name(fact.signal) == "log.killed";
+            match near.iter().any(killed) {
                 true => "had a process killed by SIGKILL".to_owned(),
-                false => format!("ended with {exit}"),
+                false => of_process(graph, &near).unwrap_or_else(|| format!("ended with {exit}")),
             }
         }
         ("died" | "restarted", _) => format!("ended with {exit}"),
@@ -174,6 +175,11 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
             }) =>
         {
             "is pending".to_owned()
+        }
+        ("never_scheduled", _)
+            if member.is_some_and(|one| one.kind == TaskKind::Job && was_requeued(one)) =>
+        {
+            "is waiting in the queue again".to_owned()
         }
         ("never_scheduled", _) => "was never scheduled".to_owned(),
         ("stuck_starting", _) => {
@@ -187,6 +193,42 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
         ("stalled", _) => "is running but makes no progress".to_owned(),
         ("slow", _) => "is running, more slowly than before".to_owned(),
         (state, _) => state.replace('_', " "),
+    }
+}
+
+/// Whether a batch job ran before and was put back into the queue.
+fn was_requeued(one: &Task) -> bool {
+    let body = one.body.as_ref();
+    let counted = body.is_some_and(|body| body.annotations.contains_key("restarts"));
+    counted || !one.exits.is_empty()
+}
+
+/// How a process of several ended, as their launcher says: the first that it noticed.
+fn of_process(graph: &EntityGraph, near: &[&Fact]) -> Option<String> {
+    let said = |signal: &str| {
+        let mut facts = near.iter().filter(|fact| graph.name(fact.signal) == signal);
+        facts.find_map(|fact| {
+            let event = graph.evidence.event(fact.row).ok()?;
+            let code: i32 = event.attribute("code")?.parse().ok()?;
+            let number = |key: &str| event.attribute(key).map(str::to_owned);
+            let which = match (number("failed_rank"), number("local_rank")) {
+                (Some(rank), _) => format!("rank {rank}"),
+                (None, Some(local)) => format!("local rank {local}"),
+                (None, None) => return None,
+            };
+            Some((code, which))
+        })
+    };
+    let (code, which) = said("launcher.root_cause").or_else(|| said("launcher.worker_failed"))?;
+    match code {
+        1..=255 => Some(format!(
+            "failed when its {which} ended with exit code {code}"
+        )),
+        -64..=-1 => Some(format!(
+            "failed when its {which} was ended by signal {}",
+            -code
+        )),
+        _ => None,
     }
 }
 

@@ -7,6 +7,7 @@
 mod accuracy;
 mod api;
 mod bad_input;
+mod batch_jobs;
 mod cli;
 mod clouds;
 mod configuration;
@@ -25,6 +26,7 @@ mod known_until;
 mod lab;
 mod lake;
 mod last_words;
+mod launchers;
 mod leaks;
 mod live;
 mod log_tags;

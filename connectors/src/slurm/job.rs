@@ -43,6 +43,8 @@ pub(super) struct Row {
     pub(super) requested_memory: Option<String>,
     pub(super) max_memory: Option<String>,
     pub(super) time_limit: Option<String>,
+    /// How often it was put back into the queue.
+    pub(super) restarts: Option<i64>,
     /// Times came without a zone.
     pub(super) zoneless: bool,
     pub(super) line: u64,
@@ -199,6 +201,10 @@ pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
     }
     if let Some(id) = first(|row| &row.user_id) {
         annotations.insert("user_id".to_owned(), id);
+    }
+    let restarts = rows.iter().filter_map(|row| row.restarts).max();
+    if let Some(restarts) = restarts.filter(|restarts| *restarts > 0) {
+        annotations.insert("restarts".to_owned(), restarts.to_string());
     }
     // Of what waits, the time is when it may begin.
     let started = main

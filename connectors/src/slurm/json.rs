@@ -151,6 +151,7 @@ fn rows(fields: &Map<String, Value>, line: u64, raw: &str) -> Option<Vec<Row>> {
         submit: time("submission", "submit_time"),
         start: time("start", "start_time"),
         end: time("end", "end_time"),
+        restarts: number(fields.get("restart_cnt")),
         line,
         raw: raw.to_owned(),
         ..Row::default()

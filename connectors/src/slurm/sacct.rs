@@ -188,6 +188,7 @@ fn read(cells: &Cells<'_>, line: u64, raw: &str) -> Result<Row, &'static str> {
         requested_memory: text("reqmem"),
         max_memory: text("maxrss"),
         time_limit: text("timelimit"),
+        restarts: None,
         zoneless: true,
         line,
         raw: raw.to_owned(),

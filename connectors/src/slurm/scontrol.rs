@@ -134,6 +134,7 @@ fn job(fields: &BTreeMap<&str, &str>, line: u64, raw: &str) -> Option<Row> {
         evaluated: time("LastSchedEval"),
         requested_memory: text("MinMemoryNode").or_else(|| text("MinMemoryCPU")),
         time_limit: text("TimeLimit"),
+        restarts: number("Restarts"),
         zoneless: true,
         line,
         raw: raw.to_owned(),

@@ -3,7 +3,7 @@
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Task, Workload};
-use crate::lifecycle::{End, Mode, State};
+use crate::lifecycle::{BatchState, End, Mode, State};
 use crate::resolve::{Root, Run};
 
 /// How a run stands.
@@ -122,6 +122,16 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
         .filter_map(|pod| ends.get(*pod as usize))
         .map(|end| end.state)
         .collect();
+    // A job whose processes are stopped, or whose nodes are not ready yet, works as little as one that waits.
+    let mut own = last.pods.iter();
+    let waits = own.any(|pod| {
+        let (one, end) = (graph.pods.get(*pod as usize), ends.get(*pod as usize));
+        let state = one.zip(end).and_then(|(one, end)| BatchState::of(one, end));
+        matches!(state, Some(BatchState::Configuring | BatchState::Suspended))
+    });
+    if waits {
+        return RunState::Pending;
+    }
     let any = |wanted: &[State]| states.iter().any(|state| wanted.contains(state));
     // Of pods that are replaced one by one, and of a Job that does not say that it failed, those
     // that are there count, whenever they were made: the others may have been taken away.

@@ -311,7 +311,7 @@ const SAYS_OVER: [&str; 9] = [
 
 /// Signals of log lines with which a program ends, unless it goes on: they count where nothing but a log is
 /// known, and they are the last of it.
-const MAY_END: [&str; 10] = [
+const MAY_END: [&str; 11] = [
     "log.aborted",
     "log.bus_error",
     "log.command",
@@ -322,6 +322,7 @@ const MAY_END: [&str; 10] = [
     "log.host_oom",
     "log.interrupted",
     "log.usage",
+    "slurm.exec_failed",
 ];
 
 /// Learns from one fact. `number` is the pod it is about.

@@ -98,10 +98,20 @@ impl EntityGraph {
     /// gave the line a level below error.
     #[must_use]
     pub fn survived(&self, line: &Fact) -> bool {
-        let since = line.end.unwrap_or(line.time).hi;
+        /// What could not be started makes no step: whoever made one was started by then.
+        const NOT_STARTED: [&str; 3] = [
+            "log.command",
+            "slurm.exec_failed",
+            "slurm.task_launch_failed",
+        ];
+        let since = Progress::told_by(line.end.unwrap_or(line.time));
         let progress = self.pods.get(line.pod as usize);
         let progress = progress.and_then(|pod| pod.progress.as_ref());
-        line.is_mild || progress.is_some_and(|one| one.went_on_after(since, line.rank))
+        let not_started = NOT_STARTED.contains(&self.name(line.signal));
+        let went_on = |one: &Progress| {
+            not_started && one.last.lo > since || one.went_on_after(since, line.rank)
+        };
+        line.is_mild || progress.is_some_and(went_on)
     }
 
     /// Ties the evidence together.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use whathappened_model::event::EventId;
 use whathappened_model::object::ObjectBody;
-use whathappened_model::time::{Nanos, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::pace::Pace;
 use super::{InstanceRecord, NO};
@@ -144,6 +144,8 @@ pub struct Task {
     pub signs: Vec<InstanceRecord>,
     /// The experiments that a log store's labels or tags say its lines are of.
     pub tags: BTreeSet<Symbol>,
+    /// The files that lay in a folder of an instance's name.
+    pub(crate) log_files: BTreeSet<Symbol>,
     /// What its log says last, where the lines have no times.
     pub untimed: UntimedLog,
     /// The training steps that its log tells of.
@@ -217,6 +219,19 @@ impl Progress {
     pub fn usual(&self) -> Nanos {
         let steps = i64::try_from(self.reported).unwrap_or(Nanos::MAX) - 1;
         self.last.lo.saturating_sub(self.first.lo) / steps.max(1)
+    }
+
+    /// The instant after which steps were made that were told after a line, as the line's log orders
+    /// them: one that has no time of its own stands before the next one that has.
+    #[must_use]
+    pub fn told_by(line: Stamp) -> Nanos {
+        /// What a time that a line states is less exact than.
+        const STATED: Nanos = 2 * SECOND;
+        if line.width() > STATED {
+            line.hi.saturating_sub(SECOND)
+        } else {
+            line.hi
+        }
     }
 
     /// Whether the program worked on after `time`, or that rank of it: it told of two steps at
@@ -302,6 +317,7 @@ impl Task {
             last_line: None,
             signs: Vec::new(),
             tags: BTreeSet::new(),
+            log_files: BTreeSet::new(),
             untimed: UntimedLog::default(),
             progress: None,
             pace: Pace::default(),

@@ -32,7 +32,14 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
                 .filter_map(|folder| symbols.find(folder))
                 .find_map(|folder| instances.get(&folder).copied().flatten())
         })
-    })
+    })?;
+    for (file, owner) in owners {
+        let owner = owner.and_then(|owner| all.pods.all.get_mut(owner as usize));
+        if let Some(one) = owner {
+            one.log_files.insert(file);
+        }
+    }
+    Ok(())
 }
 
 /// Instances by name, none where several share it.

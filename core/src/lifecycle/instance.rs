@@ -6,7 +6,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::pod::given_up;
 use super::{End, Mode, Restart, State};
-use crate::graph::{EntityGraph, Exit, InstanceChange, InstanceRecord, Task, TaskKind};
+use crate::graph::{EntityGraph, Exit, InstanceChange, InstanceRecord, Progress, Task, TaskKind};
 use crate::symbols::Symbol;
 
 /// Clocks of a machine and of its cloud are this far apart at most.
@@ -85,6 +85,10 @@ fn signs<'a>(one: &'a Task, crashes: &'a [InstanceRecord]) -> Vec<&'a InstanceRe
     all.sort_by_key(|sign| (sign.time.lo, sign.time.hi, sign.what));
     all
 }
+
+/// Who writes of a failure without a time had written before no longer ago than this, or this many steps.
+const SILENT: Nanos = 60 * SECOND;
+const STEPS: Nanos = 3;
 
 /// The state an instance was last seen in, and every end that it outlived.
 pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -> End {
@@ -169,6 +173,14 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
 /// instance itself, and since it was last started.
 fn failed(one: &Task, end: Option<&InstanceRecord>) -> Option<Stamp> {
     let said = given_up(one)?;
+    // A line without a time was written soon after the one before it, as far as anybody knows.
+    let said = match end {
+        Some(end) if said.width() > CLOCKS => Stamp {
+            hi: said.hi.min(end.time.lo).max(said.lo),
+            ..said
+        },
+        _ => said,
+    };
     let since = one.signs.iter().any(|sign| {
         let begins = matches!(
             sign.what,
@@ -176,7 +188,15 @@ fn failed(one: &Task, end: Option<&InstanceRecord>) -> Option<Stamp> {
         );
         begins && sign.time.lo > said.hi
     });
-    let first = end.is_none_or(|end| said.hi.saturating_add(CLOCKS) < end.time.lo);
+    // That it was silent for many steps before it was stopped shows that it did not write in its last moment.
+    let usual = one.progress.as_ref().map_or(0, Progress::usual);
+    let silent = SILENT.max(usual.saturating_mul(STEPS));
+    let by = if said.width() > CLOCKS {
+        said.lo.saturating_add(silent)
+    } else {
+        said.hi.saturating_add(CLOCKS)
+    };
+    let first = end.is_none_or(|end| by < end.time.lo);
     (first && !since).then_some(said)
 }
 

@@ -5,12 +5,15 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::pod::failed_last;
 use super::{End, Mode, Restart, State};
-use crate::graph::{EntityGraph, Exit, STEP_FAILED, Task};
+use crate::graph::{EntityGraph, Exit, Progress, STEP_FAILED, Task, TaskKind};
 use crate::symbols::Symbol;
 
 /// Records of one end come within this long of each other: what ended it, what
 /// its processes ended with, what accounting was told.
 const ONE_END: Nanos = 300 * SECOND;
+
+/// What is asked to stop has this long: it may work on, and may fail first.
+const STOPPED_WITHIN: Nanos = 60 * SECOND;
 
 /// The state a job was last seen in, and every end that it outlived.
 pub(super) fn end(graph: &EntityGraph, one: &Task) -> End {
@@ -136,8 +139,6 @@ fn is_stop(word: &str) -> bool {
 /// Whether an end is that of what was left of a job whose processes had failed: a script that
 /// waits, and ranks that wait for the one that is gone.
 fn was_left(graph: &EntityGraph, one: &Task, failed: Stamp, exit: &Exit) -> bool {
-    /// What is asked to stop has this long, and may fail first.
-    const STOPPED_WITHIN: Nanos = 60 * SECOND;
     let went_on = |failed: Nanos| {
         let progress = one.progress.as_ref();
         progress.is_some_and(|progress| progress.went_on_after(failed, None))
@@ -201,15 +202,30 @@ fn is_end(graph: &EntityGraph, one: &Task, exit: &Exit) -> bool {
         "OUT_OF_MEMORY" | "STEP_CANCELLED" | "STEP_TIMEOUT" | "TASK_FAILED" | STEP_FAILED
             if accounts != "OUT_OF_MEMORY" =>
         {
-            let progress = one.progress.as_ref();
-            let went_on =
-                progress.is_some_and(|progress| progress.went_on_after(exit.time.hi, None));
-            !went_on && !got_over(graph, one, exit, accounts)
+            !trained_on(one, exit.time, accounts) && !got_over(graph, one, exit, accounts)
         }
         // The limit of a job that is being ended already.
         "TIMEOUT" => accounts != "CANCELLED",
         _ => true,
     }
+}
+
+/// Whether a job trained on after a part of it had ended: what trains was another part, or was started again.
+fn trained_on(one: &Task, ended: Stamp, accounts: &str) -> bool {
+    /// What several ranks write of one step may come as late.
+    const LATE: Nanos = 10 * SECOND;
+    let Some(progress) = one.progress.as_ref().filter(|_| ended != Stamp::OPEN) else {
+        return false;
+    };
+    let since = Progress::told_by(ended);
+    // Of a job that failed as a whole the accounts tell when: what ended long before the last step, or
+    // before there was any, was not it.
+    let is_other = || {
+        let before_any = ended.width() > LATE || progress.last.lo > since.saturating_add(LATE);
+        let long = progress.last.lo > ended.hi.saturating_add(STOPPED_WITHIN);
+        long || progress.first.lo > since && before_any
+    };
+    progress.went_on_after(since, None) || accounts == "FAILED" && is_other()
 }
 
 /// Whether a job wrote on long after the end of a part of it, and ended well or by others then, as its
@@ -284,14 +300,18 @@ fn goes_on(graph: &EntityGraph, one: &Task, last: Option<&Exit>) -> Option<(Stat
     let body = one.body.as_ref();
     match one.phase.as_deref() {
         Some("PENDING" | "REQUEUE_HOLD" | "SPECIAL_EXIT") => {
-            // What was put back into the queue has not got over its end yet.
-            if last.is_some() {
-                return None;
-            }
-            let queued = body.and_then(|body| body.created);
+            // What is held where it ended has not got over its end; what was put back into the queue
+            // was submitted again then, and waits.
+            let again = |queued: &Stamp| {
+                last.is_none_or(|last| last.time != Stamp::OPEN && queued.lo >= last.time.lo)
+            };
+            let queued = body.and_then(|body| body.created).filter(again);
             return queued.map(|queued| (State::NeverScheduled, Some(queued)));
         }
-        Some("RUNNING" | "COMPLETING" | "CONFIGURING" | "SUSPENDED") => {
+        Some(
+            "RUNNING" | "COMPLETING" | "CONFIGURING" | "RESIZING" | "SIGNALING" | "STAGE_OUT"
+            | "STOPPED" | "SUSPENDED",
+        ) => {
             let started = since(body.and_then(|body| body.started));
             return started.map(|started| (State::Running, Some(started)));
         }
@@ -306,11 +326,34 @@ fn goes_on(graph: &EntityGraph, one: &Task, last: Option<&Exit>) -> Option<(Stat
     (graph.name(last.reason) == "REQUEUED").then_some((State::NeverScheduled, Some(last.time)))
 }
 
+/// How a job stands that neither works nor is over, by the word that Slurm has for that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchState {
+    /// Its nodes are its own, and are being made ready.
+    Configuring,
+    /// Its processes are stopped, and may be resumed.
+    Suspended,
+    /// Its processes have ended, and Slurm tidies up after them.
+    Ending,
+}
+
+impl BatchState {
+    /// What is known of a job, where it is one and its accounts have such a word.
+    #[must_use]
+    pub fn of(one: &Task, end: &End) -> Option<Self> {
+        let is_known = one.kind == TaskKind::Job && end.state == State::Running;
+        match one.phase.as_deref().filter(|_| is_known)? {
+            "CONFIGURING" => Some(Self::Configuring),
+            "SUSPENDED" | "STOPPED" => Some(Self::Suspended),
+            "COMPLETING" | "STAGE_OUT" => Some(Self::Ending),
+            _ => None,
+        }
+    }
+}
+
 /// The last step that a job's log tells of, where that was made after the job had been put back into the
 /// queue: it began again, whoever else says so.
 fn worked_on(graph: &EntityGraph, one: &Task, last: &Exit) -> Option<Stamp> {
-    /// What is asked to stop may work on for as long.
-    const STOPPED_WITHIN: Nanos = 60 * SECOND;
     let step = one.progress.as_ref()?.last;
     let over = last.time.hi.saturating_add(STOPPED_WITHIN);
     // Its end came after that step, whatever part of it had ended before.

@@ -11,6 +11,7 @@ mod pod;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
+pub use job::BatchState;
 pub use job_over::is_operated;
 pub(crate) use pod::failing_start;
 pub use pod::{given_up, signed_off};

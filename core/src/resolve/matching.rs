@@ -349,12 +349,21 @@ fn by_file_stem(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
         let (stem, form) = file.rsplit_once('.')?;
         FORMS.contains(&form).then_some(stem)
     }
+    let is_of = |file: &str| {
+        let stems = std::iter::successors(Some(file), bare);
+        name.namespace.is_none() && stems.skip(1).any(|stem| name.is(stem))
+    };
+    // What is the only log of an instance is that of what ran on it.
+    let only_log = |one: &Task| {
+        let file = one.log_files.first().filter(|_| one.log_files.len() == 1);
+        let path = file.map(|file| graph.name(*file));
+        path.and_then(|path| path.rsplit(['/', '\\', '!']).next().map(str::to_owned))
+    };
     let is = |log: &Task| {
-        let stems = std::iter::successors(Some(graph.name(log.name)), bare);
-        log.kind == TaskKind::Log
-            && name.is_kind(log.kind.as_str())
-            && name.namespace.is_none()
-            && stems.skip(1).any(|stem| name.is(stem))
+        log.kind == TaskKind::Log && name.is_kind(log.kind.as_str()) && is_of(graph.name(log.name))
+            || log.kind == TaskKind::Instance
+                && name.kind.is_none()
+                && only_log(log).is_some_and(|file| is_of(&file))
     };
     let pods = numbers(graph.pods.iter().map(is));
     (!pods.is_empty()).then(|| TierMatch {

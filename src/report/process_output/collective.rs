@@ -1,6 +1,6 @@
 //! The collective that ranks waited in, and who did not come.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_core::evidence::SpillError;
 use whathappened_model::time::rfc3339;
@@ -20,41 +20,113 @@ const NAMES: [(&str, &str); 4] = [
     ("jax.barrier_timeout", "missing_rank"),
 ];
 
+/// Watchdogs of one hang speak within this long of each other.
+const ONE_HANG: i64 = 900_000_000_000;
+
+/// What the watchdog of one rank wrote.
+struct Report {
+    rank: Option<i32>,
+    time: Option<i64>,
+    since: Option<i64>,
+    op: Option<String>,
+    seq: Option<i64>,
+    group: Option<String>,
+    id: String,
+}
+
+impl Report {
+    /// Whether two ranks waited at one place: of one group, or in the same operation where no group is named.
+    fn is_with(&self, other: &Self) -> bool {
+        let same_group = match (&self.group, &other.group) {
+            (Some(own), Some(others)) => own == others,
+            _ => self.op == other.op,
+        };
+        self.seq == other.seq && same_group
+    }
+}
+
+/// The process group that a watchdog names, `[PG ID 1 PG GUID 5(TP) Rank 0]`, by what is its alone.
+fn group(message: &str) -> Option<String> {
+    let (_, rest) = message.split_once("PG GUID ")?;
+    let end = rest.find([' ', '(', ']'])?;
+    rest.get(..end).map(str::to_owned)
+}
+
 impl AttemptLogs<'_> {
     /// The collective, where any rank says that it waited in one.
     pub(super) fn collective(&self) -> Result<Option<Collective>, SpillError> {
-        let mut waiting = BTreeSet::new();
-        let mut ids = Vec::new();
-        let mut since = None;
-        let (mut op, mut seq) = (None, None);
-        let mut ops = BTreeSet::new();
+        let steps: Vec<i64> = self
+            .pods
+            .iter()
+            .filter_map(|pod| {
+                self.context
+                    .graph()
+                    .pods
+                    .get(*pod as usize)?
+                    .progress
+                    .as_ref()
+            })
+            .map(|progress| progress.last.lo)
+            .collect();
+        // The group may stand in a line of its own.
+        let mut groups: BTreeMap<(Option<i32>, Option<i64>), String> = BTreeMap::new();
+        for fact in self.facts("nccl.state_at_timeout") {
+            let event = self.event(fact)?;
+            let rank = event.rank.or(numbers(&event, "rank").first().copied());
+            let place = (rank, number(&event, "seq"));
+            let group = event.attribute("pg").map(str::to_owned);
+            groups.extend(group.map(|group| (place, group)));
+        }
+        let mut waited = BTreeSet::new();
+        let mut reports: Vec<Report> = Vec::new();
         for fact in self.facts("nccl.timeout") {
             let event = self.event(fact)?;
             let rank = event
                 .rank
                 .or_else(|| numbers(&event, "rank").first().copied())
                 .or_else(|| self.rank_of(fact.pod));
-            waiting.extend(rank);
-            // The operation is that of the first report; later ones follow from it.
-            if ids.is_empty() {
-                op = event.attribute("op").map(str::to_owned);
-                seq = number(&event, "seq");
+            let time = reported(fact.time).map(|time| time.lo);
+            // Where steps were made since, what was waited for long before was another hang.
+            let last = reports.last().and_then(|last| last.time);
+            let is_past = |(last, time): (i64, i64)| {
+                let between = steps.iter().any(|step| *step > last && *step < time);
+                between && time.saturating_sub(last) > ONE_HANG
+            };
+            if last.zip(time).is_some_and(is_past) {
+                reports.clear();
+                waited.clear();
             }
-            if number(&event, "seq") == seq {
-                ops.extend(event.attribute("op").map(str::to_owned));
-            }
-            let waited = number(&event, "ran_ms").or_else(|| number(&event, "timeout_ms"));
-            if let (Some(waited), Some(time)) = (waited, reported(fact.time)) {
-                let began = time.lo.saturating_sub(waited.saturating_mul(1_000_000));
-                since = Some(since.map_or(began, |earlier: i64| earlier.min(began)));
-            }
-            ids.push(event.id.to_string());
+            waited.extend(rank);
+            let ms = number(&event, "ran_ms").or_else(|| number(&event, "timeout_ms"));
+            reports.push(Report {
+                rank,
+                time,
+                since: ms
+                    .zip(time)
+                    .map(|(ms, time)| time.saturating_sub(ms.saturating_mul(1_000_000))),
+                op: event.attribute("op").map(str::to_owned),
+                seq: number(&event, "seq"),
+                group: group(event.message.as_deref().unwrap_or_default())
+                    .or_else(|| groups.get(&(rank, number(&event, "seq"))).cloned()),
+                id: event.id.to_string(),
+            });
         }
-        // At one place of one group each was in another one.
-        if self.facts("nccl.mismatch").next().is_some() && ops.len() > 1 {
-            op = Some(ops.into_iter().collect::<Vec<_>>().join(" and "));
-        }
-        let (missing, by_content) = self.missing(&waiting)?;
+        // The operation is that of the first report: who was elsewhere then waited for something else, or for this one's ranks.
+        let first = reports.first();
+        let with_first: Vec<&Report> = reports
+            .iter()
+            .filter(|one| first.is_some_and(|first| one.is_with(first)))
+            .collect();
+        let waiting: BTreeSet<i32> = with_first.iter().filter_map(|one| one.rank).collect();
+        let ops: BTreeSet<&str> = with_first
+            .iter()
+            .filter_map(|one| one.op.as_deref())
+            .collect();
+        let op = (!ops.is_empty()).then(|| ops.into_iter().collect::<Vec<_>>().join(" and "));
+        let seq = first.and_then(|first| first.seq);
+        let since = with_first.iter().filter_map(|one| one.since).min();
+        let mut ids: Vec<String> = with_first.iter().map(|one| one.id.clone()).collect();
+        let (missing, by_content) = self.missing(&waited)?;
         if waiting.is_empty() && missing.is_empty() {
             return Ok(None);
         }
