@@ -173,6 +173,15 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
 /// instance itself, and since it was last started.
 fn failed(one: &Task, end: Option<&InstanceRecord>) -> Option<Stamp> {
     let said = given_up(one)?;
+    // What its only log tells of after the word that all is done ended nothing.
+    let step = one.progress.as_ref().map(|progress| progress.last.lo);
+    let was_done = one.log_files.len() == 1
+        && one
+            .said_done
+            .is_some_and(|done| done.lo <= said.lo && step.is_none_or(|step| step <= done.hi));
+    if was_done {
+        return None;
+    }
     // A line without a time was written soon after the one before it, as far as anybody knows.
     let said = match end {
         Some(end) if said.width() > CLOCKS => Stamp {
