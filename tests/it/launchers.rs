@@ -161,11 +161,11 @@ fn ranks_of_other_groups_and_hangs_did_not_wait_with_the_first() {
         &[
             (
                 "tp/rank0.log",
-                file(&[step.clone(), hang(0, "08:10:02", "ALLREDUCE", 5)]),
+                file(&[step.clone(), hang(0, "08:10:01", "ALLREDUCE", 5)]),
             ),
             (
                 "tp/rank1.log",
-                file(&[step.clone(), hang(1, "08:10:02", "ALLREDUCE", 5)]),
+                file(&[step.clone(), hang(1, "08:10:01", "ALLREDUCE", 5)]),
             ),
             (
                 "tp/rank2.log",
