@@ -4,13 +4,13 @@
 -- level: established
 -- needs: k8s.node.tainted.no_execute, k8s.pod.drained_by_kubectl, k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user
 -- needs: k8s.pod.deletion_requested, k8s.container.killing, slurm.node.set_down, ray.node_ended
+-- summary_of: ray.node_ended: Ray reports that a node of {workload} was stopped, scaled down or preempted.
+-- title_of: ray.node_ended: A node was taken away
+-- advice_of: ray.node_ended: Look in the log of Ray's autoscaler, or of the cloud, for who took the node away and why; on machines that can be preempted, save checkpoints more often.
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} evicted from {node}, which was being drained{by}.
 -- summary_of: k8s.node.cordoned_by_user: {node} was closed{by}, who then deleted {pod}.
 -- summary_of: k8s.node.cordoned, k8s.pod.deletion_requested, k8s.container.killing: {pod} {was} deleted just after its node, {node}, had been closed.
--- summary_of: ray.node_ended: Ray reports that a node of {workload} was stopped, scaled down or preempted.
--- title_of: ray.node_ended: A node was taken away
--- advice_of: ray.node_ended: Look in the log of Ray's autoscaler, or of the cloud, for who took the node away and why; on machines that can be preempted, save checkpoints more often.
 -- advice: Make sure that drains wait for running jobs, or protect the jobs with a PodDisruptionBudget.
 -- Who evicts one pod need not drain its node: unless a record says that the node was closed, or kubectl did it, which
 -- evicts for nothing else but what is written by hand, that is ops.manual_delete. A drained node stays closed.
