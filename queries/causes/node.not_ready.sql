@@ -18,9 +18,13 @@ WITH evicted AS (
   WHERE signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller') AND via = 'pod'
     AND mode IN ('killed', 'lost')
 ),
+-- What is put on a node shows that it answers. A record that says the same twice tells of two silences: the last counts.
 silent AS (
-  SELECT death, fact, time FROM links
-  WHERE signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable') AND via = 'node'
+  SELECT s.death, s.fact, s.time FROM links s
+  LEFT JOIN links anew ON anew.death = s.death AND anew.via = 'node' AND anew.record = s.record AND anew.signal = s.signal
+    AND anew.time > s.time AND anew.lag_s >= 0
+  WHERE s.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable') AND s.via = 'node'
+    AND COALESCE(s.created, 0) <= s.time_hi AND anew.fact IS NULL
 ),
 -- Nobody is evicted for a silence that is over.
 again AS (

@@ -2,10 +2,14 @@
 
 use std::collections::HashMap;
 
-use whathappened_model::time::{Nanos, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::EntityGraph;
 use crate::symbols::Symbol;
+
+/// The object of a node that nothing happens to tells of a time this long before it was read: its kubelet
+/// reports every five minutes, and a report may be late.
+const UNTOLD: Nanos = 600 * SECOND;
 
 /// When nodes were closed and opened, as far as records tell. That a node takes pods later says nothing: who drains
 /// opens it again.
@@ -50,19 +54,17 @@ impl Cordons {
         before.map(|(_, closed)| !closed)
     }
 
-    /// Whether a node was seen to take new pods after a time, and no record tells that it was ever closed
-    /// or opened: whoever drains one leaves it closed until somebody opens it.
+    /// Whether a node was seen to take new pods about a time or later, and no record tells that it was ever
+    /// closed or opened: whoever drains one leaves it closed until somebody opens it.
     #[must_use]
     pub fn was_never_closed(&self, node: Symbol, at: Stamp) -> bool {
-        let later = self.open.get(&node).is_some_and(|open| *open > at.hi);
-        later && !self.changes.contains_key(&node)
+        let seen = |open: &Nanos| open.saturating_add(UNTOLD) > at.lo;
+        self.open.get(&node).is_some_and(seen) && !self.changes.contains_key(&node)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use whathappened_model::time::SECOND;
-
     use super::*;
 
     #[test]
@@ -79,7 +81,7 @@ mod tests {
         assert_eq!(known.was_open(a, at(5)), None, "closed later");
         assert_eq!(known.was_open(b, at(1)), None);
         assert!(known.was_never_closed(b, at(30)));
-        assert!(!known.was_never_closed(b, at(50)), "not seen since");
+        assert!(!known.was_never_closed(b, at(700)), "not seen since");
         assert!(!known.was_never_closed(a, at(30)), "closed once");
     }
 }
