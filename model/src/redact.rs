@@ -8,28 +8,40 @@
 //! |---|---|
 //! | `forms` | tokens that are known by their form, and what stands in URLs, headers and commands |
 //! | `vendors` | more of them: tokens of vendors |
+//! | `accounts` | a name with its password, as protocols, statements and programs write it |
+//! | `jwk` | the private members of a key in JSON |
 //! | `commands` | options of commands whose values are secrets |
+//! | `key_words` | the words in the names of such keys |
 //! | `keyed` | the value that belongs to a key such as `password` |
+//! | `assigned` | what stands behind the sign of a key |
 //! | `beside` | its other places: the next cell of a table or a pair, the field before it |
 //! | `yaml` | what YAML puts between a key and its value: blocks and tags |
 //! | `value` | where a value begins and ends, and whether it can be a secret |
 //! | `block` | private keys over several lines, long runs of base64 |
 //! | `secret_object` | Kubernetes' Secrets, of which every value goes |
 //! | `views` | the same text decoded, or as the words of a list read side by side |
+//! | `words` | the words of a command that stand apart: parameters of an address, numbered fields |
+//! | `dressed` | the text without colours and the signs of HTML |
 //! | `lines` | what the lines before a line say about it |
 //! | `fields` | maps, lists of arguments, whole observations |
 
+mod accounts;
+mod assigned;
 mod beside;
 mod block;
 mod commands;
+mod dressed;
 mod fields;
 mod forms;
+mod jwk;
+mod key_words;
 mod keyed;
 mod lines;
 mod secret_object;
 mod value;
 mod vendors;
 mod views;
+mod words;
 mod yaml;
 
 use std::borrow::Cow;
@@ -43,16 +55,17 @@ use regex::Regex;
 
 pub use fields::{arguments, body, fact, observation, value};
 use forms::{SecretForm, SecretShape};
-use keyed::{KEYS, Keys};
+use key_words::KEYS;
+use keyed::Keys;
 pub use lines::{Lines, without};
-use views::Hints;
+use views::{Hints, TextView};
 
 /// What stands in the place of a secret.
 pub const MASK: &str = "[redacted]";
 
 /// Which rules these are: it grows with them, so that what was kept under fewer of
 /// them is known.
-pub const RULES: i64 = 6;
+pub const RULES: i64 = 7;
 
 /// What to try where a hint is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +84,10 @@ enum Rule {
     Object,
     /// A private key.
     Block,
+    /// What an account or a token goes before.
+    Behind,
+    /// A key in JSON.
+    Jwk,
     /// Nothing here, but maybe where the words of a list are read side by side.
     Elsewhere,
 }
@@ -81,12 +98,16 @@ struct Patterns {
     rules: Vec<Vec<Rule>>,
     forms: Vec<Regex>,
     commands: Vec<Regex>,
+    members: Regex,
     keys: Keys,
 }
 
 /// Every pattern that is known by its form.
 fn all_forms() -> impl Iterator<Item = &'static SecretForm> {
-    forms::FORMS.iter().chain(vendors::FORMS)
+    forms::FORMS
+        .iter()
+        .chain(accounts::FORMS)
+        .chain(vendors::FORMS)
 }
 
 static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
@@ -94,12 +115,16 @@ static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
     let mut rules: Vec<Vec<Rule>> = Vec::new();
     let mut known: HashMap<Cow<'_, str>, usize> = HashMap::new();
     let mut add = |hint: Cow<'static, str>, rule: Rule| {
-        let number = *known.entry(hint.clone()).or_insert(hints.len());
-        if number == hints.len() {
-            hints.push(hint);
-            rules.push(Vec::new());
+        // Where a space divides two words, a tab may.
+        let tabbed = hint.contains(' ').then(|| hint.replace(' ', "\t").into());
+        for hint in [Some(hint), tabbed].into_iter().flatten() {
+            let number = *known.entry(hint.clone()).or_insert(hints.len());
+            if number == hints.len() {
+                hints.push(hint);
+                rules.push(Vec::new());
+            }
+            rules[number].push(rule);
         }
-        rules[number].push(rule);
     };
     for (number, form) in all_forms().enumerate() {
         for hint in form.hints {
@@ -116,6 +141,12 @@ static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
     }
     for hint in block::HINTS {
         add((*hint).into(), Rule::Block);
+    }
+    for hint in accounts::BEHIND {
+        add(hint.into(), Rule::Behind);
+    }
+    for hint in jwk::HINTS {
+        add((*hint).into(), Rule::Jwk);
     }
     for hint in secret_object::HINTS {
         add((*hint).into(), Rule::Object);
@@ -143,6 +174,7 @@ static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
         rules,
         forms,
         commands,
+        members: jwk::members()?,
         keys: Keys::new()?,
     })
 });
@@ -155,7 +187,29 @@ pub fn redact(text: &str) -> Cow<'_, str> {
         // showing nothing is the safe side.
         return Cow::Borrowed(MASK);
     };
-    let found = patterns.all(text);
+    masked(text, patterns.all(text))
+}
+
+/// The same for a record whose text was cut into pieces: a secret goes on behind a
+/// seam, which is what stands between two pieces.
+#[must_use]
+pub fn pieces<'t>(text: &'t str, seams: &[Range<usize>]) -> Cow<'t, str> {
+    let Some(patterns) = PATTERNS.as_ref() else {
+        return Cow::Borrowed(MASK);
+    };
+    let mut found = patterns.all(text);
+    let whole = TextView::without(text, seams);
+    let mut more = Vec::new();
+    for (secret, _) in patterns.all(&whole.text) {
+        more.extend(whole.in_record(secret));
+    }
+    if !more.is_empty() {
+        merge(&mut found, more);
+    }
+    masked(text, found)
+}
+
+fn masked(text: &str, found: Vec<SecretSpan>) -> Cow<'_, str> {
     if found.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -206,6 +260,8 @@ impl Patterns {
                     Rule::Object if secret_object::is_told(text, hint.range()) => {
                         objects.push(hint.start());
                     }
+                    Rule::Jwk => jwk::values(text, hint.start(), &self.members, &mut more),
+                    Rule::Behind => more.extend(accounts::before(text, hint.range())),
                     Rule::Command(number) => {
                         commands::options(text, hint.range(), *number, &self.commands, &mut more);
                     }
@@ -232,7 +288,9 @@ impl Patterns {
         let number = match rule {
             Rule::Form(number) => number,
             Rule::Block => return Some((block::of(text, hint.start)?, MASK.into())),
-            Rule::Command(_) | Rule::Object | Rule::Elsewhere => return None,
+            Rule::Command(_) | Rule::Object | Rule::Elsewhere | Rule::Behind | Rule::Jwk => {
+                return None;
+            }
             Rule::Password | Rule::Keyed | Rule::Weak => {
                 return self.keys.secret(text, hint, rule);
             }
@@ -256,6 +314,7 @@ impl Patterns {
             SecretShape::Nothing => true,
             SecretShape::Random => value::is_random(emitted),
             SecretShape::BothCases => value::has_both_cases(emitted),
+            SecretShape::Mixed => value::is_mixed(emitted, 0),
         };
         if !fits || value::names_no_secret(emitted) {
             return None;

@@ -8,7 +8,7 @@ use crate::kind;
 
 use crate::event::{Event, EventId, SourceKind};
 use crate::observation::{Observation, Rejection};
-use crate::redact::redact;
+use crate::redact::{arguments, redact};
 use crate::time::{SECOND, Stamp, TimeKind};
 
 const MUTATING: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
@@ -407,7 +407,7 @@ impl AuditAct<'_> {
         let uri = field::text(self.record, &["requestURI"]).unwrap_or_default();
         if field::text(self.record, &["objectRef", "subresource"]) == Some("exec") {
             event.entities.container = self.asked("container").next();
-            let words: Vec<String> = self.asked("command").collect();
+            let words = arguments(self.asked("command").collect());
             event.set_attribute("command", Some(words.join(" ")));
         }
         if self.verb == "delete" {

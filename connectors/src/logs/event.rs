@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use super::join::JoinedRecord;
-use super::{clock, exception, fields, prefix};
+use super::{clock, exception, fields, prefix, seams};
 use crate::event::{Entities, Event, EventId, Origin, SourceKind};
 use crate::redact::{self, Lines, redact};
 use crate::time::Stamp;
@@ -112,7 +112,7 @@ impl Emitter {
         event.severity = first.line.severity.or_else(|| fields::severity(&message));
         let (clean, clean_raw) = match hidden {
             Some(hidden) => redact::without(&message, &raw, hidden),
-            None => (redact(&message).into_owned(), redact(&raw).into_owned()),
+            None => (redact(&message).into_owned(), whole(&raw)),
         };
         event.message = Some(clean);
         event.raw = clean_raw;
@@ -140,6 +140,16 @@ impl Emitter {
         }
         event
     }
+}
+
+/// A record without its secrets, also where a container's engine cut its line within one.
+fn whole(raw: &str) -> String {
+    let seams = seams::of(raw);
+    match seams.is_empty() {
+        true => redact(raw),
+        false => redact::pieces(raw, &seams),
+    }
+    .into_owned()
 }
 
 /// What a line says of whose it is goes before what its file says.

@@ -33,6 +33,7 @@ mod wrapper;
 
 #[cfg(test)]
 mod real;
+mod seams;
 #[cfg(test)]
 mod tests;
 

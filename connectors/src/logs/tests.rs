@@ -430,3 +430,18 @@ fn a_key_whose_lines_come_one_by_one_goes_to_its_last_line() {
             .any(|event| event.raw.ends_with("stderr F [redacted]"))
     );
 }
+
+#[test]
+fn a_secret_that_a_partial_line_cuts_goes_from_both_pieces() {
+    let events = read(
+        "2026-11-21T15:20:10.1Z stderr P ERROR password: hunter2\n2026-11-21T15:20:10.2Z stderr F qwlr99 for db-1\n2026-11-21T15:20:11.1Z stderr F step 12",
+    );
+    assert_eq!(
+        messages(&events),
+        ["ERROR password: [redacted] for db-1", "step 12"]
+    );
+    assert_eq!(
+        events[0].raw,
+        "2026-11-21T15:20:10.1Z stderr P ERROR password: [redacted]\n2026-11-21T15:20:10.2Z stderr F [redacted] for db-1"
+    );
+}

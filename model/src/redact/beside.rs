@@ -37,6 +37,8 @@ pub(super) struct Beside {
     pair: Regex,
     /// From the end of a value up to the word that is the value of `name`.
     earlier: Regex,
+    /// `value="…" name="`, which a name follows.
+    attribute: Regex,
 }
 
 impl Beside {
@@ -50,6 +52,9 @@ impl Beside {
             pair: regex(r#"^[A-Za-z0-9_-]{0,24}\\*["']\s*,\s*[bu]?(\\*["'])"#)?,
             earlier: regex(
                 r#"^\\*["']\s*,\s*\\*["'](?i:name|key)\\*["']\s*:\s*\\*["'][A-Za-z0-9_.-]{0,80}$"#,
+            )?,
+            attribute: regex(
+                r#"\bvalue\s*=\s*\\*["']([^"'\\<>]{1,300})\\*["']\s+(?i:name|key|id)\s*=\s*\\*["']$"#,
             )?,
         })
     }
@@ -113,6 +118,11 @@ impl Beside {
     /// `{"value":"…","name":"DB_PASSWORD"}`: the value before the name of its key.
     pub(super) fn earlier(&self, text: &str, at: usize) -> Option<Range<usize>> {
         let (from, name) = before_name(text, at, NEAR);
+        if name.trim_end_matches(['"', '\'', '\\']).ends_with('=')
+            && let Some(value) = self.attribute.captures(name).and_then(|found| found.get(1))
+        {
+            return Some(from + value.start()..from + value.end());
+        }
         // Cheap for all that stands elsewhere.
         let key = name
             .strip_suffix(['"', '\''])?

@@ -53,6 +53,11 @@ pub(super) const COMMANDS: &[Command] = &[
         ],
         option!("-[AX]", r#"([^\s"'\\-][^\s"'\\]*)"#),
     ),
+    command(&["beeline"], option!("-p", r#"([^\s"'\\-][^\s"'\\]*)"#)),
+    command(
+        &["etcdctl"],
+        option!("--user", r#"[^\s:"'\\]{1,80}:([^\s"'\\]+)"#),
+    ),
     command(
         &["ipmitool", "ipmi-", "ipmipower"],
         option!(r"(?:-P|-p(?:assword)?\b)", r#"([^\s"'\\-][^\s"'\\]{2,})"#),

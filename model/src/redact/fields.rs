@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{MASK, redact};
-use crate::event::Event;
-use crate::object::ObjectBody;
+use crate::event::{Entities, Event};
+use crate::object::{ObjectBody, ObjectVersion};
 use crate::observation::Observation;
 
 /// Takes secrets out of the value of a key, which may be telling: `db-password`.
@@ -87,7 +87,7 @@ pub fn arguments(words: Vec<String>) -> Vec<String> {
 pub fn observation(emitted: &mut Observation) {
     match emitted {
         Observation::Event(fact) => event(fact),
-        Observation::Object(version) => body(&mut version.body),
+        Observation::Object(found) => version(found),
         Observation::EventGrew { .. } => {}
     }
 }
@@ -106,18 +106,108 @@ fn event(event: &mut Event) {
     for text in texts.into_iter().flatten() {
         replace(text);
     }
+    names(&mut event.entities);
     for (key, one) in &mut event.attributes {
         json(key, one, 8);
     }
 }
 
-/// Takes secrets out of the body of a version of an object.
+/// Whoever makes a record can write anything where a name is expected.
+fn names(entities: &mut Entities) {
+    // All of them, so that none is forgotten.
+    let Entities {
+        cluster,
+        namespace,
+        workload_kind,
+        workload,
+        pod,
+        pod_uid,
+        container,
+        node,
+        instance,
+        host,
+        zone,
+        experiment,
+    } = entities;
+    let texts = [
+        cluster,
+        namespace,
+        workload_kind,
+        workload,
+        pod,
+        pod_uid,
+        container,
+        node,
+        instance,
+        host,
+        zone,
+        experiment,
+    ];
+    for text in texts.into_iter().flatten() {
+        name(text);
+    }
+}
+
+/// What is made of small letters, digits, dashes and dots only is a name: it has no sign
+/// by which a secret is told.
+fn name(text: &mut String) {
+    let plain =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
+    if !text.bytes().all(plain) {
+        replace(text);
+    }
+}
+
+/// Takes secrets out of a version of an object.
+fn version(version: &mut ObjectVersion) {
+    if let Some(by) = &mut version.by {
+        replace(by);
+    }
+    // The same names as in events, so that they still meet.
+    name(&mut version.key.namespace);
+    name(&mut version.key.name);
+    body(&mut version.body);
+}
+
+/// Takes secrets out of the body of a version of an object: out of every text that
+/// somebody can write as they like.
 pub fn body(body: &mut ObjectBody) {
     map(&mut body.annotations);
     map(&mut body.labels);
+    map(&mut body.node_selector);
+    body.allocatable.values_mut().for_each(name);
     for container in &mut body.containers {
         container.command = arguments(std::mem::take(&mut container.command));
         replace(&mut container.image);
+        name(&mut container.name);
+        container.requests.values_mut().for_each(name);
+        container.limits.values_mut().for_each(name);
+    }
+    for taint in &mut body.taints {
+        set(&taint.key, &mut taint.value);
+        name(&mut taint.key);
+        replace(&mut taint.effect);
+    }
+    let texts = [
+        &mut body.node,
+        &mut body.phase,
+        &mut body.restart_policy,
+        &mut body.priority_class,
+        &mut body.tolerations,
+        &mut body.provider_id,
+        &mut body.boot_id,
+    ];
+    for text in texts.into_iter().flatten() {
+        name(text);
+    }
+    for text in body.claims.iter_mut().chain(&mut body.waits) {
+        name(text);
+    }
+    for owner in &mut body.owners {
+        name(&mut owner.name);
+    }
+    if let Some(writer) = &mut body.unschedulable_by {
+        replace(&mut writer.manager);
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) enum SecretShape {
     Random,
     /// Capital and small letters.
     BothCases,
+    /// Digits as well.
+    Mixed,
 }
 
 pub(super) const fn word(hints: &'static [&'static str], pattern: &'static str) -> SecretForm {
@@ -42,7 +44,7 @@ pub(super) const fn inside(hints: &'static [&'static str], pattern: &'static str
     }
 }
 
-const fn random(hints: &'static [&'static str], pattern: &'static str) -> SecretForm {
+pub(super) const fn random(hints: &'static [&'static str], pattern: &'static str) -> SecretForm {
     SecretForm {
         needs: SecretShape::Random,
         ..inside(hints, pattern)
@@ -166,7 +168,7 @@ pub(super) const FORMS: &[SecretForm] = &[
     // Tokens that describe themselves.
     word(
         &["eyj"],
-        r"^(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*|eyJ[A-Za-z0-9+/=_-]{80,})",
+        r"^(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+){0,2}|eyJ[A-Za-z0-9+/=_-]{80,})",
     ),
     word(
         &["ls0tls1crudjti"],
@@ -380,7 +382,7 @@ pub(super) const FORMS: &[SecretForm] = &[
         needs: SecretShape::BothCases,
         ..inside(
             &["auth\"", "auth\\", "_auth="],
-            r#"^_?auth\\*"?\s*[:=]\s*\\*"?([A-Za-z0-9+/]{8,}={0,2})(?:[^A-Za-z0-9+/=]|$)"#,
+            r#"^(?i:_?auth)\\*"?\s*[:=]\s*\\*"?([A-Za-z0-9+/]{8,}={0,2})(?:[^A-Za-z0-9+/=]|$)"#,
         )
     },
 ];

@@ -1,5 +1,6 @@
 //! What goes and, as important, what stays.
 
+mod notations;
 mod structure;
 
 use super::*;

@@ -38,6 +38,13 @@ pub(super) const FORMS: &[SecretForm] = &[
     ),
     word(&["v1.0-"], r"^(v1\.0-[a-f0-9]{24}-[a-f0-9]{146})"),
     word(&["hrku-"], r"^(HRKU-[A-Za-z0-9_-]{30,})"),
+    word(&["akid"], r"^(AKID[A-Za-z0-9]{32,36})(?:[^A-Za-z0-9]|$)"),
+    word(&["cfut_", "cfat_"], r"^(cf[ua]t_[A-Za-z0-9]{40,})"),
+    word(
+        &["vcp_", "vci_", "vca_", "vcr_", "vck_"],
+        r"^(vc[piark]_[A-Za-z0-9]{40,})(?:[^A-Za-z0-9]|$)",
+    ),
+    word(&["y0_"], r"^(y0__?[A-Za-z0-9_-]{39,})"),
     word(&["nfp_"], r"^(nfp_[A-Za-z0-9_-]{36,})"),
     word(&["sb_secret_"], r"^(sb_secret_[A-Za-z0-9_-]{20,})"),
     word(&["dose"], r"^(dose[0-9a-f]{32})(?:[^A-Za-z0-9]|$)"),
@@ -85,8 +92,16 @@ pub(super) const FORMS: &[SecretForm] = &[
     word(&["sk_"], r"^(sk_[a-f0-9]{48})(?:[^A-Za-z0-9]|$)"),
     word(&["pcsk_"], r"^(pcsk_[A-Za-z0-9]{5,8}_[A-Za-z0-9]{40,})"),
     word(
-        &["jina_", "rpa_", "esecret_", "e2b_"],
-        r"^((?:jina|rpa|esecret|e2b)_[A-Za-z0-9]{32,})(?:[^A-Za-z0-9]|$)",
+        &["jina_", "rpa_", "e2b_"],
+        r"^((?:jina|rpa|e2b)_[A-Za-z0-9]{32,})(?:[^A-Za-z0-9]|$)",
+    ),
+    word(
+        &["esecret_"],
+        r"^(esecret_[A-Za-z0-9]{24,})(?:[^A-Za-z0-9]|$)",
+    ),
+    word(
+        &["secret_"],
+        r"^(secret_[A-Za-z0-9]{24}_[a-f0-9]{32}\.[A-Za-z0-9]{32})",
     ),
     word(&["csk-"], r"^(csk-[A-Za-z0-9]{40,})"),
     // Two letters begin many words: what may stand before them is told as well.

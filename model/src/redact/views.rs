@@ -75,23 +75,36 @@ pub(super) struct TextView {
 }
 
 /// Where a byte of a view stands in the record; `None` between two words of a list.
-type SourceOffset = Option<(usize, usize)>;
+pub(super) type SourceOffset = Option<(usize, usize)>;
 
 impl TextView {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             text: String::new(),
             places: Vec::new(),
         }
     }
 
-    fn push(&mut self, letter: char, place: SourceOffset) {
+    /// A text without what stands between its pieces.
+    pub(super) fn without(text: &str, seams: &[Range<usize>]) -> Self {
+        let mut view = Self::new();
+        let mut from = 0;
+        for seam in seams.iter().chain([&(text.len()..text.len())]) {
+            if seam.start >= from && text.get(from..seam.start).is_some() {
+                view.copy(text, from..seam.start);
+                from = seam.end;
+            }
+        }
+        view
+    }
+
+    pub(super) fn push(&mut self, letter: char, place: SourceOffset) {
         self.text.push(letter);
         self.places.resize(self.text.len(), place);
     }
 
     /// Takes a part of the record as it stands.
-    fn copy(&mut self, record: &str, part: Range<usize>) {
+    pub(super) fn copy(&mut self, record: &str, part: Range<usize>) {
         self.text.push_str(&record[part.clone()]);
         self.places.extend(part.map(|at| Some((at, at + 1))));
     }
@@ -106,7 +119,8 @@ impl TextView {
                 is_near = false;
                 continue;
             };
-            match parts.last_mut().filter(|_| is_near) {
+            // Where pieces were put together a part ends as well.
+            match parts.last_mut().filter(|last| is_near && from <= last.end) {
                 Some(last) => last.end = last.end.max(to),
                 None => parts.push(from..to),
             }
@@ -133,6 +147,10 @@ pub(super) fn of(text: &str, hints: &Hints, see: &mut dyn FnMut(&TextView)) {
     }
     if !hints.is_empty() {
         escaped(text, see);
+        super::words::numbered(text, see);
+        if let Some(view) = super::dressed::undressed(text) {
+            see(&view);
+        }
     }
     for at in memchr::memchr2_iter(b'%', opens, bytes) {
         // A list begins with a quote, most brackets do not.
@@ -215,6 +233,10 @@ fn query(text: &str, at: usize, see: &mut dyn FnMut(&TextView)) -> usize {
     let end = boundary(text, end.map_or(most, |run| first + run));
     let query = &bytes[at..end];
     let first = &bytes[at..first];
+    if let Some((plain, list)) = super::words::parameters(text, at..end) {
+        see(&plain);
+        see(&list);
+    }
     if !query.contains(&b'+') || !first.contains(&b'=') || first.contains(&b'%') {
         return end;
     }
@@ -275,7 +297,7 @@ fn decoded(view: &TextView, plus_is_space: bool) -> Option<TextView> {
 }
 
 /// The letter that is encoded at a place, and in how many bytes.
-fn sign(bytes: &[u8], at: usize) -> Option<(char, usize)> {
+pub(super) fn sign(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     let mut letters = [0; 4];
     for count in 1..=letters.len() {
         let from = at + (count - 1) * 3;

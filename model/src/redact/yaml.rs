@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::MASK;
-use super::keyed::words_end;
+use super::assigned::words_end;
 use super::value::{self, names_no_secret};
 
 /// How a line ends in a text, or in JSON, or in JSON in JSON: so many bytes.

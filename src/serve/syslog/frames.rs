@@ -9,6 +9,8 @@ pub(super) struct Frames {
     largest: usize,
     /// The rest of a message that is too long is passed over.
     skip: Skip,
+    /// So many bytes of it were.
+    passed: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +29,23 @@ impl Frames {
             at: 0,
             largest,
             skip: Skip::Nothing,
+            passed: 0,
         }
+    }
+
+    /// Whether a message was begun that did not end yet.
+    pub(super) fn waits(&self) -> bool {
+        self.at < self.bytes.len() || self.is_skipping()
+    }
+
+    /// Whether the rest of a message that is too long still comes.
+    pub(super) fn is_skipping(&self) -> bool {
+        self.skip != Skip::Nothing
+    }
+
+    /// How much of such a message was passed over so far.
+    pub(super) fn passed(&self) -> usize {
+        self.passed
     }
 
     /// Takes what was received.
@@ -86,6 +104,16 @@ impl Frames {
 
     /// Passes over what is to be; whether all of it came.
     fn skipped(&mut self) -> bool {
+        let from = self.at;
+        let is_over = self.skips();
+        self.passed = match is_over {
+            true => 0,
+            false => self.passed + self.at - from,
+        };
+        is_over
+    }
+
+    fn skips(&mut self) -> bool {
         let left = self.bytes.len() - self.at;
         match self.skip {
             Skip::Nothing => true,

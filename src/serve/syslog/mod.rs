@@ -11,8 +11,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::AsyncReadExt as _;
-use tokio::net::{TcpListener, TcpStream, UdpSocket};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::net::{TcpListener, UdpSocket};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use whathappened_connectors::node_log::decode_syslog;
@@ -30,8 +30,14 @@ const LARGEST: usize = 64 << 10;
 const WAITING: usize = 8_192;
 /// Connections at once; further ones are closed.
 const CONNECTIONS: usize = 256;
-/// A connection that says nothing for so long is closed.
+/// A machine may have nothing to say for so long; then its connection is closed.
 const IDLE: Duration = Duration::from_secs(600);
+/// A message that was begun has to end within this time, and whoever connects has to
+/// send one: as long as the head of a request over HTTP may take. When few places are
+/// left, whoever is silent for so long makes room.
+const UNFINISHED: Duration = Duration::from_secs(30);
+/// A line that goes on for longer is none of a log: its connection is closed.
+const ENDLESS: usize = 1 << 20;
 /// Messages are read together that come within this time,
 const TOGETHER: Duration = Duration::from_millis(500);
 /// or so many of them.
@@ -137,31 +143,77 @@ async fn connections(listener: TcpListener, to: mpsc::Sender<Message>, stop: Sto
             tracing::warn!(from = %from.ip(), "too many syslog connections: closing one");
             continue;
         };
-        let (to, stop) = (to.clone(), stop.clone());
+        let (to, stop, places) = (to.clone(), stop.clone(), Arc::clone(&places));
         open.spawn(async move {
-            connection(stream, from.ip(), to, stop).await;
+            let patience = Patience {
+                idle: IDLE,
+                unfinished: UNFINISHED,
+                places: &places,
+            };
+            connection(stream, from.ip(), to, stop, &patience).await;
             drop(place);
         });
     }
     while open.join_next().await.is_some() {}
 }
 
-async fn connection(mut stream: TcpStream, from: IpAddr, to: mpsc::Sender<Message>, stop: Stop) {
+/// How long a connection is waited for.
+struct Patience<'p> {
+    idle: Duration,
+    unfinished: Duration,
+    places: &'p Semaphore,
+}
+
+impl Patience<'_> {
+    /// Since the last whole message, or since it was opened.
+    fn left(&self, heard: bool, waits: bool) -> Duration {
+        let crowded = self.places.available_permits() < CONNECTIONS / 2;
+        match heard && !waits && !crowded {
+            true => self.idle,
+            false => self.unfinished,
+        }
+    }
+}
+
+async fn connection<S: AsyncRead + Unpin>(
+    mut stream: S,
+    from: IpAddr,
+    to: mpsc::Sender<Message>,
+    stop: Stop,
+    patience: &Patience<'_>,
+) {
     let mut frames = Frames::new(LARGEST);
     let mut buffer = vec![0; 16 << 10];
+    let mut last = tokio::time::Instant::now();
+    let mut heard = false;
     loop {
+        let until = last + patience.left(heard, frames.waits());
         let got = tokio::select! {
             () = stop.cancelled() => break,
-            got = tokio::time::timeout(IDLE, stream.read(&mut buffer)) => got,
+            got = tokio::time::timeout_at(until, stream.read(&mut buffer)) => got,
         };
         let Ok(Ok(length @ 1..)) = got else { break };
+        let waited = frames.waits();
         frames.take(buffer.get(..length).unwrap_or_default());
+        // A message's time begins with its first byte.
+        if !waited {
+            last = tokio::time::Instant::now();
+        }
         while let Some(message) = frames.next() {
+            // The rest of a line that is too long is part of the one that was begun.
+            if !frames.is_skipping() {
+                last = tokio::time::Instant::now();
+            }
+            heard = true;
             count("tcp", "received", 1);
             // Here the sender waits.
             if to.send((from, message)).await.is_err() {
                 return;
             }
+        }
+        if frames.passed() > ENDLESS {
+            tracing::warn!(%from, "a line of syslog does not end: closing its connection");
+            break;
         }
     }
     if let Some(rest) = frames.rest() {
@@ -239,3 +291,6 @@ async fn lost(intake: &Intake, now: Nanos, lines: u64) {
         tracing::warn!(%why, "the loss of lines could not be recorded either");
     }
 }
+
+#[cfg(test)]
+mod tests;
