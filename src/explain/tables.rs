@@ -70,7 +70,7 @@ pub const DEATHS: &[Column] = &[
     (
         "node_never_closed",
         DataType::Boolean,
-        "its node was seen to accept new pods about that time or later, and no record says that it was ever closed or opened",
+        "its node was seen to accept new pods about that time or later, and no record says that it had been closed or opened",
     ),
     (
         "node_ready",

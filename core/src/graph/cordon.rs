@@ -11,6 +11,9 @@ use crate::symbols::Symbol;
 /// reports every five minutes, and a report may be late.
 const UNTOLD: Nanos = 600 * SECOND;
 
+/// A taint is put on a node by a controller, some seconds after somebody closed it.
+const UNORDERED: Nanos = 30 * SECOND;
+
 /// When nodes were closed and opened, as far as records tell. That a node takes pods later says nothing: who drains
 /// opens it again.
 #[derive(Debug, Default)]
@@ -54,12 +57,16 @@ impl Cordons {
         before.map(|(_, closed)| !closed)
     }
 
-    /// Whether a node was seen to take new pods about a time or later, and no record tells that it was ever
-    /// closed or opened: whoever drains one leaves it closed until somebody opens it.
+    /// Whether a node was seen to take new pods about a time or later, and no record tells that it was
+    /// closed or opened before: whoever drains one leaves it closed until somebody opens it.
     #[must_use]
     pub fn was_never_closed(&self, node: Symbol, at: Stamp) -> bool {
         let seen = |open: &Nanos| open.saturating_add(UNTOLD) > at.lo;
-        self.open.get(&node).is_some_and(seen) && !self.changes.contains_key(&node)
+        match self.changes.get(&node).and_then(|changes| changes.first()) {
+            // What is closed later was open until then; records of one act may be some seconds apart.
+            Some((first, closed)) => *closed && first.lo > at.hi.saturating_add(UNORDERED),
+            None => self.open.get(&node).is_some_and(seen),
+        }
     }
 }
 
@@ -83,5 +90,14 @@ mod tests {
         assert!(known.was_never_closed(b, at(30)));
         assert!(!known.was_never_closed(b, at(700)), "not seen since");
         assert!(!known.was_never_closed(a, at(30)), "closed once");
+        let later = Cordons {
+            changes: HashMap::from([(a, vec![(at(100), true)])]),
+            open: HashMap::new(),
+        };
+        assert!(
+            later.was_never_closed(a, at(30)),
+            "closed for something else"
+        );
+        assert!(!later.was_never_closed(a, at(90)));
     }
 }
