@@ -11,6 +11,7 @@ mod push;
 
 use std::sync::Arc;
 
+use futures::StreamExt as _;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt as _, parse_url_opts};
 use url::Url;
@@ -78,10 +79,22 @@ impl Remote {
     /// # Errors
     /// When there is none, or a newer program wrote it.
     pub async fn manifest(&self) -> Result<Manifest, Error> {
-        self.manifest_if_any().await?.ok_or_else(|| Error::Remote {
+        if let Some(manifest) = self.manifest_if_any().await? {
+            return Ok(manifest);
+        }
+        let log = self.path("events/_delta_log");
+        let why = match self.store.list(Some(&log)).next().await {
+            Some(Ok(_)) => {
+                "there is a lake at this location, which Ballista does not read; it reads the copy of a store that \
+                 `whathappened store push` makes in a build without the feature `lake`"
+            }
+            Some(Err(_)) | None => {
+                "there is no store at this location; create one with `whathappened store push`"
+            }
+        };
+        Err(Error::Remote {
             place: self.url.to_string(),
-            why: "there is no store at this location; create one with `whathappened store push`"
-                .to_owned(),
+            why: why.to_owned(),
         })
     }
 

@@ -1,5 +1,5 @@
-//! Stores on an object store, and the same SQL on Ballista.
-#![cfg(feature = "object-store")]
+//! Stores on an object store, and the same SQL on Ballista. A build with lakes makes no such copies.
+#![cfg(all(feature = "object-store", not(feature = "lake")))]
 
 use std::process::Command;
 
