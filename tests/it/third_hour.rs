@@ -116,7 +116,8 @@ fn a_sentence_about_a_batch_job_is_english() {
     let reported = ask("*", "slurm-prolog-failed", &[]);
     assert!(
         reported.contains("Job 4715 could not be launched")
-            && reported.contains("for the job failed. The job ended with state LAUNCH_FAILED"),
+            && reported
+                .contains("for the job failed. The job is waiting: launch_failed_requeued_held"),
         "{reported}"
     );
 }

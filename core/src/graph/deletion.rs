@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
+use super::workload::Leaving;
 use super::{EntityGraph, NO};
 use crate::symbols::Symbol;
 
@@ -41,7 +42,7 @@ pub(super) fn note(graph: &mut EntityGraph) {
         let after = seen.map_or(begun, |seen| seen.max(begun));
         let deleted = deleted.filter(|deleted| deleted.hi >= after.saturating_sub(CLOCKS));
         // One that was shown to wait for its end has not met it.
-        let waits = workload.leaving.is_some_and(|leaving| leaving.is_shown());
+        let waits = workload.leaving.is_some_and(Leaving::is_shown);
         let gone = deleted.min().filter(|_| !waits);
         workload.gone = workload.gone.or(gone);
     }
