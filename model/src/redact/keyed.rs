@@ -106,7 +106,7 @@ impl Keys {
         if !follows_key(rest) || in_arn {
             return None;
         }
-        if let Some(token) = notion(text, &hint) {
+        if let Some(token) = token(text, &hint) {
             return Some((token, MASK.into()));
         }
         if let Some(secret) = self.beside(text, hint.start..word, rule, &harmless) {
@@ -212,13 +212,26 @@ impl Keys {
     }
 }
 
-/// `secret_` and 43 letters: a token of Notion, not a key and its value.
-fn notion(text: &str, hint: &Range<usize>) -> Option<Range<usize>> {
-    let rest = text.as_bytes().get(hint.end..)?.strip_prefix(b"_")?;
-    let letters = rest.iter().take_while(|b| b.is_ascii_alphanumeric());
-    let is_token = letters.count() == 43 && text[hint.clone()].eq_ignore_ascii_case("secret");
-    let range = hint.end + 1..hint.end + 44;
-    (is_token && is_mixed(&text[range.clone()], 43)).then_some(range)
+/// A token that begins with `secret_`, which is no key then: of Notion, 43 letters; or in parts, of 24, 32
+/// and 32. A form of its own for that word would stand in the way of `secret_value=…`.
+fn token(text: &str, hint: &Range<usize>) -> Option<Range<usize>> {
+    let rest = text.get(hint.end..)?.strip_prefix('_')?;
+    if !text[hint.clone()].eq_ignore_ascii_case("secret") {
+        return None;
+    }
+    let letters = |text: &str| text.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    let length = match letters(rest) {
+        43 if is_mixed(&rest[..43], 43) => 43,
+        24 if rest[24..].starts_with('_')
+            && letters(&rest[25..]) == 32
+            && rest[57..].starts_with('.')
+            && letters(&rest[58..]) >= 32 =>
+        {
+            90
+        }
+        _ => return None,
+    };
+    Some(hint.end + 1..hint.end + 1 + length)
 }
 
 /// The key is several words: `encryption key`.

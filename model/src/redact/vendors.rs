@@ -99,10 +99,6 @@ pub(super) const FORMS: &[SecretForm] = &[
         &["esecret_"],
         r"^(esecret_[A-Za-z0-9]{24,})(?:[^A-Za-z0-9]|$)",
     ),
-    word(
-        &["secret_"],
-        r"^(secret_(?:[A-Za-z0-9]{43}|[A-Za-z0-9]{24}_[a-f0-9]{32}\.[A-Za-z0-9]{32}))(?:[^A-Za-z0-9]|$)",
-    ),
     word(&["csk-"], r"^(csk-[A-Za-z0-9]{40,})"),
     // Two letters begin many words: what may stand before them is told as well.
     inside(

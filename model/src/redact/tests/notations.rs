@@ -244,3 +244,28 @@ fn every_text_of_a_body_goes() {
         "{shown}"
     );
 }
+
+/// Of two words that begin at one place the longer one is heard: a token's must not silence a key's.
+#[test]
+fn a_token_that_begins_like_a_key_hides_no_key() {
+    for text in [
+        "secret_value=hunter2x9Qz",
+        "SECRET_DATA: hunter2x9Qz",
+        "app_secret_1 = \"hunter2x9Qz\"",
+        "{\"secret_key\":\"hunter2x9Qz\"}",
+    ] {
+        assert!(!redact(text).contains("hunter2x9Qz"), "{}", redact(text));
+    }
+    let (letters, hex) = (
+        "aLbH6XtMe9T8sKwrSQvYDuUy",
+        "0123456789abcdef0123456789abcdef",
+    );
+    for token in [
+        "secret_aLbH6XtMe9T8sKwrSQvYDuUyPkWn5EqNjZm4JgoBFaL".to_owned(),
+        format!("secret_{letters}_{hex}.{letters}ABCD1234"),
+    ] {
+        let clean = redact(&token).into_owned();
+        assert!(!clean.contains(letters) && !clean.contains(hex), "{clean}");
+    }
+    assert_eq!(redact("secret_santa_list of 24"), "secret_santa_list of 24");
+}
