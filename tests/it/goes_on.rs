@@ -205,17 +205,17 @@ fn node(name: &str, ready: &str, since: &str, seen: &str) -> Value {
 }
 
 fn removal(user: &str, at: &str, uri: &str, more: &Value) -> String {
-    let subresource = if uri.ends_with("eviction") {
+    let verb = if uri.ends_with("eviction") {
         "create"
     } else {
         "delete"
     };
     let mut object =
         json!({ "resource": "pods", "namespace": "ml", "name": "run-0", "apiVersion": "v1" });
-    if subresource == "create" {
+    if verb == "create" {
         object["subresource"] = "eviction".into();
     }
-    record(subresource, user, at, &object, uri, more) + "\n"
+    record(verb, user, at, &object, uri, more) + "\n"
 }
 
 /// Its owner may come before anybody is evicted for the silence of the node: the pod was out of reach.

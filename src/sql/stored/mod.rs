@@ -90,24 +90,14 @@ impl StoredTables {
     /// Whether a segment is what was written. One that is not costs its own rows:
     /// it is left out, which is said beside the rows and in the table `coverage`.
     fn is_whole(&self, snapshot: &Snapshot<'_>, segment: &Segment) -> Result<bool, Error> {
-        let compared = || self.compared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(is_whole) = compared().get(&segment.file) {
-            return Ok(*is_whole);
-        }
-        let is_whole = snapshot.is_whole(segment)?;
-        compared().insert(segment.file.clone(), is_whole);
-        Ok(is_whole)
+        once(&self.compared, segment, || Ok(snapshot.is_whole(segment)?))
     }
 
     /// Whether the texts of a segment have to be redacted on their way out.
     fn is_outdated(&self, snapshot: &Snapshot<'_>, segment: &Segment) -> Result<bool, Error> {
-        let known = || self.outdated.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(is_outdated) = known().get(&segment.file) {
-            return Ok(*is_outdated);
-        }
-        let is_outdated = snapshot.is_outdated(segment)?;
-        known().insert(segment.file.clone(), is_outdated);
-        Ok(is_outdated)
+        once(&self.outdated, segment, || {
+            Ok(snapshot.is_outdated(segment)?)
+        })
     }
 
     /// Compares every segment of a table.
@@ -153,6 +143,21 @@ impl StoredTables {
         };
         report::answer(&case, &question).await
     }
+}
+
+/// What is to be known of a segment, looked at once.
+fn once(
+    known: &Mutex<BTreeMap<String, bool>>,
+    segment: &Segment,
+    look: impl FnOnce() -> Result<bool, Error>,
+) -> Result<bool, Error> {
+    let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(seen) = known().get(&segment.file) {
+        return Ok(*seen);
+    }
+    let seen = look()?;
+    known().insert(segment.file.clone(), seen);
+    Ok(seen)
 }
 
 /// How much of a store the tables over deaths are made of: its last day. Older runs are

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::super::facts::told_run;
+use super::super::super::wording;
 use super::super::coverage;
 use super::super::page::Page;
 use super::Group;
@@ -69,12 +70,11 @@ fn attempts(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar
         .collect()
 }
 
-/// A state's name, if it is one of ours.
-fn known(state: &str) -> &str {
-    crate::answer::STATES
-        .into_iter()
-        .find(|one| *one == state)
-        .unwrap_or("state unknown")
+/// A state in words, if it is one of ours.
+fn known(state: &str) -> String {
+    let mut states = crate::answer::STATES.into_iter();
+    let state = states.find(|one| *one == state).unwrap_or("unknown");
+    wording::state_took(state, None)
 }
 
 /// How the pods that have a place lived.
