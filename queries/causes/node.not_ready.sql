@@ -54,10 +54,23 @@ tainted AS (
   JOIN links k ON k.death = e.death AND k.via = 'pod' AND k.signal = 'kernel.oom_kill.limit'
     AND k.exit_code IS NULL AND e.time - k.time BETWEEN 0 AND 600000000000
 ),
--- Somebody deleted it before anybody would have been evicted for its silence: it may have come back.
+-- Somebody deleted it before anybody would have been evicted for its silence: it may have come back, and its machine may have
+-- been switched off for that. Pods of a node that is gone are collected within two minutes.
 removed AS (
   SELECT d.death, MIN(d.time) AS time FROM links d
-  WHERE d.signal = 'k8s.node.deleted_by_user' AND d.via = 'node' GROUP BY d.death
+  WHERE d.signal IN ('k8s.node.deleted_by_user', 'k8s.node.deleted') AND d.via = 'node'
+    OR d.signal = 'k8s.pod.evicted.podgc' AND d.via = 'pod'
+  GROUP BY d.death
+),
+-- What the machine's own kernel complained of before it fell silent, and did not take back, may have ended the pod first.
+complained AS (
+  SELECT DISTINCT c.death FROM links c
+  JOIN silent s ON s.death = c.death AND s.time - c.time BETWEEN 0 AND 600000000000
+  LEFT JOIN links ok ON ok.death = c.death AND ok.via = 'node' AND ok.signal = 'kernel.nfs_ok' AND ok.time > c.time
+  WHERE c.via = 'node' AND ok.fact IS NULL
+    AND (c.signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted', 'kernel.disk_error', 'kernel.memory_error')
+      OR c.signal IN ('gpu.missing', 'gpu.driver_error', 'gpu.memory_error', 'gpu.hardware_error', 'gpu.nvlink_error',
+                      'gpu.firmware_error', 'gpu.application_error', 'gpu.xid', 'gpu.xid.symptom'))
 ),
 -- Its kubelet did answer, and said that the runtime under it was down.
 answered AS (
@@ -77,8 +90,9 @@ spoke AS (
   WHERE r.signal = 'k8s.node.not_ready' AND r.via = 'node' AND r.actor = 'kubelet' AND r.lag_s BETWEEN -60 AND 3600 AND s.fact IS NULL
 )
 SELECT e.death, s.fact AS cause, e.fact AS effect,
-  CASE WHEN t.fact IS NOT NULL OR a.death IS NOT NULL THEN 'guess' WHEN k.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
+  CASE WHEN t.fact IS NOT NULL OR a.death IS NOT NULL THEN 'guess' WHEN k.death IS NOT NULL OR c.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
 FROM evicted e
+LEFT JOIN complained c ON c.death = e.death
 LEFT JOIN spoke k ON k.death = e.death
 JOIN silent s ON s.death = e.death AND e.time_hi >= s.time - 5000000000 AND e.time - s.time < 7200000000000
 LEFT JOIN again r ON r.death = e.death AND r.time > s.time AND r.time_hi < e.time
@@ -89,8 +103,9 @@ UNION ALL
 -- Evicted for a taint that nobody saw: most are set for silent nodes. When a node falls silent, its controller tells
 -- that of each pod on it: where the taint manager's own Event is there and that one is not, somebody set another taint.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN s.death IS NULL OR a.death IS NOT NULL THEN 'guess' WHEN k.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
+  CASE WHEN s.death IS NULL OR a.death IS NOT NULL THEN 'guess' WHEN k.death IS NOT NULL OR c.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
 FROM evicted e
+LEFT JOIN complained c ON c.death = e.death
 LEFT JOIN spoke k ON k.death = e.death
 LEFT JOIN (SELECT DISTINCT x.death, x.fact FROM evicted x
            JOIN silent s ON s.death = x.death AND x.time_hi >= s.time - 5000000000 AND x.time - s.time < 7200000000000
@@ -109,8 +124,9 @@ UNION ALL
 -- A node that somebody took out of service had not fallen silent. The taint manager's later
 -- eviction says that the pod was on it still.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN a.death IS NOT NULL OR d.time - u.time BETWEEN 0 AND 300000000000 THEN 'guess' WHEN e.death IS NULL OR k.death IS NOT NULL OR w.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
+  CASE WHEN a.death IS NOT NULL OR d.time - u.time BETWEEN 0 AND 300000000000 THEN 'guess' WHEN e.death IS NULL OR k.death IS NOT NULL OR w.death IS NOT NULL OR c.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
 FROM links u
+LEFT JOIN complained c ON c.death = u.death
 LEFT JOIN (SELECT DISTINCT death FROM tainted) w ON w.death = u.death
 LEFT JOIN spoke k ON k.death = u.death
 LEFT JOIN answered a ON a.death = u.death
@@ -142,8 +158,9 @@ UNION ALL
 -- The kubelet's own word for a pod whose node had been lost, or the node controller's. That the node had been silent
 -- for a while by then is inferred.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN d.time - u.time BETWEEN 0 AND 300000000000 THEN 'guess' WHEN u.lag_s < -5 THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
+  CASE WHEN d.time - u.time BETWEEN 0 AND 300000000000 THEN 'guess' WHEN u.lag_s < -5 OR c.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
 FROM links u
+LEFT JOIN complained c ON c.death = u.death
 LEFT JOIN removed d ON d.death = u.death
 LEFT JOIN past ON past.death = u.death AND past.fact = u.fact
 WHERE u.signal = 'k8s.pod.node_lost' AND u.via = 'pod' AND u.mode = 'lost' AND u.lag_s BETWEEN -60 AND 3600

@@ -65,13 +65,38 @@ fn made_anew(graph: &EntityGraph) -> BTreeMap<u32, (Nanos, Nanos)> {
     found
 }
 
+/// The owner of a Job that was over then: one that was made only later was made anew under its name as well.
+fn owner_then(graph: &mut EntityGraph, owner: u32, over: Nanos) -> u32 {
+    let Some(above) = graph.workloads.get(owner as usize) else {
+        return owner;
+    };
+    if above.created.is_none_or(|made| made.lo <= over) {
+        return owner;
+    }
+    let (kind, namespace, name) = (above.kind, above.namespace, above.name);
+    let bore_it = |(at, one): &(u32, &Workload)| {
+        *at != owner
+            && (one.kind, one.namespace, one.name) == (kind, namespace, name)
+            && one.created.is_none_or(|made| made.lo <= over)
+    };
+    let made = |(at, one): &(u32, &Workload)| (one.created.map(|made| made.lo), *at);
+    if let Some((at, _)) = (0..).zip(&graph.workloads).filter(bore_it).max_by_key(made) {
+        return at;
+    }
+    let mut predecessor = Workload::new(kind, Symbol::NONE, namespace, name);
+    predecessor.owner = above.owner;
+    let at = u32::try_from(graph.workloads.len()).unwrap_or(NO);
+    graph.workloads.push(predecessor);
+    at
+}
+
 fn split_off(graph: &mut EntityGraph, job: u32, over: Nanos, begin: Nanos) {
     let earlier = u32::try_from(graph.workloads.len()).unwrap_or(NO);
     let Some(later) = graph.workloads.get_mut(job as usize) else {
         return;
     };
     let mut before = Workload::new(later.kind, Symbol::NONE, later.namespace, later.name);
-    before.owner = later.owner;
+    let above = later.owner;
     if later.created.is_some_and(|made| made.lo <= over) {
         before.created = later.created.replace(Stamp {
             lo: over,
@@ -79,6 +104,10 @@ fn split_off(graph: &mut EntityGraph, job: u32, over: Nanos, begin: Nanos) {
         });
     }
     graph.workloads.push(before);
+    let owner = owner_then(graph, above, over);
+    if let Some(before) = graph.workloads.get_mut(earlier as usize) {
+        before.owner = owner;
+    }
     for pod in graph.pods.iter_mut().filter(|pod| pod.owner == job) {
         if pod.begin().is_some_and(|begun| begun <= over) {
             pod.owner = earlier;
