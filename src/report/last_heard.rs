@@ -21,7 +21,7 @@ const UNHEARD: Nanos = 900 * SECOND;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LastHeard {
     until: Nanos,
-    /// A file of objects was read in part: later words may stand in the rest.
+    /// A file of objects, or an audit log, was read in part: later words may stand in the rest.
     cut: bool,
 }
 
@@ -42,8 +42,18 @@ pub(super) fn of_cluster(case: &Case) -> Option<LastHeard> {
     let asked = asked.filter_map(|row| row.got_to);
     let beside = case.held.cluster_until;
     let until = shown.chain(told).chain(asked).chain(beside).max()?;
-    let cut = case.coverage.iter().any(is_cut_file);
+    let cut = case
+        .coverage
+        .iter()
+        .any(|row| is_cut_file(row) || is_cut_audit_log(row));
     Some(LastHeard { until, cut })
+}
+
+/// Whether an audit log was read in part: what it tells of later is not known.
+fn is_cut_audit_log(row: &Coverage) -> bool {
+    row.resource == "file"
+        && row.source == SourceKind::KubernetesAudit.as_str()
+        && matches!(row.status, Status::Truncated | Status::Failed)
 }
 
 fn is_list_of_pods(row: &Coverage) -> bool {
