@@ -7,6 +7,7 @@ mod instance;
 mod job;
 mod job_over;
 mod loss;
+mod not_seen_off;
 mod pod;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -137,6 +138,7 @@ pub fn ends(graph: &EntityGraph) -> Vec<End> {
     let spent = backoff_limit::spent(graph);
     let crashes = instance::crashes(graph);
     let over = job_over::JobsOver::of(graph);
+    let seen_off = not_seen_off::SeenOff::of(graph);
     (0..)
         .zip(&graph.pods)
         .map(|(number, one)| match one.kind {
@@ -145,6 +147,7 @@ pub fn ends(graph: &EntityGraph) -> Vec<End> {
                     losses: &losses,
                     spent: spent.get(&number).copied(),
                     job_over: over.by(graph, &losses, (number, one)),
+                    over_since: seen_off.over_since(&losses, (number, one)),
                 };
                 pod::end(graph, one, &around)
             }

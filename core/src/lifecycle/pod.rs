@@ -16,6 +16,8 @@ pub(super) struct Surroundings<'a> {
     pub spent: Option<Stamp>,
     /// When its job was over, and with it the pod.
     pub job_over: Option<Stamp>,
+    /// Since when it may have been over, where its kubelet had nothing to stop when it was deleted.
+    pub over_since: Option<Nanos>,
 }
 
 /// The state a pod was last seen in, and how it came to that.
@@ -662,7 +664,10 @@ fn death(
     }
     let mut ways: Vec<(Stamp, Mode)> = Vec::new();
     if let Some(asked) = asked {
-        ways.push((asked, Mode::Killed));
+        let lo = around
+            .over_since
+            .map_or(asked.lo, |since| since.min(asked.lo));
+        ways.push((Stamp { lo, ..asked }, Mode::Killed));
     } else if ended_by_status && let Some(exited) = exited {
         ways.push((exited, Mode::Killed));
     } else if failed

@@ -1,0 +1,73 @@
+//! Pods that were deleted and had nothing left to stop: a kubelet deletes what ran, once it has stopped it,
+//! from the API server. Where an audit log holds such requests and goes on, and none is for this pod, it had
+//! ended before, or was removed by force.
+
+use std::collections::HashSet;
+
+use whathappened_model::event::SourceKind;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
+
+use super::loss::Losses;
+use crate::graph::{EntityGraph, NO, Task};
+
+/// A kubelet has stopped what ran, and told so, after this long.
+const STOPPED_WITHIN: Nanos = 120 * SECOND;
+
+/// What kubelets' requests tell of the pods that they saw to their end.
+pub(super) struct SeenOff {
+    pods: HashSet<u32>,
+    /// From when to when there is an audit log that holds kubelets' requests.
+    recorded: Option<(Nanos, Nanos)>,
+}
+
+impl SeenOff {
+    pub(super) fn of(graph: &EntityGraph) -> Self {
+        let mut pods = HashSet::new();
+        let mut recorded: Option<(Nanos, Nanos)> = None;
+        let mut by_kubelet = false;
+        for fact in &graph.facts {
+            let signal = graph.name(fact.signal);
+            if fact.pod != NO
+                && matches!(
+                    signal,
+                    "k8s.pod.deleted_by_kubelet" | "k8s.container.killing"
+                )
+            {
+                pods.insert(fact.pod);
+            }
+            by_kubelet |= signal == "k8s.pod.deleted_by_kubelet";
+            if fact.source_kind == SourceKind::KubernetesAudit && fact.time != Stamp::OPEN {
+                let (first, last) = recorded.unwrap_or((fact.time.lo, fact.time.hi));
+                recorded = Some((first.min(fact.time.lo), last.max(fact.time.hi)));
+            }
+        }
+        Self {
+            pods,
+            recorded: recorded.filter(|_| by_kubelet),
+        }
+    }
+
+    /// Since when a pod may have been over, of which nothing but the request for its deletion is known. Who made it
+    /// would have told of an end before; of a pod that nobody made, nobody would.
+    pub(super) fn over_since(&self, losses: &Losses, (number, pod): (u32, &Task)) -> Option<Nanos> {
+        let asked = pod.first_asked()?;
+        let is_unmade = pod.owner == NO;
+        // A kubelet that is not there sees nobody off.
+        let is_lost = losses
+            .get(&pod.node)
+            .is_some_and(|losses| !losses.is_empty());
+        let is_known = pod.body.is_some() || !pod.exits.is_empty() || self.pods.contains(&number);
+        let wrote = pod.last_line.map(|line| line.lo);
+        let started = pod.starts.last().map(|start| start.lo);
+        let alive = pod.known_begin().max(wrote).max(started)?;
+        let was_left = (is_unmade || self.covers(asked)) && !is_lost && !is_known;
+        (was_left && alive < asked.lo).then_some(alive)
+    }
+
+    /// Whether kubelets' requests after one for a deletion are on record.
+    fn covers(&self, asked: Stamp) -> bool {
+        self.recorded.is_some_and(|(first, last)| {
+            first <= asked.lo && last > asked.hi.saturating_add(STOPPED_WITHIN)
+        })
+    }
+}
