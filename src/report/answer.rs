@@ -707,7 +707,7 @@ fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
             .is_some_and(|(over, now)| now.saturating_sub(over.hi) > SIGNED_OFF)
     };
     let heard = last_heard::of_cluster(case).filter(|_| state == RunState::Running);
-    let removed = last_heard::RemovedNodes::of(graph);
+    let removed = last_heard::RemovedNodes::of(case);
     let is_past =
         |pod: &Task| heard.is_some_and(|heard| heard.is_past(graph, pod) || removed.held(pod));
     // What a cloud's log says was done to an instance is no word on whether it runs.

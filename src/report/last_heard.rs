@@ -1,7 +1,7 @@
 //! Until when a cluster was heard of: how its pods stand is known up to then, and not up to the end of
 //! everything that is known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_core::graph::{EntityGraph, Task, TaskKind};
 use whathappened_core::resolve::Run;
@@ -82,10 +82,15 @@ impl LastHeard {
 }
 
 /// The nodes that were taken out of their cluster and not seen in it since, and when.
-pub(super) struct RemovedNodes(BTreeMap<Symbol, Stamp>);
+pub(super) struct RemovedNodes {
+    removed: BTreeMap<Symbol, Stamp>,
+    /// The nodes of a cluster that was asked for all of them; empty where nobody asked.
+    listed: BTreeSet<Symbol>,
+}
 
 impl RemovedNodes {
-    pub(super) fn of(graph: &EntityGraph) -> Self {
+    pub(super) fn of(case: &Case) -> Self {
+        let graph = &case.graph;
         let mut removed = BTreeMap::new();
         // Facts are in time order.
         for fact in graph.facts.iter().filter(|fact| fact.node.is_some()) {
@@ -95,15 +100,28 @@ impl RemovedNodes {
                 _ => {}
             }
         }
-        Self(removed)
+        let all = |row: &Coverage| row.resource == "nodes" && row.status == Status::Complete;
+        let objects = graph.evidence.objects.iter();
+        let nodes = objects.filter(|(key, _)| key.kind == "Node");
+        let listed = nodes
+            .filter_map(|(key, _)| graph.evidence.symbols.find(&key.name))
+            .filter(|_| case.coverage.iter().any(all))
+            .collect();
+        Self { removed, listed }
     }
 
     /// Whether the node that a pod is on was taken away while it ran, and the pod was not heard of since:
-    /// a node's machine seldom outlives it, and who cleans up comes minutes later.
+    /// a node's machine seldom outlives it, and who cleans up comes minutes later. One that is not among
+    /// the nodes of its cluster was taken away at a time that nobody tells.
     pub(super) fn held(&self, pod: &Task) -> bool {
         let begin = pod.known_begin().unwrap_or(Nanos::MIN);
-        self.0.get(&pod.node).is_some_and(|gone| {
+        let is_missing = pod.node.is_some()
+            && !self.listed.is_empty()
+            && !self.listed.contains(&pod.node)
+            && pod.last_line.is_none();
+        let is_removed = self.removed.get(&pod.node).is_some_and(|gone| {
             gone.lo >= begin && pod.last_line.is_none_or(|line| line.lo <= gone.hi)
-        })
+        });
+        is_missing || is_removed
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::EntityGraph;
@@ -14,12 +15,17 @@ const UNTOLD: Nanos = 600 * SECOND;
 /// A taint is put on a node by a controller, some seconds after somebody closed it.
 const UNORDERED: Nanos = 30 * SECOND;
 
+/// Servers of one cluster keep the same time to the second: an audit log tells which of two requests came first.
+const SERVERS: Nanos = SECOND;
+
 /// When nodes were closed and opened, as far as records tell. That a node takes pods later says nothing: who drains
 /// opens it again.
 #[derive(Debug, Default)]
 pub struct Cordons {
     /// Closings (`true`) and openings of each node, in time order.
     changes: HashMap<Symbol, Vec<(Stamp, bool)>>,
+    /// When an audit log tells that a node was first closed, on whose request.
+    requested: HashMap<Symbol, Stamp>,
     /// When the last version of a node's own object took new pods.
     open: HashMap<Symbol, Nanos>,
 }
@@ -35,6 +41,9 @@ impl Cordons {
             if fact.node.is_some() && (closed || signal.starts_with("k8s.node.uncordoned")) {
                 let changes = known.changes.entry(fact.node).or_default();
                 changes.push((fact.time, closed));
+                if closed && fact.source_kind == SourceKind::KubernetesAudit {
+                    known.requested.entry(fact.node).or_insert(fact.time);
+                }
             }
         }
         let objects = graph.evidence.objects.iter();
@@ -64,7 +73,12 @@ impl Cordons {
         let seen = |open: &Nanos| open.saturating_add(UNTOLD) > at.lo;
         match self.changes.get(&node).and_then(|changes| changes.first()) {
             // What is closed later was open until then; records of one act may be some seconds apart.
-            Some((first, closed)) => *closed && first.lo > at.hi.saturating_add(UNORDERED),
+            Some((first, closed)) => {
+                let requested = self.requested.get(&node).is_some_and(|requested| {
+                    requested.lo > at.hi.saturating_add(SERVERS) && first.lo > at.hi
+                });
+                *closed && (requested || first.lo > at.hi.saturating_add(UNORDERED))
+            }
             None => self.open.get(&node).is_some_and(seen),
         }
     }
@@ -82,6 +96,7 @@ mod tests {
         let known = Cordons {
             changes: HashMap::from([(a, vec![(at(10), true), (at(20), false)])]),
             open: HashMap::from([(a, 40 * SECOND), (b, 40 * SECOND)]),
+            ..Cordons::default()
         };
         assert_eq!(known.was_open(a, at(15)), Some(false));
         assert_eq!(known.was_open(a, at(30)), Some(true));
@@ -92,12 +107,21 @@ mod tests {
         assert!(!known.was_never_closed(a, at(30)), "closed once");
         let later = Cordons {
             changes: HashMap::from([(a, vec![(at(100), true)])]),
-            open: HashMap::new(),
+            ..Cordons::default()
         };
         assert!(
             later.was_never_closed(a, at(30)),
             "closed for something else"
         );
         assert!(!later.was_never_closed(a, at(90)));
+        let requested = Cordons {
+            requested: HashMap::from([(a, at(100))]),
+            ..later
+        };
+        assert!(
+            requested.was_never_closed(a, at(90)),
+            "one clock tells both"
+        );
+        assert!(!requested.was_never_closed(a, at(99)));
     }
 }
