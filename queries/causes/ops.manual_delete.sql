@@ -44,7 +44,9 @@ WITH evicted AS (
   FROM links e
   LEFT JOIN links k ON k.death = e.death AND k.record = e.record AND k.signal = 'k8s.pod.drained_by_kubectl'
   LEFT JOIN (SELECT DISTINCT death FROM links
-             WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained' OR signal LIKE 'k8s.node.tainted%')) closed
+             WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained' OR signal LIKE 'k8s.node.tainted%')
+               -- What is closed later was open until then.
+               AND NOT (node_never_closed AND COALESCE(lag_s, 0) < 0)) closed
     ON closed.death = e.death
   WHERE e.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
     AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND COALESCE(e.actor, '') NOT LIKE '%vpa-updater%'
