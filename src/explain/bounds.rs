@@ -16,6 +16,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::edge::{Edge, Kind, Role};
 use super::namesakes::namesakes;
+use super::tenants::Tenants;
 use crate::answer::Level;
 
 /// Clocks of two machines, or of a cluster and its cloud, are this far apart at most.
@@ -88,6 +89,8 @@ pub(super) struct Requests {
     cut: bool,
     /// Names that two machines bear at one time.
     namesakes: HashSet<Symbol>,
+    /// Who had GPUs of which machine.
+    tenants: Tenants,
 }
 
 /// Nodes that fall silent at once are found to be within a heartbeat, and a look at them.
@@ -195,6 +198,7 @@ impl Requests {
             kubelets_recorded,
             cut: coverage.iter().any(is_cut_file),
             namesakes: namesakes(graph),
+            tenants: Tenants::of(graph),
         }
     }
 
@@ -443,6 +447,13 @@ impl<'a> Bounds<'a> {
             return Kind::Guess;
         }
         let of_machine = cause.filter(|fact| is_of_machine(fact));
+        // A machine that is taken away for it is taken from all.
+        if is_sure
+            && edge.effect.is_none()
+            && of_machine.is_some_and(|fault| self.is_perhaps_anothers(fault))
+        {
+            return Kind::Guess;
+        }
         if edge.kind == Kind::Inferred
             && edge.role == Role::Fault
             && let Some(fault) = of_machine
@@ -482,6 +493,18 @@ impl<'a> Bounds<'a> {
         is_of_machine(fact)
             && !fact.instance.is_some()
             && self.requests.namesakes.contains(&fact.node)
+    }
+
+    /// Whether a GPU failed that another run on the machine may have had, and the program says nothing of one.
+    fn is_perhaps_anothers(&self, fault: &Fact) -> bool {
+        let spoke = &self.requests.failed_by_device;
+        let tenants = &self.requests.tenants;
+        let signal = self.graph.name(fault.signal);
+        // A test of the machine fails by whatever is wrong with any of its GPUs.
+        signal.starts_with("gpu.")
+            && !signal.starts_with("gpu.test")
+            && !spoke.contains(&self.death.pod)
+            && tenants.are_several(self.graph, self.death.pod, fault)
     }
 
     /// Whether a fact is a line of the program's own that reads like one of a kernel: a machine's log

@@ -24,6 +24,7 @@ mod recurrence;
 mod replaced;
 mod rule;
 pub mod tables;
+mod tenants;
 mod validate;
 mod verdict;
 
