@@ -246,6 +246,11 @@ fn job(event: &Event, message: &str) -> String {
 fn audit(event: &Event, fact: &str) -> String {
     let attribute = |key: &str| event.attribute(key).unwrap_or_default();
     let who = event.actor.as_deref().unwrap_or("an unnamed user");
+    let through = event.attribute("impersonated_by");
+    let who = through.map_or_else(
+        || who.to_owned(),
+        |proxy| format!("{who} (through {proxy})"),
+    );
     let names = &event.entities;
     let kind = event.object_kind.as_deref().unwrap_or("object");
     let name = names

@@ -180,7 +180,7 @@ fn bodies(
     let names = |field| field::at(record, &["requestObject", "spec", field]).is_some();
     let closes = names("unschedulable") || names("taints");
     let wrote = kind != "Node" || verb == "update" || (verb == "patch" && closes);
-    let by = field::text(record, &["user", "username"]).filter(|_| wrote);
+    let by = user(record).filter(|_| wrote);
     let context = Context {
         deleted: deletes && !lingers(answer),
         by,
@@ -197,6 +197,12 @@ fn bodies(
             }
         }
     }
+}
+
+/// Whose request it was: a proxy such as Rancher's or Teleport's asks in the name of the person before it.
+fn user(record: &Value) -> Option<&str> {
+    let named = |who: &str| field::text(record, &[who, "username"]);
+    named("impersonatedUser").or_else(|| named("user"))
 }
 
 /// One act on one object, or on a collection of them.
@@ -271,7 +277,7 @@ impl AuditAct<'_> {
     /// pods for hardly anything else.
     fn counts_an_end(&self) -> bool {
         const CONTROLLER: &str = "system:serviceaccount:kube-system:job-controller";
-        let by = field::text(self.record, &["user", "username"]);
+        let by = user(self.record);
         let names_it = |body: String| body.contains("batch.kubernetes.io/job-tracking");
         self.kind == "Pod"
             && self.verb == "patch"
@@ -320,7 +326,7 @@ impl AuditAct<'_> {
         let id = EventId::of(&["k8s.audit", self.audit_id, distinct.unwrap_or_default()]);
         let mut event = Event::new(id, fact, self.received, SourceKind::KubernetesAudit);
         event.time_kind = TimeKind::Received;
-        event.actor = field::owned(self.record, &["user", "username"]);
+        event.actor = user(self.record).map(str::to_owned);
         event.object_kind = Some(self.kind.to_owned());
         event.object_uid.clone_from(&uid);
         event.reason = field::owned(self.record, &["responseStatus", "reason"]);
@@ -392,10 +398,9 @@ impl AuditAct<'_> {
     fn attributes(&self, event: &mut Event) {
         event.set_attribute("verb", Some(self.verb));
         event.set_attribute("user_agent", field::owned(self.record, &["userAgent"]));
-        event.set_attribute(
-            "impersonated",
-            field::owned(self.record, &["impersonatedUser", "username"]),
-        );
+        let through = field::text(self.record, &["impersonatedUser", "username"])
+            .and_then(|_| field::text(self.record, &["user", "username"]));
+        event.set_attribute("impersonated_by", through);
         event.set_attribute(
             "subresource",
             field::owned(self.record, &["objectRef", "subresource"]),
@@ -466,7 +471,7 @@ impl AuditAct<'_> {
             added.is_some_and(|added| added.lo.saturating_sub(self.received.lo).abs() <= 2 * SECOND)
         };
         let mut dated = taints.iter().filter(now).peekable();
-        let by = field::text(self.record, &["user", "username"]).unwrap_or_default();
+        let by = user(self.record).unwrap_or_default();
         let added: Vec<&Value> = if dated.peek().is_some() || LIFECYCLE.contains(&by) {
             dated.collect()
         } else {

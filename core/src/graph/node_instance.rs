@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use whathappened_model::machine::Machine;
+use whathappened_model::machine::{Cloud, Machine};
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::{EntityGraph, Task, TaskKind};
@@ -39,6 +39,8 @@ pub(super) struct ProviderId {
     pub(super) id: String,
     /// Project or account of the instance, where the object tells.
     account: Option<String>,
+    /// Its zone, where the cloud's names are unique in a zone only.
+    zone: Option<String>,
     pub(super) from: Nanos,
     pub(super) to: Nanos,
 }
@@ -115,11 +117,17 @@ fn by_name(
     let one = graph.pods.get(number as usize)?;
     let name = graph.name(one.name);
     let account = graph.name(one.namespace);
+    let zone = graph.name(one.zone);
+    let zone = zone.rsplit_once('/').map_or(zone, |(_, zone)| zone);
     for pin in pins.get(name).into_iter().flatten() {
         let elsewhere = pin
             .account
             .as_ref()
-            .is_some_and(|theirs| !account.is_empty() && !same_account(theirs, account));
+            .is_some_and(|theirs| !account.is_empty() && !same_account(theirs, account))
+            || pin
+                .zone
+                .as_ref()
+                .is_some_and(|theirs| !zone.is_empty() && !theirs.eq_ignore_ascii_case(zone));
         // Another instance was this node then: this one can only have been it before or after.
         if elsewhere || !pin.id.is_empty() {
             if node_instance.from < pin.from {
@@ -206,8 +214,10 @@ fn pin(versions: &[Version]) -> ProviderId {
         .cloned()
         .or_else(|| reported.as_ref()?.id.clone())
         .unwrap_or_default();
+    let of_gce = reported.as_ref().filter(|one| one.cloud == Cloud::Gcp);
     ProviderId {
         id: id.to_lowercase(),
+        zone: of_gce.and_then(|machine| machine.zone.clone()),
         account: reported.and_then(|machine| machine.account),
         from: created.map_or(Nanos::MIN, |at| at.lo),
         to: gone.map_or(Nanos::MAX, |at| at.hi),
