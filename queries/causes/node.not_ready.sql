@@ -30,6 +30,10 @@ silent AS (
 again AS (
   SELECT DISTINCT death, time, time_hi FROM links WHERE signal = 'k8s.node.ready' AND via = 'node'
 ),
+-- When the node's controller told of the pod that it was out of reach.
+cut_off AS (
+  SELECT death, MIN(time) AS time FROM links WHERE signal = 'k8s.pod.node_lost' AND via = 'pod' GROUP BY death
+),
 -- It had answered again before the pod was lost, or how it stands now is told beside when it fell silent.
 past AS (
   SELECT DISTINCT s.death, s.fact
@@ -43,16 +47,21 @@ past AS (
 -- A taint of somebody's own, set before the pod was evicted for one, and not at a time that nobody knows; or the kernel had killed the pod
 -- itself before, how its containers ended nobody saw, and what was evicted may be its leftover.
 tainted AS (
-  SELECT DISTINCT e.death, e.fact
-  FROM evicted e
-  JOIN links c ON c.death = e.death AND c.via = 'node' AND c.signal = 'k8s.node.tainted.no_execute'
-    AND c.time <= e.time_hi + 5000000000 AND c.lag_s >= -15
-    AND e.time - c.time < 3600000000000 AND c.time_hi - 600000000000 < c.time
-  UNION
-  SELECT e.death, e.fact
-  FROM evicted e
-  JOIN links k ON k.death = e.death AND k.via = 'pod' AND k.signal = 'kernel.oom_kill.limit'
-    AND k.exit_code IS NULL AND e.time - k.time BETWEEN 0 AND 600000000000
+  SELECT death, fact, bool_and(late) AS late FROM (
+    SELECT e.death, e.fact, p.death IS NOT NULL AND back.death IS NULL AS late
+    FROM evicted e
+    JOIN links c ON c.death = e.death AND c.via = 'node' AND c.signal = 'k8s.node.tainted.no_execute'
+      AND c.time <= e.time_hi + 5000000000 AND c.lag_s >= -15
+      AND e.time - c.time < 3600000000000 AND c.time_hi - 600000000000 < c.time
+    -- A pod that was told to be out of reach is cleared away by whoever then taints the node: it was lost before.
+    LEFT JOIN cut_off p ON p.death = e.death AND p.time < c.time
+    LEFT JOIN again back ON back.death = e.death AND back.time > p.time AND back.time_hi < c.time
+    UNION ALL
+    SELECT e.death, e.fact, false
+    FROM evicted e
+    JOIN links k ON k.death = e.death AND k.via = 'pod' AND k.signal = 'kernel.oom_kill.limit'
+      AND k.exit_code IS NULL AND e.time - k.time BETWEEN 0 AND 600000000000)
+  GROUP BY death, fact
 ),
 -- Somebody deleted it before anybody would have been evicted for its silence: it may have come back, and its machine may have
 -- been switched off for that. Pods of a node that is gone are collected within two minutes.
@@ -90,7 +99,8 @@ spoke AS (
   WHERE r.signal = 'k8s.node.not_ready' AND r.via = 'node' AND r.actor = 'kubelet' AND r.lag_s BETWEEN -60 AND 3600 AND s.fact IS NULL
 )
 SELECT e.death, s.fact AS cause, e.fact AS effect,
-  CASE WHEN t.fact IS NOT NULL OR a.death IS NOT NULL THEN 'guess' WHEN k.death IS NOT NULL OR c.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
+  CASE WHEN t.fact IS NOT NULL AND NOT t.late OR a.death IS NOT NULL THEN 'guess'
+    WHEN k.death IS NOT NULL OR c.death IS NOT NULL OR t.late THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
 FROM evicted e
 LEFT JOIN complained c ON c.death = e.death
 LEFT JOIN spoke k ON k.death = e.death
@@ -103,7 +113,8 @@ UNION ALL
 -- Evicted for a taint that nobody saw: most are set for silent nodes. When a node falls silent, its controller tells
 -- that of each pod on it: where the taint manager's own Event is there and that one is not, somebody set another taint.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN s.death IS NULL OR a.death IS NOT NULL THEN 'guess' WHEN k.death IS NOT NULL OR c.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
+  CASE WHEN s.death IS NULL OR a.death IS NOT NULL THEN 'guess'
+    WHEN k.death IS NOT NULL OR c.death IS NOT NULL OR t.late THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
 FROM evicted e
 LEFT JOIN complained c ON c.death = e.death
 LEFT JOIN spoke k ON k.death = e.death
@@ -119,7 +130,7 @@ LEFT JOIN deaths d ON d.death = e.death AND d.node_ready
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'k8s.pod.evicted.taint' AND actor IS NOT NULL) told
   ON told.death = e.death
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'k8s.pod.node_lost') lost ON lost.death = e.death
-WHERE t.fact IS NULL AND d.death IS NULL AND (s.death IS NOT NULL OR told.death IS NULL OR lost.death IS NOT NULL)
+WHERE (t.fact IS NULL OR t.late) AND d.death IS NULL AND (s.death IS NOT NULL OR told.death IS NULL OR lost.death IS NOT NULL)
 UNION ALL
 -- A node that somebody took out of service had not fallen silent. The taint manager's later
 -- eviction says that the pod was on it still.

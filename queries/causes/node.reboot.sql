@@ -51,6 +51,8 @@ LEFT JOIN (SELECT death, MAX(time) AS time FROM links WHERE signal = 'node.power
 LEFT JOIN (SELECT DISTINCT k.death FROM links k
            LEFT JOIN links s ON s.death = k.death
              AND s.signal IN ('k8s.pod.node_shutdown', 'k8s.node.shutdown', 'node.rebooting', 'node.powering_off')
+             -- Its kubelet says that a machine shuts down before it stops the first pod for that; others say so later.
+             AND s.time <= k.time_hi + CASE WHEN s.source_kind = 'kubernetes' THEN 5000000000 ELSE 90000000000 END
            WHERE k.signal = 'k8s.container.killing' AND k.via = 'pod' AND k.mode = 'killed' AND s.fact IS NULL) asked
   ON asked.death = u.death
 WHERE u.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) AND COALESCE(u.reason, '') <> 'OOMKilled' OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))

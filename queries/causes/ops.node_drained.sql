@@ -18,6 +18,15 @@ WITH single AS (
   SELECT e.death, e.fact FROM links e
   LEFT JOIN links k ON k.death = e.death AND k.record = e.record AND k.signal = 'k8s.pod.drained_by_kubectl'
   WHERE e.signal = 'k8s.pod.evicted_by_user' AND e.via = 'pod' AND e.node_open IS NULL AND (k.fact IS NULL OR e.node_never_closed)
+),
+-- A node is tainted, as out of service, so that what was lost on it is cleared away: its controller had told of the pod
+-- that it was out of reach, and the node had not answered again.
+out_of_reach AS (
+  SELECT DISTINCT c.death, c.fact FROM links c
+  JOIN links p ON p.death = c.death AND p.signal = 'k8s.pod.node_lost' AND p.via = 'pod' AND p.time < c.time
+  LEFT JOIN links back ON back.death = c.death AND back.signal = 'k8s.node.ready' AND back.via = 'node'
+    AND back.time > p.time AND back.time_hi < c.time
+  WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node' AND back.fact IS NULL
 )
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN e.signal = 'k8s.pod.evicted_by_user' AND e.node_open IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
@@ -74,8 +83,9 @@ UNION ALL
 -- Tainting is draining, too. Whoever cannot stand the taint goes at once; who stands it for a
 -- while goes later, and then another taint may be why.
 SELECT c.death, c.fact AS cause, e.fact AS effect,
-  CASE WHEN c.time_hi - 600000000000 >= c.time THEN 'guess' WHEN e.time - c.time < 10000000000 THEN 'asserted' ELSE 'inferred' END AS edge, 'act' AS role
+  CASE WHEN c.time_hi - 600000000000 >= c.time OR out.death IS NOT NULL THEN 'guess' WHEN e.time - c.time < 10000000000 THEN 'asserted' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links c
+LEFT JOIN out_of_reach out ON out.death = c.death AND out.fact = c.fact
 JOIN links e ON e.death = c.death AND e.via = 'pod'
   AND e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller')
   AND e.time_hi >= c.time - 5000000000 AND e.time - c.time < 3600000000000
@@ -85,7 +95,8 @@ UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN c.dated THEN 'asserted' ELSE 'guess' END AS edge, 'act' AS role
 FROM links e
-JOIN (SELECT e.death, e.fact, bool_or(c.time_hi - 600000000000 < c.time) AS dated FROM links c
+JOIN (SELECT e.death, e.fact, bool_or(c.time_hi - 600000000000 < c.time AND out.fact IS NULL) AS dated FROM links c
+      LEFT JOIN out_of_reach out ON out.death = c.death AND out.fact = c.fact
       JOIN links e ON e.death = c.death AND e.via = 'pod'
         AND e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller')
         AND e.time_hi >= c.time - 5000000000 AND e.time - c.time < 3600000000000

@@ -238,8 +238,14 @@ fn boots(graph: &mut EntityGraph) {
     let down = DOWN.map(|signal| symbols.find(signal));
     // When each fell silent last, and when it was heard of again.
     let mut silent: HashMap<Symbol, (Nanos, Option<Nanos>)> = HashMap::new();
+    // When each said that it shuts down.
+    let mut announced: HashSet<(Symbol, Nanos)> = HashSet::new();
+    let shutdown = symbols.find("k8s.node.shutdown");
     for fact in graph.facts.iter_mut().filter(|fact| fact.node.is_some()) {
         let signal = Some(fact.signal);
+        if signal == shutdown && fact.onset == fact.time.lo {
+            announced.insert((fact.node, fact.onset));
+        }
         if down.contains(&signal) {
             let stretch = silent.entry(fact.node).or_insert((fact.onset, None));
             if stretch.1.is_some() {
@@ -256,7 +262,9 @@ fn boots(graph: &mut EntityGraph) {
                 // It is told of with the first words of a node that is up again.
                 .filter(|(_, again)| again.is_none_or(|again| again >= unnoticed))
                 .map(|(fell, _)| *fell);
-            fact.onset = match fell.map(|fell| fell.min(unnoticed)) {
+            // A node that said when it shuts down was up until then.
+            let said = fell.filter(|fell| announced.contains(&(fact.node, *fell)));
+            fact.onset = match said.or(fell.map(|fell| fell.min(unnoticed))) {
                 Some(down) if fact.time.lo.saturating_sub(down) < BOOT => down,
                 down => fact.onset.max(down.unwrap_or(unnoticed)),
             };
@@ -279,6 +287,11 @@ fn lag(event: &Event, signal: &str, usual: Nanos) -> Nanos {
     ];
     // The stretch between two scrapes says when, the exporter's own pause included.
     if event.fact.starts_with("metric.gpu.") {
+        return 0;
+    }
+    // A kubelet says that its machine shuts down before it stops the first pod for that.
+    let by_kubelet = event.fact == "k8s.event" || event.attribute("program") == Some("kubelet");
+    if signal == "k8s.node.shutdown" && by_kubelet {
         return 0;
     }
     if event.fact == "k8s.node.boot_changed" {
