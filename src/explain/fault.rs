@@ -14,6 +14,7 @@ use whathappened_model::time::{Nanos, SECOND};
 use super::candidate::{Candidate, Step};
 use super::edge::{Kind, Role};
 use super::gang::{Finding, NO_RUN};
+use super::given_up::was_given_up;
 use super::rule::Rule;
 use crate::answer::Level;
 
@@ -35,7 +36,7 @@ pub(super) fn faults(
     // One record may have several meanings: that of the rule furthest upstream counts.
     let mut meant: BTreeMap<EventId, (usize, usize)> = BTreeMap::new();
     for (number, fact) in graph.facts.iter().enumerate() {
-        if !graph.is_of_machine(fact) {
+        if !graph.is_of_machine(fact) || was_given_up(graph, fact) {
             continue;
         }
         let asked = asked || is_down(graph, number, fact);

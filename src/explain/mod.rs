@@ -15,6 +15,7 @@ pub mod engine;
 pub mod examples;
 mod fault;
 pub mod gang;
+mod given_up;
 mod last_straw;
 mod misspelt;
 mod namesakes;
