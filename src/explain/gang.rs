@@ -297,6 +297,8 @@ impl Grouping<'_> {
             left.retain(|other| !victims.contains(other) && !collateral.contains(other));
             // What went on after it had been made smaller, and then failed, did not fail of that.
             let trimmed = !left.is_empty() && self.was_trimmed(primary);
+            // Nor did a Job whose time was up while it had tries left fail of the one that it was to try again.
+            let retried = self.was_retried(primary, &left);
             let earliest = victims
                 .iter()
                 .map(|death| self.stamp(*death))
@@ -329,7 +331,7 @@ impl Grouping<'_> {
                 first,
                 victims,
                 collateral,
-                recovered: trimmed,
+                recovered: trimmed || retried,
                 follows: broke && later(primary),
             });
         }
@@ -435,6 +437,25 @@ impl Grouping<'_> {
             Root::Pod(_) => None,
         });
         changed && wanted.is_some_and(|wanted| wanted > 0)
+    }
+
+    /// Whether a member of a Job failed, and what stopped the others was that the Job's time was up: it would have tried
+    /// that member again.
+    fn was_retried(&self, primary: usize, others: &[usize]) -> bool {
+        self.exited(primary)
+            && !self.is_out_of_time(primary)
+            && others.iter().any(|other| self.is_out_of_time(*other))
+    }
+
+    /// Whether a member was stopped because its Job's time was up; a batch system also stops those who wait in vain.
+    fn is_out_of_time(&self, death: usize) -> bool {
+        let root = self.best(death).map(|best| best.root());
+        let root = root.and_then(|root| self.graph.facts.get(root));
+        root.is_some_and(|root| {
+            let job = self.graph.workloads.get(root.workload as usize);
+            self.graph.name(root.signal) == "k8s.workload.deadline"
+                && job.is_some_and(|job| self.graph.name(job.kind) == "Job")
+        })
     }
 
     /// Whether a member says that it could not reach another any more.
@@ -667,7 +688,8 @@ impl Grouping<'_> {
                 || self.was_trimmed(primary) && after > CLOCKS);
         let unmoved = self.is_unmoved(primary, death, after);
         let by_somebody = self.waits(primary) && self.was_taken(death);
-        let apart = of_its_own || unmoved || by_somebody;
+        let out_of_time = self.exited(primary) && self.is_out_of_time(death);
+        let apart = of_its_own || unmoved || by_somebody || out_of_time;
         one.time.hi > start && (after <= TEARDOWN || !own_cause) && !apart
     }
 }
