@@ -446,6 +446,10 @@ impl<'a> Bounds<'a> {
         if is_sure && edge.role != Role::Act && cause.is_some_and(|fact| self.is_survived(fact)) {
             return Kind::Guess;
         }
+        // Of what a machine wrote at a time that nobody knows, nothing says that it was then.
+        if is_sure && cause.is_some_and(|fact| is_of_machine(fact) && fact.time.hi == Nanos::MAX) {
+            return Kind::Guess;
+        }
         let of_machine = cause.filter(|fact| is_of_machine(fact));
         // A machine that is taken away for it is taken from all.
         if is_sure

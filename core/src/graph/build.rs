@@ -12,9 +12,9 @@ use super::announcements;
 use super::identity::{Pods, Workloads};
 use super::{
     EntityGraph, Exit, Fact, NO, NodeInstances, Phase, Task, TaskKind, Topology, Workload, clocks,
-    collection, collectives, deletion, gpu_repeats, instance, job, killed_process, last_line,
-    learn, log_level, lone_log, mismatch, node_folder, node_instance, pace, parent, pod_log,
-    progress, remade, rows, scheduling, tagged, undated, version_diff, vm_log, witness,
+    clusters, collection, collectives, deletion, gpu_repeats, instance, job, killed_process,
+    last_line, learn, log_level, lone_log, mismatch, node_folder, node_instance, pace, parent,
+    pod_log, progress, remade, rows, scheduling, tagged, undated, version_diff, vm_log, witness,
     workload_names,
 };
 use crate::evidence::{Evidence, Row, SpillError};
@@ -107,6 +107,7 @@ pub(super) fn build(
             continue;
         }
         learn::event(&event, pod, &mut symbols, &mut pods, &mut workloads);
+        clusters::note(&event, &mut symbols, pods.all.get_mut(pod as usize));
         collections.extend(collection::of(&event, number, &mut symbols));
         progress::note(&event, number, pods.all.get_mut(pod as usize));
         gpus.note(number, &event);
@@ -355,6 +356,7 @@ fn facts_of(
             instance: symbols.optional(event.entities.instance.as_deref()),
             phase: Phase::parse(event.attribute("phase")),
             operation: symbols.optional(event.attribute("event_id")),
+            cluster: clusters::of(event, symbols),
             places: symbols.optional(event.attribute("places")),
             pool: symbols.optional(pool.as_deref()),
             due: due(event),

@@ -5,6 +5,7 @@ mod announcements;
 mod build;
 mod claims;
 mod clocks;
+mod clusters;
 mod collection;
 mod collectives;
 mod cordon;
@@ -46,6 +47,7 @@ mod witness;
 mod workload;
 mod workload_names;
 
+pub use clusters::is_elsewhere;
 pub use cordon::Cordons;
 pub use fact::{Fact, NO, Phase};
 pub use instance::{InstanceChange, InstanceRecord, instance_group};

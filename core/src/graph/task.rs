@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use whathappened_model::event::EventId;
+use whathappened_model::event::{EventId, SourceKind};
 use whathappened_model::object::ObjectBody;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -70,6 +70,8 @@ pub struct Task {
     pub zone: Symbol,
     /// Further machines that a batch job was on.
     pub more_nodes: Vec<Symbol>,
+    /// What its sources call the cluster that it is in, in order.
+    pub clusters: Vec<(SourceKind, Symbol)>,
     /// When it was made.
     pub created: Option<Stamp>,
     /// When it was bound to its node.
@@ -280,6 +282,7 @@ impl Task {
             node: Symbol::NONE,
             zone: Symbol::NONE,
             more_nodes: Vec::new(),
+            clusters: Vec::new(),
             created: None,
             bound: None,
             started: None,

@@ -5,7 +5,7 @@ use whathappened_model::time::{Nanos, SECOND};
 use super::ECHO;
 use super::index::Index;
 use crate::death::Death;
-use crate::graph::{EntityGraph, Fact, Phase, Task, TaskKind};
+use crate::graph::{EntityGraph, Fact, Phase, Task, TaskKind, is_elsewhere};
 use crate::lifecycle::Mode;
 use crate::symbols::Symbol;
 
@@ -78,7 +78,9 @@ impl Tenure<'_> {
     /// machine, a state overlaps it, and both may be told somewhat late. What is
     /// told of another instance of the same name never does.
     pub(super) fn holds(&self, fact: &Fact, death: &Death) -> bool {
-        if fact.instance.is_some() && Some(fact.instance) != self.instance {
+        if fact.instance.is_some() && Some(fact.instance) != self.instance
+            || is_elsewhere(self.pod, fact)
+        {
             return false;
         }
         if self.is_of_cloud(fact) && (self.another_was_lost(death) || self.went_on_after(fact)) {
