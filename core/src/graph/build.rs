@@ -56,7 +56,7 @@ pub(super) fn build(
     learn::objects(&evidence.objects, &mut symbols, &mut pods, &mut workloads);
     workload_names::in_time_order(&evidence, &mut symbols, &mut workloads)?;
     let mut pod_of_row = rows::pods(&evidence, &symbols, &mut pods);
-    let years = undated::Years::of(&evidence);
+    let years = undated::Years::of(&evidence)?;
 
     let telling = evidence.rows().iter().filter(|row| row.tells).count();
     let mut facts = Vec::with_capacity(telling);
@@ -76,7 +76,7 @@ pub(super) fn build(
             continue;
         }
         let (row, mut event) = evidence.body(number)?;
-        years.place(&mut event);
+        years.place(number, &mut event);
         let inferred = event.attribute("time_inferred");
         if event.fact == "node.log" && matches!(inferred, Some("year" | "zone")) {
             zoneless.insert(number);

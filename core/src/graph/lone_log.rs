@@ -126,7 +126,7 @@ impl Lines<'_> {
             return Ok(None);
         }
         let (_, mut event): (_, Event) = self.evidence.body(number)?;
-        self.years.place(&mut event);
+        self.years.place(number, &mut event);
         job::forget_others(&mut event);
         learn::event(&event, task, self.symbols, self.pods, self.workloads);
         progress::note(&event, number, self.pods.all.get_mut(task as usize));
