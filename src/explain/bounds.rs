@@ -375,7 +375,10 @@ impl<'a> Bounds<'a> {
         let Some(cause) = self.graph.facts.get(edge.cause) else {
             return false;
         };
-        if self.is_quoted(cause) || self.is_end_of_loop(cause) {
+        if self.is_quoted(cause)
+            || self.is_end_of_loop(cause)
+            || edge.effect.is_none() && self.is_anothers(cause)
+        {
             return false;
         }
         let too_late = |since: Nanos| cause.onset > since.saturating_add(CLOCKS);
@@ -499,6 +502,14 @@ impl<'a> Bounds<'a> {
             && self.requests.namesakes.contains(&fact.node)
     }
 
+    /// Whether a device failed that another pod had.
+    fn is_anothers(&self, fault: &Fact) -> bool {
+        let own = self.graph.pods.get(self.death.pod as usize);
+        is_of_machine(fault)
+            && fault.holder.is_some()
+            && own.is_some_and(|own| own.name != fault.holder)
+    }
+
     /// Whether a GPU failed that another run on the machine may have had, and the program says nothing of one.
     fn is_perhaps_anothers(&self, fault: &Fact) -> bool {
         let spoke = &self.requests.failed_by_device;
@@ -507,6 +518,7 @@ impl<'a> Bounds<'a> {
         // A test of the machine fails by whatever is wrong with any of its GPUs.
         signal.starts_with("gpu.")
             && !signal.starts_with("gpu.test")
+            && !fault.holder.is_some()
             && !spoke.contains(&self.death.pod)
             && tenants.are_several(self.graph, self.death.pod, fault)
     }

@@ -356,6 +356,7 @@ fn facts_of(
             instance: symbols.optional(event.entities.instance.as_deref()),
             phase: Phase::parse(event.attribute("phase")),
             operation: symbols.optional(event.attribute("event_id")),
+            holder: symbols.optional(event.attribute("held_by")),
             cluster: clusters::of(event, symbols),
             places: symbols.optional(event.attribute("places")),
             pool: symbols.optional(pool.as_deref()),

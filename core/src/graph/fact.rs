@@ -80,6 +80,8 @@ pub struct Fact {
     pub operation: Symbol,
     /// Regions and zones that it is about, in one spelling, parted by spaces.
     pub places: Symbol,
+    /// The pod that had the device that it is about, by name.
+    pub holder: Symbol,
     /// What its source calls the cluster that it is from.
     pub cluster: Symbol,
     /// The node pool or group of machines that it is about: `cluster/pool`, in lower case.

@@ -200,6 +200,7 @@ impl Fact {
             phase: super::Phase::Untold,
             operation: Symbol::NONE,
             places: Symbol::NONE,
+            holder: Symbol::NONE,
             cluster: Symbol::NONE,
             pool: Symbol::NONE,
             due: None,

@@ -284,10 +284,14 @@ fn place(event: &mut Event, labels: &Labels) {
     let uuid = label(labels, "UUID").or_else(|| label(labels, "uuid"));
     event.set_attribute("gpu_uuid", uuid);
     event.set_attribute("gpu_pci", label(labels, "pci_bus_id").map(pci::normal));
-    // Without `exported_` it may be the exporter's own pod.
-    if let Some(pod) = label(labels, "exported_pod") {
-        event.set_attribute("held_by", Some(pod));
-    }
+    event.set_attribute("held_by", holder(labels));
+}
+
+/// The pod that has the GPU. Without `exported_` the label may as well be of the exporter's own pod.
+fn holder(labels: &Labels) -> Option<&str> {
+    let is_exporter = |name: &str| name.contains("dcgm") || name.contains("exporter");
+    let own = || label(labels, "pod").filter(|pod| !is_exporter(pod));
+    label(labels, "exported_pod").or_else(own)
 }
 
 #[cfg(test)]
