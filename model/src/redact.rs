@@ -53,7 +53,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use regex::Regex;
 
-pub use fields::{arguments, body, fact, observation, value};
+pub use fields::{arguments, body, fact, observation, value, version};
 use forms::{SecretForm, SecretShape};
 use key_words::KEYS;
 use keyed::Keys;
@@ -65,7 +65,7 @@ pub const MASK: &str = "[redacted]";
 
 /// Which rules these are: it grows with them, so that what was kept under fewer of
 /// them is known.
-pub const RULES: i64 = 7;
+pub const RULES: i64 = 8;
 
 /// What to try where a hint is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,6 +209,13 @@ pub fn pieces<'t>(text: &'t str, seams: &[Range<usize>]) -> Cow<'t, str> {
     masked(text, found)
 }
 
+/// Where the secrets of a text are.
+fn found(text: &str) -> Vec<Range<usize>> {
+    let found = PATTERNS.as_ref().map(|patterns| patterns.all(text));
+    let found = found.into_iter().flatten();
+    found.map(|(range, _)| range).collect()
+}
+
 fn masked(text: &str, found: Vec<SecretSpan>) -> Cow<'_, str> {
     if found.is_empty() {
         return Cow::Borrowed(text);
@@ -236,6 +243,18 @@ impl Patterns {
         views::of(text, &hints, &mut |view| {
             for (secret, _) in self.plain(&view.text, &mut Hints::of("")) {
                 more.extend(view.in_record(secret));
+            }
+            // What is encoded may be dressed, or the words of a command.
+            let mut within = |inner: &TextView| {
+                for (secret, _) in self.plain(&inner.text, &mut Hints::of("")) {
+                    for part in inner.in_record(secret) {
+                        more.extend(view.in_record(part));
+                    }
+                }
+            };
+            words::numbered(&view.text, &mut within);
+            if let Some(inner) = dressed::undressed(&view.text) {
+                within(&inner);
             }
         });
         if !more.is_empty() {

@@ -75,6 +75,17 @@ pub(super) const FORMS: &[SecretForm] = &[
         &["form-data; name="],
         r#"^(?i:form-data;[ \t]+name)=\\*["'][^"'\\\n]{0,60}(?i:passw|pwd|secret|token|api_?key)[^"'\\\n]{0,60}\\*["'](?:\s|\\+[rn])+([^\s"'\\-][^\s"'\\]*)"#,
     ),
+    // What a client of mail or files shows of what it sends; only capitals are commands.
+    mixed(
+        &[" login "],
+        r#"^ LOGIN[ \t]+\\*"?[^\s"'\\]{1,80}\\*"?[ \t]+\\*"?([^\s"'\\]{6,})"#,
+    ),
+    mixed(&["> pass "], r#"^>[ \t]PASS[ \t]+([^\s"'\\/.]{6,})"#),
+    // What makes a client of an API.
+    mixed(
+        &["client(\"", "client('", "client(\\"],
+        r#"^(?i:client)\(\\*["']([A-Za-z0-9_-]{32,})\\*["']"#,
+    ),
     // Queries.
     mixed(
         &["?key=", "&key=", "u0026key="],

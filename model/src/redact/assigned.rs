@@ -24,6 +24,10 @@ pub(super) fn assigned(
     if let Some(value) = behind_type(text, from) {
         return value_at(text, value, rule, (key.0, "="), harmless);
     }
+    // `Secret("…")`, or a line that ends behind the sign: what comes before the quote tells nothing.
+    if let Some(value) = behind_call(text, from).or_else(|| quoted_line(text, from)) {
+        return value_at(text, value, rule, (key.0, "="), harmless);
+    }
     // The lines below are told by a rule of their own.
     if behind > from && matches!(text[behind..].trim_end(), "|" | ">" | "|-" | ">-" | "|+") {
         return None;
@@ -68,7 +72,8 @@ fn value_at(
     }
     let mut value = value::at(text, from);
     let has_value_s_key = between.contains('{');
-    if (between.ends_with('(') || has_value_s_key) && !value.is_quoted {
+    let opens_call = between.contains("Some(") || between.ends_with('(');
+    if (opens_call || has_value_s_key) && !value.is_quoted {
         return None;
     }
     // `{"token":{"value":"the"}}` may be one of a text.
@@ -161,6 +166,56 @@ fn behind_type(text: &str, from: usize) -> Option<usize> {
     let sign = name.strip_prefix(" = ")?.trim_start_matches(['b', 'r']);
     let is_value = name.len() < rest.len() && sign.starts_with(['"', '\'', '\\']);
     is_value.then(|| text.len() - sign.len())
+}
+
+/// Where the quote of a value is that stands in what hides it: `Secret("…")`, `SecretStr(b'…')`.
+fn behind_call(text: &str, from: usize) -> Option<usize> {
+    let rest = text.get(from..)?;
+    let name = |letter: char| letter.is_ascii_alphanumeric() || "_:.".contains(letter);
+    let inner = rest.trim_start_matches(name);
+    if !rest.starts_with(|letter: char| letter.is_ascii_uppercase()) {
+        return None;
+    }
+    let quote = behind_line_ends(inner.strip_prefix('(')?);
+    let sign = quote.trim_start_matches(['b', 'r']);
+    (value::quote(sign, 0).is_some()).then(|| text.len() - sign.len())
+}
+
+/// Where the quote of a value is that stands on the line below its key, unless it is a key
+/// itself.
+fn quoted_line(text: &str, from: usize) -> Option<usize> {
+    let rest = text.get(from..)?;
+    let next = behind_line_ends(rest);
+    let at = text.len() - next.len();
+    if next.len() == rest.len() || value::quote(text, at).is_none() {
+        return None;
+    }
+    let range = value::at(text, at).range;
+    let end = range.end;
+    // A sentence below is none.
+    if text[range].contains(char::is_whitespace) {
+        return None;
+    }
+    let behind = text[end..]
+        .trim_start_matches(['\\', '"', '\''])
+        .trim_start();
+    (!behind.starts_with(':')).then_some(at)
+}
+
+/// A text without the ends of lines, and spaces, that it begins with, as they are or as JSON
+/// writes them.
+fn behind_line_ends(text: &str) -> &str {
+    let mut rest = text;
+    loop {
+        let next = rest.trim_start();
+        let name = next.trim_start_matches('\\');
+        let is_end = name.len() < next.len() && name.starts_with(['n', 'r', 't']);
+        match is_end {
+            // The sign behind so many backslashes.
+            true => rest = &name[1..],
+            false => return next,
+        }
+    }
 }
 
 /// Where the last value ends that a key has: in a list there may be several, and what

@@ -39,6 +39,10 @@ pub(super) struct Beside {
     earlier: Regex,
     /// `value="…" name="`, which a name follows.
     attribute: Regex,
+    /// `value: … name: ` in lines of YAML, or in one.
+    yaml: Regex,
+    /// `{password,"`, from behind the word up to the quote.
+    tuple: Regex,
 }
 
 impl Beside {
@@ -56,6 +60,10 @@ impl Beside {
             attribute: regex(
                 r#"\bvalue\s*=\s*\\*["']([^"'\\<>]{1,300})\\*["']\s+(?i:name|key|id)\s*=\s*\\*["']$"#,
             )?,
+            yaml: regex(
+                r#"(?:^|[\s"-]|\\n)value:[ \t]+(?:\\*["'])?([^\s"'\\]{1,300})\\*["']?(?:(?:[ \t]*(?:\n|\\+n))+[ \t]*|([ \t]+))(?:name|key):[ \t]+\\*["']?$"#,
+            )?,
+            tuple: regex(r#"^[A-Za-z0-9_]{0,24}\s*,\s*(?:<<)?(\\*["'])"#)?,
         })
     }
 
@@ -73,6 +81,13 @@ impl Beside {
             .then(|| self.pair(text, name, key.end));
         if let Some(second) = pair.flatten() {
             return Some(second);
+        }
+        if name.ends_with('{')
+            && let Some(quote) = self.tuple.captures(rest).and_then(|found| found.get(1))
+        {
+            let range = value::at(text, key.end + quote.start()).range;
+            let behind = text[range.end..].trim_start_matches(['"', '\'', '\\']);
+            return behind.starts_with(['}', '>']).then_some(range);
         }
         // Most keys end otherwise, and patterns cost more than this.
         let behind = rest
@@ -124,6 +139,17 @@ impl Beside {
             return Some(from + value.start()..from + value.end());
         }
         // Cheap for all that stands elsewhere.
+        let line = name
+            .trim_end_matches(['"', '\'', '\\'])
+            .trim_end_matches([' ', '\t']);
+        if (line.ends_with("name:") || line.ends_with("key:"))
+            && let Some(found) = self.yaml.captures(name)
+        {
+            let value = found.get(1)?;
+            // In one line a sentence may say so, too.
+            let is_field = found.get(2).is_none() || value::is_strong(value.as_str(), 6);
+            return is_field.then(|| from + value.start()..from + value.end());
+        }
         let key = name
             .strip_suffix(['"', '\''])?
             .trim_end_matches([' ', ':', '\\']);

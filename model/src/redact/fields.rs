@@ -159,7 +159,7 @@ fn name(text: &mut String) {
 }
 
 /// Takes secrets out of a version of an object.
-fn version(version: &mut ObjectVersion) {
+pub fn version(version: &mut ObjectVersion) {
     if let Some(by) = &mut version.by {
         replace(by);
     }

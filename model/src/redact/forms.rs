@@ -74,7 +74,7 @@ pub(super) const FORMS: &[SecretForm] = &[
     ),
     inside(
         &["authorization"],
-        r#"^(?i:authorization)\\*["']?\s*[:=]\s*\[?\s*\\*["']?(?:(?i:basic|bearer|token|digest|apikey|key|negotiate|aws4-hmac-sha256|sharedkey|sso-key|splunk|geniekey|ntlm|oauth|hawk|signature|bot|apitoken)\s+([^\r\n"'\\]{4,})|([^\s"',;\\]{8,}))"#,
+        r#"^(?i:authorization)\\*["']?\s*[:=]\s*\[?\s*\\*["']?(?:(?i:basic|bearer|token|digest|apikey|key|negotiate|aws4-hmac-sha256|sharedkey|sso-key|splunk|geniekey|ntlm|oauth|hawk|signature|bot|apitoken)\s+((?:[A-Za-z0-9_]{1,60}=\\*"[^"\\\r\n]{0,800}\\*"(?:,\s*)?)+|[^\r\n"'\\]{4,})|([^\s"',;\\]{8,}))"#,
     ),
     inside(
         &["cookie:", "cookie\"", "cookie\\", "cookie="],
@@ -85,6 +85,13 @@ pub(super) const FORMS: &[SecretForm] = &[
         &["response=\"", "response=\\"],
         r#"^(?i:response)=\\*"([0-9a-fA-F]{32,128})\\*""#,
     ),
+    SecretForm {
+        needs: SecretShape::BothCases,
+        ..inside(
+            &["private-token"],
+            r#"^(?i:private-token)\\*["']?\s*[:=]\s*\\*["']?([A-Za-z0-9_-]{20,})"#,
+        )
+    },
     inside(&["ssws "], r"^(?i:ssws)\s+([A-Za-z0-9_-]{20,})"),
     // Cloud providers.
     word(

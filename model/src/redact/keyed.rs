@@ -48,12 +48,14 @@ impl Keys {
         let regex = |pattern: &str| Regex::new(pattern).ok();
         Some(Self {
             between: regex(key!(
-                r#"(\\*["'])?\]?\s*(?:=>|:=|[:=]|%3[DdAa])[ \t]*(?:\[\s*|Some\(|string\(\d+\)[ \t]*|\{\s*\\*["'](?i:value|plaintext|string)\\*["']\s*:\s*)?"#
+                r#"(\\*["'])?\]?\s*(?:=>|:=|::[ \t]|[:=]|%3[DdAa])[ \t]*(?:\[\s*|Some\((?:\s|\\+n)*|string\(\d+\)[ \t]*|\{\s*\\*["'](?i:value|plaintext|string)\\*["']\s*:\s*)?"#
             ))?,
             pair: regex(
-                r#"^[A-Za-z]{0,40}([_-]\w{1,80})?(?:\\*["']?\s*,\s*\\*"(?:v|[A-Za-z]{0,20}V)alue\\*"\s*:\s*|\\*["']\s+value\s*=\s*|\\*["']?(?:[ \t]*(?:\n|\\+n))+\s*value:[ \t]*|\\*["']?(?:[ \t]+|\s*,\s*)(value:)[ \t]+)"#,
+                r#"^[A-Za-z]{0,40}([_-]\w{1,80})?(?:\\*["']?\s*,\s*\\*"(?:v|[A-Za-z]{0,20}V)alue\\*"\s*:\s*|\\*["']\s+value\s*=\s*|\\*["']?(?:[ \t]*(?:#[^\n"\\]{0,200})?(?:\n|\\+n))+\s*value:[ \t]*|\\*["']?(?:[ \t]+(?:#[^\n"\\]{0,80}?[ \t])?[ \t]*|\s*,\s*)(value:)[ \t]+)"#,
             )?,
-            argument: regex(key!(r#"(?:[ \t]+|\\*["']\s*,\s*|\s*(?:\n|\\n)\s*-\s+)"#))?,
+            argument: regex(key!(
+                r#"(?:([ \t]*(?:\n|\\+n)[ \t]+|[ \t]+-[ \t]+)|[ \t]+|\\*["']\s*,(?:\s|\\+[nrt])*|\s*(?:\n|\\n)\s*-\s+)"#
+            ))?,
             sentence: regex(
                 r#"^(?i)(?:\s+(?:for|of|to)\s+(?:(?:key|user|account|host)\s+)?(?:\\*'[^'\n]{1,200}'|\\*"[^"\n]{1,200}"|[\w.@/-]+)(?:\s*:)?)?\s+(?:(?:is|was|are|set to|changed to|ist|lautet|est|es|provided|supplied|given|specified|received|=|:)\s*:?\s*)?`?"#,
             )?,
@@ -103,6 +105,11 @@ impl Keys {
         {
             return Some((emitted, MASK.into()));
         }
+        if rest.is_empty()
+            && let Some(secret) = self.beside(text, hint.start..word, rule, &harmless)
+        {
+            return Some(secret);
+        }
         if !follows_key(rest) || in_arn {
             return None;
         }
@@ -137,6 +144,10 @@ impl Keys {
             if let Some(block) = yaml::block(text, from).filter(|_| !elsewhere) {
                 return Some((block, MASK.into()));
             }
+            if let Some((folded, emitted)) = yaml::folded_block(text, from) {
+                let is_secret = !elsewhere && !harmless(emitted) && is_strong(emitted, 6);
+                return is_secret.then(|| (folded, MASK.into()));
+            }
             let value = value::at(text, from);
             // In one line a sentence may say so, too: `token value: x`.
             let is_field = found.get(2).is_none() || is_named(text, hint.start);
@@ -150,11 +161,16 @@ impl Keys {
                 !harmless(value) && is_strong(value, 6) && !value.contains(char::is_whitespace)
             });
         }
-        let argument = self.argument.find(rest);
-        if let Some(argument) = argument.filter(|_| is_option(text, start)) {
-            let value = value::at(text, word + argument.end());
+        // The pattern is tried first: an option may be as long as the text.
+        if self.argument.is_match(rest)
+            && is_option(text, start)
+            && let Some(argument) = self.argument.captures(rest)
+        {
+            let value = value::at(text, word + argument.get(0)?.end());
+            // A line below an option may be what a manual says of it.
+            let is_apart = argument.get(1).is_some();
             return masked(text, value, |value| {
-                !harmless(value) && !value.starts_with('-')
+                !harmless(value) && !value.starts_with('-') && (!is_apart || is_strong(value, 6))
             });
         }
         if rule == Rule::Weak {

@@ -9,6 +9,7 @@
 //! What others say between the lines of a key (several workers write to one stream)
 //! stays, unless it is one word of nothing but letters and digits.
 
+mod tail;
 mod yaml;
 
 use std::borrow::Cow;
@@ -18,6 +19,7 @@ use std::sync::LazyLock;
 use memchr::memmem::{self, Finder};
 
 use super::{MASK, redact};
+use tail::Tail;
 use yaml::SecretLines;
 
 /// A key of 16,384 bits has some 200 lines; more are not taken for one.
@@ -50,8 +52,10 @@ enum Open {
     Machine { lines: usize },
     /// Below `password: |`, whose key is so far in.
     Block { indent: usize, lines: usize },
-    /// Below the name of a value.
+    /// Below the name of a value, and comments below it.
     Name(String),
+    /// Behind what a value should follow.
+    Tail(Tail),
     /// In a Secret of Kubernetes.
     Secret(SecretLines),
 }
@@ -106,6 +110,21 @@ impl Lines {
             }
             Some(Open::Name(name)) => {
                 let hidden = yaml::of_name(text, name);
+                let says_nothing = text.is_empty() || text.trim_start().starts_with('#');
+                if let Some(indent) = yaml::value_block(text) {
+                    self.open = Some(Open::Block { indent, lines: 0 });
+                    return None;
+                }
+                if !says_nothing {
+                    self.open = None;
+                }
+                hidden
+            }
+            Some(Open::Tail(tail)) => {
+                let (hidden, goes_on) = tail.hidden(text);
+                if goes_on {
+                    return hidden;
+                }
                 self.open = None;
                 hidden
             }
@@ -119,14 +138,15 @@ impl Lines {
         };
         if is_machine(text) {
             self.open = Some(Open::Machine { lines: 0 });
-        } else if let Some(next) =
-            opened(text).or_else(|| (bare != text).then(|| opened(bare)).flatten())
+        } else if let Some(next) = opened(text)
+            .or_else(|| (bare != text).then(|| opened(bare)).flatten())
+            .or_else(|| Tail::opened(text).map(Open::Tail))
         {
             // What stands in a key, or in a Secret, begins little else.
             let is_within = match (&self.open, &next) {
                 (Some(Open::Key { .. }), Open::Key { .. }) => false,
                 (Some(Open::Key { .. }), _) => true,
-                (Some(Open::Secret(_)), Open::Name(_) | Open::Rest { .. }) => true,
+                (Some(Open::Secret(_)), Open::Name(_) | Open::Rest { .. } | Open::Tail(_)) => true,
                 (Some(Open::Secret(own)), Open::Secret(next)) => {
                     !own.ends_before(next) && !text.trim_start().starts_with("- ")
                 }

@@ -36,6 +36,19 @@ pub(super) const FORMS: &[SecretForm] = &[
         &["fo1_", "fm1a_", "fm1r_", "fm2_"],
         r"^(f(?:o1|m1[ar]|m2)_[A-Za-z0-9+/=_,-]{40,})",
     ),
+    word(&["sl."], r"^(sl\.(?:u\.)?[A-Za-z0-9_-]{60,})"),
+    // Tokens that only a server reads, and what it signs.
+    word(
+        &[
+            "v1.local.",
+            "v2.local.",
+            "v3.local.",
+            "v4.local.",
+            "v2.public.",
+            "v4.public.",
+        ],
+        r"^(v[1-4]\.(?:local|public)\.[A-Za-z0-9_-]{40,}(?:\.[A-Za-z0-9_-]+)?)",
+    ),
     word(&["v1.0-"], r"^(v1\.0-[a-f0-9]{24}-[a-f0-9]{146})"),
     word(&["hrku-"], r"^(HRKU-[A-Za-z0-9_-]{30,})"),
     word(&["akid"], r"^(AKID[A-Za-z0-9]{32,36})(?:[^A-Za-z0-9]|$)"),

@@ -140,13 +140,18 @@ pub(super) fn of(text: &str, hints: &Hints, see: &mut dyn FnMut(&TextView)) {
     let opens = if hints.is_empty() { b'%' } else { b'[' };
     // In a query a hint of two words has a plus between them.
     let mut queried = 0;
+    if is_query(bytes) {
+        queried = query(text, 0, see);
+    }
     for at in memchr::memchr_iter(b'?', bytes) {
         if at >= queried {
             queried = query(text, at, see);
         }
     }
-    if !hints.is_empty() {
+    if !hints.is_empty() || writes_letters(bytes) {
         escaped(text, see);
+    }
+    if !hints.is_empty() {
         super::words::numbered(text, see);
         if let Some(view) = super::dressed::undressed(text) {
             see(&view);
@@ -170,6 +175,25 @@ pub(super) fn of(text: &str, hints: &Hints, see: &mut dyn FnMut(&TextView)) {
             decoded = encoded(text, decoded..at, see);
         }
     }
+}
+
+/// `labelSelector=a+b`: a query without its address, in which a plus may be a space.
+fn is_query(bytes: &[u8]) -> bool {
+    const LONGEST: usize = 64;
+    let name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
+    let begin = &bytes[..bytes.len().min(LONGEST)];
+    let length = begin.iter().take_while(|byte| name(byte)).count();
+    length > 0 && begin.get(length) == Some(&b'=') && memchr::memchr(b'+', bytes).is_some()
+}
+
+/// Whether a letter is written in digits that needs none: the words that tell of a secret
+/// may be written so.
+fn writes_letters(bytes: &[u8]) -> bool {
+    memchr::memmem::find_iter(bytes, b"\\u00").any(|at| {
+        let digits = bytes.get(at + 4..at + 6).unwrap_or_default();
+        let is_letter = |high: u8| (b'4'..=b'7').contains(&high);
+        digits.first().copied().is_some_and(is_letter)
+    })
 }
 
 /// `%3D`: a sign that is written in hexadecimal digits.

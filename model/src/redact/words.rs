@@ -101,7 +101,8 @@ static NUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Shows the words of a command whose fields are numbered.
 pub(super) fn numbered(text: &str, see: &mut dyn FnMut(&TextView)) {
     let bytes = text.as_bytes();
-    let is_told = memmem::find(bytes, b" a1=").is_some() || memmem::find(bytes, b"argv[").is_some();
+    let any = |sign: &[u8]| memmem::find(bytes, sign).is_some();
+    let is_told = any(b" a1=") || any(b"\ta1=") || any(b"argv[");
     let Some(pattern) = NUMBERED.as_ref().filter(|_| is_told) else {
         return;
     };

@@ -66,6 +66,12 @@ pub(super) fn named<'t>((key, name): (&str, &'t str)) -> Option<&'t str> {
     (is_name && super::super::fields::may_tell(name)).then_some(name)
 }
 
+/// `value: |-` below such a name: the value is on the lines below. Gives how far in it is.
+pub(super) fn value_block(text: &str) -> Option<usize> {
+    let key = text.trim_end_matches(['+', '-']).strip_suffix(['|', '>'])?;
+    (key.trim() == "value:").then(|| indent(text))
+}
+
 /// The value of a line `value: …` below such a name.
 pub(super) fn of_name(text: &str, name: &str) -> Option<Range<usize>> {
     let at = memmem::find(text.as_bytes(), b"value")?;

@@ -1,6 +1,7 @@
 //! How commands, statements, programs and files write a secret; and what looks like that
 //! and stays.
 
+use super::super::fields;
 use super::*;
 
 fn goes(text: &str, secret: &str) {
@@ -236,7 +237,7 @@ fn every_text_of_a_body_goes() {
     body.node_selector.insert("a".to_owned(), secret.to_owned());
     body.node_selector
         .insert("gpu".to_owned(), "a100-80gb".to_owned());
-    super::super::body(&mut body);
+    fields::body(&mut body);
     let shown = serde_json::to_string(&body).unwrap_or_default();
     assert!(!shown.contains("hunter2x"), "{shown}");
     assert!(

@@ -316,3 +316,186 @@ fn values_on_lines_of_their_own_go() {
     ];
     assert_eq!(emitted(&healthy), healthy);
 }
+
+#[test]
+fn what_stands_before_or_below_its_key_goes() {
+    for text in [
+        "- value: pearlBasil25\n  name: DB_PASSWORD",
+        "env: - value: pearlBasil25   name: DB_PASSWORD",
+        r#"{"log":"- value: pearlBasil25\n  name: DB_PASSWORD"}"#,
+        "- name: DB_PASSWORD\n  # the password\n  value: pearlBasil25",
+        "- name: DB_PASSWORD   # the password   value: pearlBasil25",
+        "- name: API_SECRET   value: |-     pearlBasil25 - name: B",
+        "{\n  \"password\":\n    \"pearlBasil25\"\n}",
+        r#"{"log":"{\n  \"password\":\n    \"pearlBasil25\"\n}"}"#,
+        "Args:\n  --user\n  a\n  --password\n  pearlBasil25",
+        r#"{"m":"Args:\n  --password\n  pearlBasil25"}"#,
+        "args: - --user=a - --password - pearlBasil25 - --x",
+        r#"{"m":"[\n  \"--requirepass\",\n  \"pearlBasil25\"\n]"}"#,
+        r#"Db { password: Secret("pearlBasil25") }"#,
+        r#"{"m":"Db { password: Secret(\"pearlBasil25\") }"}"#,
+        "Db {\n  password: Some(\n    \"pearlBasil25\",\n  ),\n}",
+        r#"{"m":"Db {\n  password: Some(\n    \"pearlBasil25\",\n  )"}"#,
+        r#"{password,"pearlBasil25"}"#,
+        r#"{password,<<"pearlBasil25">>}"#,
+        "userPassword:: cGVhcmxCYXNpbDI1",
+        "type=EXECVE\targc=3\ta0=\"mysql\"\ta1=\"--password\"\ta2=\"pearlBasil25\"",
+        r#"{"\u0070assword":"pearlBasil25"}"#,
+        "a1 LOGIN bob pearlBasil25",
+        "> PASS pearlBasil25",
+    ] {
+        let secret = if text.contains("::") {
+            "cGVhcmxCYXNpbDI1"
+        } else {
+            "pearlBasil25"
+        };
+        goes(text, secret);
+    }
+}
+
+#[test]
+fn headers_and_tokens_go_whole() {
+    let long = "P84pzjTPQblkgWa6NHAEU88vexLUCjJK3Pu2tjrTQ69GlxDZxf0Q-yI38qa_PCGfIa98acNH";
+    for (before, after) in [
+        ("read sl.u.", " from disk"),
+        ("v4.local.", ""),
+        ("v2.public.", " end"),
+    ] {
+        goes(&format!("{before}{long}{after}"), &long[long.len() - 20..]);
+    }
+    for text in [
+        r#"Authorization: OAuth oauth_token="X0sBx5IVb7BOw42N6iF0D172w36", oauth_nonce="1""#,
+        r#"{"h":"Authorization: OAuth oauth_token=\"X0sBx5IVb7BOw42N6iF0D172w36\", oauth_nonce=\"1\""}"#,
+    ] {
+        goes(text, "X0sBx5IVb7BOw42N6iF0D172w36");
+    }
+    goes(
+        "PRIVATE-TOKEN: XEpaanaypYWDeNvnAxMR",
+        "XEpaanaypYWDeNvnAxMR",
+    );
+    goes(
+        r#"cohere.Client("1U1PKLhC41Qi78ANKxLSoKDRHmQaA8dmW0EqJjxI")"#,
+        "1U1PKLhC41Qi78ANKxLSoKDRHmQaA8dmW0EqJjxI",
+    );
+}
+
+/// A plus is a space in what follows the address of a request, which an audit record keeps
+/// by itself.
+#[test]
+fn a_query_without_its_address_is_read_with_spaces() {
+    for text in [
+        "labelSelector=the+password+for+bob+is+pearlBasil25.",
+        "labelSelector=sshpass+-ppearlBasil25+ssh+h",
+        "labelSelector=mysql+-uroot+-ppearlBasil25+-h+db",
+        "labelSelector=snmp-server+community+pearlBasil25+RO",
+        "labelSelector=argv%5B3%5D%3D%22--password%22+argv%5B4%5D%3D%22pearlBasil25%22",
+        "a?x=%7B%26quot%3Bpassword%26quot%3B%3A%26quot%3BpearlBasil25%26quot%3B%7D",
+        "a?x=%1B%5B1mpassword%1B%5B0m%3A%20pearlBasil25",
+    ] {
+        goes(text, "pearlBasil25");
+    }
+    for text in [
+        "labelSelector=app+in+%28a%2Cb%29",
+        "x=1+2",
+        "sum=AbCd+EfGh/12",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_key_before_its_value_stays() {
+    for text in [
+        "- value: 3\n  name: BATCH_SIZE",
+        "the value: high name: token refresh",
+        "  --token\n      Bearer token for authentication to the API server",
+        "password:\n  \"the password is wrong\"",
+        "\"token\":\n    \"name\": 1",
+        "std::password::Error",
+        "PASS tests/model_test.py",
+        "> PASS src/a.test.js",
+        "a1 LOGIN failed for 3 users",
+        "docker-client(\"unix:///var/run/docker.sock\")",
+        "openssl.org/docs and sl.example",
+        "v4.local.example.org",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}
+
+#[test]
+fn a_value_on_the_line_below_goes_where_each_line_is_a_record() {
+    for (lines, secret) in [
+        (
+            vec![
+                "args:",
+                "- --user=a",
+                "- --password",
+                "- pearlBasil25",
+                "- --x",
+            ],
+            3,
+        ),
+        (vec!["  --password", "  pearlBasil25"], 1),
+        (vec!["    \"--requirepass\",", "    \"pearlBasil25\""], 1),
+        (vec!["  \"password\":", "    \"pearlBasil25\""], 1),
+        (
+            vec!["  password: Some(", "    \"pearlBasil25\",", "  ),"],
+            1,
+        ),
+        (
+            vec![
+                "- name: DB_PASSWORD",
+                "  # the password",
+                "  value: pearlBasil25",
+            ],
+            2,
+        ),
+        (
+            vec![
+                "- name: API_SECRET",
+                "  value: |-",
+                "    pearlBasil25",
+                "- name: B",
+            ],
+            2,
+        ),
+        (vec!["password = \"\"\"", "pearlBasil25", "\"\"\""], 1),
+        (
+            vec![
+                "Content-Disposition: form-data; name=\"password\"",
+                "",
+                "pearlBasil25",
+            ],
+            2,
+        ),
+    ] {
+        let mut before = Lines::default();
+        for (number, line) in lines.iter().enumerate() {
+            let hidden = before.hidden(line);
+            let clean = match hidden {
+                Some(hidden) => without(line, line, hidden).0,
+                None => redact(line).into_owned(),
+            };
+            if number == secret {
+                assert!(!clean.contains("pearlBasil25"), "{lines:?}: {clean}");
+            } else {
+                assert_eq!(clean, *line, "{lines:?}");
+            }
+        }
+    }
+    let healthy = [
+        "usage: tool --password",
+        "  the password of the store",
+        "retrying with token:",
+        "INFO rank 3 of gpu-17a is ready",
+        "password:",
+        "  \"the password is wrong\"",
+        "waiting for the secret,",
+        "worker-7b2 joined",
+    ];
+    let mut before = Lines::default();
+    for line in healthy {
+        assert_eq!(before.hidden(line), None, "{line}");
+    }
+}
