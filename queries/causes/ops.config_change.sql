@@ -2,8 +2,8 @@
 -- title: Stopped or held by the workload's own spec
 -- rank: 45
 -- level: supported
--- needs: k8s.workload.spec_changed, k8s.workload.rolled_out, k8s.workload.scaled.to_zero, k8s.workload.suspended
--- needs: k8s.workload.suspension_requested_by_controller, k8s.workload.created_suspended
+-- needs: k8s.workload.spec_changed, k8s.workload.rolled_out, k8s.workload.scaled.to_zero, k8s.workload.scaled.down, k8s.workload.suspended
+-- needs: k8s.workload.suspension_requested_by_controller, k8s.workload.suspension_requested_by_user, k8s.workload.created_suspended
 -- needs: k8s.workload.deleted_by_user, k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa, slurm.waiting.held
 -- overturned_by: audit: who requested it
 -- summary: {workload} was changed{by}, and its pods were stopped as a result.
@@ -13,6 +13,7 @@
 -- title_of: slurm.waiting.held: Held
 -- advice_of: slurm.waiting.held: See why it is held, then release it (scontrol release).
 -- summary_of: k8s.workload.scaled.to_zero: {workload} was scaled down{by}, and its pods were stopped as a result.
+-- summary_of: k8s.workload.scaled.down, k8s.workload.pod_deleted: {workload} was scaled down{by}, and pods of it were stopped as a result.
 -- summary_of: k8s.container.changed_killed: {pod} {was} stopped because its spec was changed{by}.
 -- summary_of: k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa: {pod} {was} evicted{by}, to give it other resource requests.
 -- advice: Look at what was changed: its size, whether it is suspended, or its template.
@@ -32,8 +33,13 @@ failed AS (
   SELECT DISTINCT death FROM links
   WHERE signal IN ('k8s.workload.failed', 'k8s.workload.backoff_limit') AND via = 'workload' AND lag_s BETWEEN -5 AND 5
 ),
+-- Of one request the more exact word counts.
+suspends AS (
+  SELECT DISTINCT death, record, fact FROM links
+  WHERE signal = 'k8s.workload.suspension_requested_by_user' AND via = 'workload'
+),
 made AS (
-  SELECT s.death, who.fact AS who, s.fact AS what, who.actor AS actor, s.lag_s AS lag
+  SELECT s.death, COALESCE(own.fact, who.fact) AS who, s.fact AS what, who.actor AS actor, s.lag_s AS lag
   FROM links s
   JOIN links who ON who.death = s.death AND who.via = 'workload'
     AND (who.signal = 'k8s.workload.updated_by_user'
@@ -42,6 +48,7 @@ made AS (
         AND (who.actor LIKE '%:horizontal-pod-autoscaler'
           OR NOT regexp_like(COALESCE(who.actor, ''), '^system:serviceaccount:kube-system:|kueue|jobset|training')))
     AND who.fact <> s.fact AND who.time - s.time BETWEEN -2000000000 AND 2000000000
+  LEFT JOIN suspends own ON own.death = who.death AND own.record = who.record
   LEFT JOIN deleted x ON x.death = s.death AND x.time > s.time
   WHERE s.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended') AND s.via = 'workload'
     AND s.mode = 'killed' AND s.lag_s BETWEEN -2 AND 120 AND COALESCE(s.created, 0) <= s.time - 1000000000
@@ -63,12 +70,13 @@ held AS (
     AND w.mode = 'killed' AND w.lag_s BETWEEN -2 AND 120
     AND NOT regexp_like(COALESCE(w.actor, ''), '^system:serviceaccount:kube-system:|kueue|jobset|training')
 )
-SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+SELECT c.death, COALESCE(own.fact, c.fact) AS cause, CAST(NULL AS BIGINT) AS effect,
        CASE WHEN c.signal = 'k8s.workload.suspended' OR f.death IS NOT NULL OR m.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links c
 LEFT JOIN last l ON l.death = c.death
 LEFT JOIN failed f ON f.death = c.death
 LEFT JOIN several m ON m.death = c.death
+LEFT JOIN suspends own ON own.death = c.death AND own.record = c.record AND c.signal = 'k8s.workload.updated_by_user'
 LEFT JOIN deleted x ON x.death = c.death AND x.time > c.time
 LEFT JOIN (SELECT death, MIN(lag) AS lag FROM made GROUP BY death) n ON n.death = c.death
 WHERE (n.lag IS NULL OR n.lag > 10 OR c.lag_s <= n.lag + 10) AND c.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended', 'k8s.workload.updated_by_user')
@@ -156,3 +164,35 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'k8s.workload.pod_deleted' AND via = 'named' AND mode = 'killed' AND desired = 0 AND lag_s BETWEEN -5 AND 120
+UNION ALL
+-- A deployment that was made smaller, and whose replica set deleted this pod for that; a rollout makes one replica set smaller
+-- and another larger.
+SELECT c.death, c.fact AS cause, p.fact AS effect, 'guess' AS edge, 'act' AS role
+FROM links c
+JOIN links p ON p.death = c.death AND p.via = 'named' AND p.signal = 'k8s.workload.pod_deleted'
+  AND p.time_hi >= c.time - 2000000000 AND p.time - c.time < 60000000000
+LEFT JOIN links up ON up.death = c.death AND up.via = 'workload' AND up.signal = 'k8s.workload.scaled.up'
+  AND up.detail <> c.detail AND up.time - c.time BETWEEN -3600000000000 AND 600000000000
+WHERE c.signal = 'k8s.workload.scaled.down' AND c.via = 'workload' AND c.mode = 'killed' AND c.lag_s BETWEEN -5 AND 120
+  AND up.fact IS NULL
+UNION ALL
+SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM links p
+JOIN links c ON c.death = p.death AND c.via = 'workload' AND c.signal = 'k8s.workload.scaled.down'
+  AND p.time_hi >= c.time - 2000000000 AND p.time - c.time < 60000000000
+LEFT JOIN links up ON up.death = c.death AND up.via = 'workload' AND up.signal = 'k8s.workload.scaled.up'
+  AND up.detail <> c.detail AND up.time - c.time BETWEEN -3600000000000 AND 600000000000
+WHERE p.signal = 'k8s.workload.pod_deleted' AND p.via = 'named' AND p.mode = 'killed' AND p.lag_s BETWEEN -5 AND 120
+  AND up.fact IS NULL
+UNION ALL
+-- The controller of a Job that neither failed nor ended, was not suspended and is wanted still, deletes a pod of it only where it
+-- wants fewer.
+SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM links p
+LEFT JOIN links other ON other.death = p.death AND other.via = 'workload'
+  AND (other.signal IN ('k8s.workload.failed', 'k8s.workload.backoff_limit', 'k8s.workload.deadline', 'k8s.workload.completed',
+                        'k8s.workload.suspended', 'k8s.workload.deletion_requested', 'k8s.namespace.deletion_requested')
+    OR other.signal LIKE 'k8s.workload.deleted%' OR other.signal LIKE 'k8s.namespace.deleted%' OR other.signal LIKE 'kueue.%'
+    OR other.signal LIKE 'k8s.workload.suspension_requested%')
+WHERE p.signal = 'k8s.workload.pod_deleted' AND p.via = 'named' AND p.mode = 'killed' AND p.root_kind = 'Job' AND p.desired > 0
+  AND p.lag_s BETWEEN -5 AND 120 AND other.fact IS NULL

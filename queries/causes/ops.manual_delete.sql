@@ -222,7 +222,7 @@ LEFT JOIN links other ON other.death = d.death
       OR other.signal LIKE 'autoscaler.%' OR other.signal LIKE 'kueue.%'
       OR other.signal IN ('k8s.pod.deadline', 'k8s.container.liveness_killed'))))
 LEFT JOIN links closed ON closed.death = d.death AND closed.via = 'node' AND closed.signal = 'k8s.node.cordoned'
-  AND d.time_hi >= closed.time - 5000000000 AND d.time - closed.time < 600000000000
+  AND GREATEST(d.time_hi - 1, d.time) >= closed.time AND d.time - closed.time < 600000000000
   AND closed.time_hi <= d.time_hi + 5000000000
 WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.via = 'pod'
   AND d.mode = 'killed' AND d.lag_s BETWEEN -60 AND 60 AND other.fact IS NULL AND closed.fact IS NULL

@@ -64,18 +64,19 @@ JOIN links who ON who.death = e.death AND who.via = 'pod' AND who.signal LIKE 'k
 LEFT JOIN single ON single.death = who.death AND single.fact = who.fact
 WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.fact <> who.fact AND e.node_open IS NOT TRUE
 UNION ALL
--- Deleted by nobody that was seen, just after its node was closed: drained, more likely than not.
+-- Deleted by nobody that was seen, just after its node was closed: drained, more likely than not. What was deleted
+-- before that was not.
 SELECT d.death, c.fact AS cause, d.fact AS effect, 'guess' AS edge, 'act' AS role
 FROM links d
 JOIN links c ON c.death = d.death AND c.via = 'node' AND c.signal = 'k8s.node.cordoned'
-  AND d.time_hi >= c.time - 5000000000 AND d.time - c.time < 600000000000 AND c.time_hi <= d.time_hi + 5000000000
+  AND GREATEST(d.time_hi - 1, d.time) >= c.time AND d.time - c.time < 600000000000 AND c.time_hi <= d.time_hi + 5000000000
 WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.via = 'pod' AND d.mode = 'killed' AND d.lag_s BETWEEN -60 AND 60
 UNION ALL
 SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
 FROM links d
 JOIN (SELECT DISTINCT d.death, d.fact FROM links d
       JOIN links c ON c.death = d.death AND c.via = 'node' AND c.signal = 'k8s.node.cordoned'
-        AND d.time_hi >= c.time - 5000000000 AND d.time - c.time < 600000000000 AND c.time_hi <= d.time_hi + 5000000000
+        AND GREATEST(d.time_hi - 1, d.time) >= c.time AND d.time - c.time < 600000000000 AND c.time_hi <= d.time_hi + 5000000000
       WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.via = 'pod') c
   ON c.death = d.death AND c.fact = d.fact
 WHERE d.mode = 'killed' AND d.lag_s BETWEEN -60 AND 60

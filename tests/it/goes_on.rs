@@ -1,6 +1,8 @@
 //! What goes on, waits to go, or had gone before somebody came: a Job that tries again, an object that
 //! waits for its deletion, a pod that is cleared away from a silent node.
 
+mod lists_alone;
+
 use serde_json::{Value, json};
 
 use super::deletions::record;
