@@ -84,7 +84,7 @@ UNION ALL
 -- Tainting is draining, too. Whoever cannot stand the taint goes at once; who stands it for a
 -- while goes later, and then another taint may be why.
 SELECT c.death, c.fact AS cause, e.fact AS effect,
-  CASE WHEN c.time_hi - 600000000000 >= c.time OR out.death IS NOT NULL THEN 'guess' WHEN e.time - c.time < 10000000000 THEN 'asserted' ELSE 'inferred' END AS edge, 'act' AS role
+  CASE WHEN out.death IS NOT NULL THEN 'context' WHEN c.time_hi - 600000000000 >= c.time THEN 'guess' WHEN e.time - c.time < 10000000000 THEN 'asserted' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links c
 LEFT JOIN out_of_reach out ON out.death = c.death AND out.fact = c.fact
 JOIN links e ON e.death = c.death AND e.via = 'pod'
@@ -96,12 +96,12 @@ UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN c.dated THEN 'asserted' ELSE 'guess' END AS edge, 'act' AS role
 FROM links e
-JOIN (SELECT e.death, e.fact, bool_or(c.time_hi - 600000000000 < c.time AND out.fact IS NULL) AS dated FROM links c
+JOIN (SELECT e.death, e.fact, bool_or(c.time_hi - 600000000000 < c.time) AS dated FROM links c
       LEFT JOIN out_of_reach out ON out.death = c.death AND out.fact = c.fact
       JOIN links e ON e.death = c.death AND e.via = 'pod'
         AND e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller')
         AND e.time_hi >= c.time - 5000000000 AND e.time - c.time < 3600000000000
-      WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node' AND c.lag_s >= -15
+      WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node' AND c.lag_s >= -15 AND out.fact IS NULL
       GROUP BY e.death, e.fact) c
   ON c.death = e.death AND c.fact = e.fact
 WHERE e.mode IN ('killed', 'lost')

@@ -54,6 +54,7 @@ mod third_hour;
 mod unseen;
 mod upcoming;
 mod users;
+mod whose_and_when;
 #[cfg(any(feature = "flight", feature = "postgres"))]
 mod wires;
 
