@@ -217,7 +217,7 @@ fn failed_before(
     (end, spoke): (&End, Stamp),
 ) -> Option<Death> {
     let one = graph.pods.get(pod as usize)?;
-    let step = one.progress.as_ref().map(|progress| progress.last.hi);
+    let step = one.progress.as_deref().map(|progress| progress.last.hi);
     let wrote = one.last_line.map(|line| line.lo);
     let went_on = step.is_some_and(|step| step > spoke.lo)
         || wrote.is_some_and(|wrote| wrote > spoke.hi.saturating_add(TIDIED));

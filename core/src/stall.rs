@@ -49,7 +49,7 @@ pub(crate) fn stalled(
         .iter()
         .filter(there)
         .filter_map(|pod| {
-            let progress = graph.pods.get(*pod as usize)?.progress.as_ref()?;
+            let progress = graph.pods.get(*pod as usize)?.progress.as_deref()?;
             Some((progress.last, *pod))
         })
         .min()
@@ -153,7 +153,7 @@ pub(crate) fn failing(
     };
     for fact in reported().filter(again) {
         let pod = graph.pods.get(fact.pod as usize);
-        let step = pod.and_then(|pod| pod.progress.as_ref());
+        let step = pod.and_then(|pod| pod.progress.as_deref());
         if step.is_some_and(|step| fact.time.lo <= step.last.lo) {
             continue;
         }

@@ -53,7 +53,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use regex::Regex;
 
-pub use fields::{arguments, body, fact, observation, value, version};
+pub use fields::{arguments, fact, observation, value, version};
 use forms::{SecretForm, SecretShape};
 use key_words::KEYS;
 use keyed::Keys;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use whathappened_model::time::Nanos;
+use whathappened_store::Root;
 
 use super::question::{moment_of_store, newest};
 use super::{clock, common, settings, stored};
@@ -70,8 +71,10 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let mut reported: Vec<(String, Incident)> = Vec::new();
     // Runs of one name are explained together, and each of them counts once.
     let mut done: BTreeSet<String> = BTreeSet::new();
-    for root in &roots {
+    let in_turn: Vec<&Root> = roots.iter().collect();
+    for (number, root) in roots.iter().enumerate() {
         bar.inc(1);
+        fetch::read_ahead(&mut store, number, &in_turn)?;
         if done.contains(&fetch::run_id(root)) {
             continue;
         }
@@ -92,6 +95,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         done.extend(new);
         done.insert(fetch::run_id(root));
     }
+    store.forget_places();
     bar.finish_and_clear();
     reported.sort_by(|(a, x), (b, y)| (&x.time, a, &x.cause).cmp(&(&y.time, b, &y.cause)));
     for (_, incident) in &mut reported {

@@ -704,7 +704,7 @@ fn was_unharmed(graph: &EntityGraph, death: &Death, fault: &Fact) -> bool {
     let Some(progress) = graph
         .pods
         .get(death.pod as usize)
-        .and_then(|pod| pod.progress.as_ref())
+        .and_then(|pod| pod.progress.as_deref())
     else {
         return false;
     };

@@ -25,5 +25,7 @@ pub use live::{FetchOutcome, FetchTargets, Question, fetch, options};
 pub use source_config::Variables;
 pub use sources::{Sources, sources};
 pub use stored::{all_of_window, case, of_found};
-pub use unexplained_runs::{Explained, explain_damaged, explain_one, explain_rest, listed, run_id};
+pub use unexplained_runs::{
+    Explained, explain_damaged, explain_one, explain_rest, listed, read_ahead, run_id,
+};
 pub use verdicts::{is_same, name_incidents, past_verdicts};

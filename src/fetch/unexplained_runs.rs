@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use whathappened_core::graph::TaskKind;
-use whathappened_core::resolve::Name;
 use whathappened_model::coverage::Coverage;
 use whathappened_model::time::{Nanos, rfc3339};
 use whathappened_store::{Root, Snapshot, Store};
@@ -87,6 +86,7 @@ pub async fn explain_rest(
     let mut done: Vec<String> = Vec::new();
     for (number, root) in rest.iter().enumerate() {
         tick(number, rest.len());
+        read_ahead(store, number, &rest)?;
         // Runs of one name are explained together.
         if !done.contains(&run_id(root)) {
             let answer = explain_one(store, root, &coverage, rules, now).await?;
@@ -95,8 +95,24 @@ pub async fn explain_rest(
         }
         sum.explained += 1;
     }
+    store.forget_places();
     tick(rest.len(), rest.len());
     Ok(sum)
+}
+
+/// Runs that are read together before each of them is explained.
+const TOGETHER: usize = 64;
+
+/// Reads some runs together when it is the first one's turn.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn read_ahead(store: &mut Store, number: usize, roots: &[&Root]) -> Result<(), Error> {
+    if number.is_multiple_of(TOGETHER) {
+        let next: Vec<&Root> = roots.iter().skip(number).take(TOGETHER).copied().collect();
+        store.read_ahead(&next)?;
+    }
+    Ok(())
 }
 
 /// Explains the run of a kept incident anew, where that incident is damaged.
@@ -136,11 +152,7 @@ pub async fn explain_one(
     if !store.snapshot()?.is_root(root)? {
         return Ok(None);
     }
-    let name = Name {
-        kind: Some(root.kind.clone()),
-        namespace: Some(root.namespace.clone()).filter(|namespace| !namespace.is_empty()),
-        name: root.name.clone(),
-    };
+    let name = root.as_name();
     let Some(found) = store.snapshot()?.find(&name)? else {
         keep_none(store, root, None, rules, now)?;
         return Ok(None);

@@ -511,7 +511,7 @@ fn last_error(case: &Case, run: &Run) -> Option<String> {
     let pods = &run.attempts.last()?.pods;
     // What comes after the word that all is done ended nothing, where the exit code says so, too.
     let was_done = |one: &Task, failed: Stamp| {
-        let step = one.progress.as_ref().map(|progress| progress.last.lo);
+        let step = one.progress.as_deref().map(|progress| progress.last.lo);
         let done = one.said_done.filter(|done| *done != Stamp::OPEN);
         done.is_some_and(|done| done.lo <= failed.hi && step.is_none_or(|step| step <= done.hi))
     };
@@ -543,7 +543,7 @@ fn early_end(case: &Case, run: &Run) -> Option<String> {
         fact.row == done.row && graph.name(fact.signal) == "log.training_done.as_set"
     };
     graph.facts.iter().find(record)?;
-    let progress = graph.pods.get(done.pod as usize)?.progress.as_ref();
+    let progress = graph.pods.get(done.pod as usize)?.progress.as_deref();
     let step = progress.and_then(|progress| progress.step);
     Some(
         step.map(|step| format!(" after step {step}"))

@@ -115,7 +115,7 @@ fn curves(case: &Case, run: &Run) -> Result<Vec<Curve>, Error> {
             .filter_map(|pod| case.graph.pods.get(*pod as usize));
         let told = pods.filter(|pod| pod.progress.is_some());
         let speaker = told.min_by_key(|pod| {
-            let lines = pod.progress.as_ref().map_or(0, |one| one.reported);
+            let lines = pod.progress.as_deref().map_or(0, |one| one.reported);
             // Ranks of one gang write about as many lines: a few more make nobody the speaker.
             (
                 std::cmp::Reverse(lines.checked_ilog2()),

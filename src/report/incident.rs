@@ -147,7 +147,7 @@ impl ReportContext<'_> {
             (pod.rank == Some(*rank)).then_some(pod)
         })?;
         let last = reported(pod.last_line?)?;
-        let step = pod.progress.as_ref().and_then(|progress| progress.step);
+        let step = pod.progress.as_deref().and_then(|progress| progress.step);
         let step = step.map_or_else(String::new, |step| format!(", after step {step}"));
         // As people write it: to the second.
         let time = rfc3339(last.lo);

@@ -32,6 +32,7 @@ mod object_columns;
 mod outside_faults;
 mod packed_rows;
 mod permissions;
+mod place_cache;
 mod record;
 mod relist;
 mod repair;

@@ -1,5 +1,7 @@
 //! What is kept: facts and versions of objects, each under an id of its content.
 
+use std::cell::RefCell;
+
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
@@ -13,6 +15,7 @@ use whathappened_model::time::{Nanos, Stamp, TimeKind};
 
 use crate::access_filter::AccessFilter;
 use crate::day::Day;
+use crate::place_cache::{PlaceCache, PlaceRows};
 use crate::{columns, object_columns};
 
 /// The two tables of the store.
@@ -109,6 +112,10 @@ pub(crate) trait Record:
     fn words(&self, tell: &mut dyn FnMut(&'static str, &str));
     /// Takes out secrets that were kept under fewer rules.
     fn redact(&mut self);
+    /// What is kept of its table in memory.
+    fn cached(cache: &PlaceCache) -> &RefCell<PlaceRows<Self>>;
+    /// About how many bytes it takes in memory.
+    fn weight(&self) -> usize;
     /// As one caller may see it, if at all.
     fn seen(self, access_filter: &AccessFilter) -> Option<Self>;
 
@@ -276,6 +283,15 @@ impl Record for Fact {
         redact::fact(&mut self.event);
     }
 
+    fn cached(cache: &PlaceCache) -> &RefCell<PlaceRows<Self>> {
+        &cache.facts
+    }
+
+    fn weight(&self) -> usize {
+        // The texts beside the record say little that it does not.
+        size_of::<Self>() + self.event.raw.len() * 3 + 500
+    }
+
     fn seen(self, access_filter: &AccessFilter) -> Option<Self> {
         access_filter.fact(self)
     }
@@ -373,7 +389,20 @@ impl Record for Object {
     const TABLE: Table = Table::Objects;
 
     fn redact(&mut self) {
-        redact::body(&mut self.version.body);
+        redact::version(&mut self.version);
+    }
+
+    fn cached(cache: &PlaceCache) -> &RefCell<PlaceRows<Self>> {
+        &cache.objects
+    }
+
+    fn weight(&self) -> usize {
+        let body = &self.version.body;
+        let texts = body.annotations.iter().chain(&body.labels);
+        let texts = texts.map(|(key, text)| key.len() + text.len() + 100);
+        let words = body.containers.iter().flat_map(|one| &one.command);
+        let words = words.map(|word| word.len() + 24);
+        size_of::<Self>() + 2_000 + texts.sum::<usize>() + words.sum::<usize>()
     }
 
     fn seen(self, access_filter: &AccessFilter) -> Option<Self> {

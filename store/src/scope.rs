@@ -8,7 +8,7 @@ use whathappened_core::resolve::Name;
 use whathappened_model::machine::Machine;
 use whathappened_model::time::{Nanos, SECOND};
 
-use crate::catalogue::{self, Entity, Heard};
+use crate::catalogue::{self, Entity, Heard, Root};
 use crate::error::StoreError;
 use crate::record::{Class, Fact, Object, job_id};
 use crate::segment::SubjectKey;
@@ -94,6 +94,30 @@ pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<Scoped
         return lone_logs(snapshot, tier, near(life(&entities))).map(Some);
     }
     of_entities(snapshot, tier, &entities, left_out).map(Some)
+}
+
+/// Reads the rows of some roots' own places, of which each is found in memory then.
+pub(crate) fn read_ahead(snapshot: &Snapshot<'_>, roots: &[&Root]) -> Result<(), StoreError> {
+    let mut own: BTreeSet<SubjectKey> = BTreeSet::new();
+    let mut window = (Nanos::MAX, Nanos::MIN);
+    for root in roots {
+        let name = root.as_name();
+        let family = catalogue::family(snapshot.look(), &name).map_err(snapshot.failed())?;
+        let Some((_, entities, _)) = family else {
+            continue;
+        };
+        if entities.iter().all(catalogue::is_of_logs) {
+            continue;
+        }
+        let near = near(life(&entities));
+        window = (near.0.min(window.0), near.1.max(window.1));
+        own.extend(places(&entities));
+    }
+    if window.0 <= window.1 {
+        snapshot.warm::<Object>(&own, (Nanos::MIN, Nanos::MAX))?;
+        snapshot.warm::<Fact>(&own, window)?;
+    }
+    Ok(())
 }
 
 /// All logs of a time of which nobody says whose they are: which of them are of one run is

@@ -463,13 +463,23 @@ impl<'a> Snapshot<'a> {
                 .filter(|(key, _)| filter.may_hold(*key))
                 .map(|(_, wanted)| (*wanted).clone())
                 .collect();
-            if !here.is_empty() {
-                let found = self
-                    .store
-                    .open_segment(segment)
-                    .and_then(|file| segment::places::<R>(file, &here));
-                rows.extend(self.or_noted(segment, found)?);
+            let unknown = match &self.store.places {
+                Some(cache) => cache.known(&segment.file, here, &mut rows),
+                None => here,
+            };
+            if unknown.is_empty() {
+                continue;
             }
+            let found = self
+                .store
+                .open_segment(segment)
+                .and_then(|file| segment::places::<R>(file, &unknown));
+            // A damaged one is read again, so that it is told of again.
+            if let (Some(cache), Ok(found)) = (&self.store.places, &found) {
+                cache.keep(&segment.file, unknown, found);
+            }
+            let found = self.or_noted(segment, found)?;
+            rows.extend(found.into_iter().map(|(_, row)| row));
         }
         for (class, namespace, subject) in wanted {
             let hot =
@@ -481,6 +491,42 @@ impl<'a> Snapshot<'a> {
             .into_iter()
             .filter_map(|row: R| row.seen(&self.access_filter));
         Ok(seen.collect())
+    }
+
+    /// Reads the rows of some places into memory. What is too much for that, or cannot be
+    /// read, is left to whoever asks for it.
+    pub(crate) fn warm<R: Record>(
+        &self,
+        wanted: &BTreeSet<SubjectKey>,
+        window: (Nanos, Nanos),
+    ) -> Result<(), StoreError> {
+        /// Rows of a segment that are looked at for some places.
+        const MOST: usize = 1 << 16;
+        let Some(cache) = &self.store.places else {
+            return Ok(());
+        };
+        for segment in self.segments(R::TABLE) {
+            if !segment.touches(window) {
+                continue;
+            }
+            let filter = self.words(segment)?;
+            let held = wanted.iter().filter(|wanted| filter.may_hold(key(wanted)));
+            let unknown = cache.unknown::<R>(&segment.file, held.cloned().collect());
+            if unknown.is_empty() {
+                continue;
+            }
+            let file = self.store.open_segment(segment);
+            let found = file.and_then(|file| segment::places_of_few::<R>(file, &unknown, MOST));
+            if let Ok(Some(found)) = found {
+                cache.keep(&segment.file, unknown, &found);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what some roots are told by, for who asks for one after the other.
+    pub(crate) fn read_ahead(&self, roots: &[&Root]) -> Result<(), StoreError> {
+        scope::read_ahead(self, roots)
     }
 
     /// Everything in a window, or of all times, row by row.

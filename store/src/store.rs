@@ -11,7 +11,7 @@ use whathappened_model::observation::Observation;
 use whathappened_model::time::Nanos;
 
 use crate::access::Access;
-use crate::catalogue::CatalogueUpdate;
+use crate::catalogue::{CatalogueUpdate, Root};
 use crate::compact::NewRows;
 use crate::day::Day;
 use crate::db::begin_write;
@@ -21,6 +21,7 @@ use crate::hot::Hot;
 use crate::limits::Limits;
 use crate::metadata;
 use crate::packed_rows::PackedRows;
+use crate::place_cache::PlaceCache;
 use crate::record::{Fact, FactOrObject, Object, Record, Table};
 use crate::segment::{self, Segment, VerifiedFile};
 use crate::snapshot::Snapshot;
@@ -70,6 +71,8 @@ pub struct Store {
     pub(crate) trouble: Vec<String>,
     /// Who keeps the segments, where the folder is only an index of them.
     pub(crate) shared: Option<SharedStore>,
+    /// What was read of segments, while many runs are explained one after the other.
+    pub(crate) places: Option<PlaceCache>,
 }
 
 impl Store {
@@ -90,6 +93,7 @@ impl Store {
             limits,
             trouble: Vec::new(),
             shared: lake::of_index(root)?,
+            places: None,
         })
     }
 
@@ -120,7 +124,25 @@ impl Store {
             limits: Limits::default(),
             trouble,
             shared: lake::of_index(root)?,
+            places: None,
         })
+    }
+
+    /// Reads what some runs are told by all at once, and keeps it until these are explained:
+    /// read for each by itself, every segment is opened for every run.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn read_ahead(&mut self, roots: &[&Root]) -> Result<(), StoreError> {
+        if self.places.as_ref().is_none_or(PlaceCache::is_half_full) {
+            self.places = Some(PlaceCache::default());
+        }
+        self.snapshot()?.read_ahead(roots)
+    }
+
+    /// Forgets what was read ahead.
+    pub fn forget_places(&mut self) {
+        self.places = None;
     }
 
     /// The store's folder.

@@ -627,8 +627,52 @@ fn order<T>(items: &[T], compare: impl Fn(&T, &T) -> std::cmp::Ordering) -> Vec<
     order
 }
 
-fn place<T>(items: &mut Vec<T>, order: &[u32]) {
-    let mut numbered: Vec<(u32, T)> = order.iter().copied().zip(items.drain(..)).collect();
-    numbered.sort_by_key(|(number, _)| *number);
-    items.extend(numbered.into_iter().map(|(_, item)| item));
+/// Moves each item to its number, where it is: a copy of all tasks beside them is what would
+/// take the most memory of a case.
+fn place<T>(items: &mut [T], order: &[u32]) {
+    let mut to: Vec<usize> = order.iter().map(|number| *number as usize).collect();
+    if to.len() != items.len() {
+        return;
+    }
+    for at in 0..to.len() {
+        // Each swap brings one item to its place, so that there are no more of them than items.
+        while let Some(target) = to
+            .get(at)
+            .copied()
+            .filter(|target| *target != at && *target < to.len())
+        {
+            items.swap(at, target);
+            to.swap(at, target);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn items_are_put_in_order_where_they_are() {
+        // Every order of five.
+        let mut orders: Vec<Vec<u32>> = vec![Vec::new()];
+        for number in 0..5 {
+            orders = orders
+                .iter()
+                .flat_map(|order| {
+                    (0..=order.len()).map(move |at| {
+                        let mut more = order.clone();
+                        more.insert(at, number);
+                        more
+                    })
+                })
+                .collect();
+        }
+        assert_eq!(orders.len(), 120);
+        for order in orders {
+            let mut items: Vec<String> =
+                order.iter().map(|number| format!("to {number}")).collect();
+            place(&mut items, &order);
+            assert_eq!(items, ["to 0", "to 1", "to 2", "to 3", "to 4"], "{order:?}");
+        }
+    }
 }

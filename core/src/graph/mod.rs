@@ -108,7 +108,7 @@ impl EntityGraph {
         ];
         let since = Progress::told_by(line.end.unwrap_or(line.time));
         let progress = self.pods.get(line.pod as usize);
-        let progress = progress.and_then(|pod| pod.progress.as_ref());
+        let progress = progress.and_then(|pod| pod.progress.as_deref());
         let not_started = NOT_STARTED.contains(&self.name(line.signal));
         let went_on = |one: &Progress| {
             not_started && one.last.lo > since || one.went_on_after(since, line.rank)

@@ -64,7 +64,8 @@ pub(super) fn note(event: &Event, row: u32, pod: Option<&mut Task>) {
         reported: 1,
         recent: with([(Nanos::MIN, None); RECENT], (event.time.lo, event.rank)),
     };
-    pod.progress = Some(match pod.progress.take() {
+    let old = pod.progress.take().map(|old| *old);
+    pod.progress = Some(Box::new(match old {
         None => new,
         Some(old) => {
             // Of steps told at one time the furthest counts, then the id, so that
@@ -80,7 +81,7 @@ pub(super) fn note(event: &Event, row: u32, pod: Option<&mut Task>) {
                 ..last
             }
         }
-    });
+    }));
 }
 
 type Recent = [(Nanos, Option<i32>); RECENT];

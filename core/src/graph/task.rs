@@ -151,7 +151,7 @@ pub struct Task {
     /// What its log says last, where the lines have no times.
     pub untimed: UntimedLog,
     /// The training steps that its log tells of.
-    pub progress: Option<Progress>,
+    pub progress: Option<Box<Progress>>,
     /// How long its training steps took.
     pub pace: Pace,
     /// How its versions show its end, in the order in which the cluster stored them.

@@ -35,7 +35,7 @@ pub(super) fn is_helpers(graph: &EntityGraph, pod: &Task, exit: &Exit) -> bool {
 
 /// Whether the log tells of steps after an end: whatever ended, it was not what trains.
 fn trains_on(pod: &Task, exit: &Exit) -> bool {
-    let last = pod.progress.as_ref().map(|progress| progress.last);
+    let last = pod.progress.as_deref().map(|progress| progress.last);
     last.is_some_and(|last| last.lo > exit.time.hi.saturating_add(LATE))
         && !pod.starts.iter().any(|start| start.lo > exit.time.lo)
 }

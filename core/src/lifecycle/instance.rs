@@ -174,7 +174,7 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
 fn failed(one: &Task, end: Option<&InstanceRecord>) -> Option<Stamp> {
     let said = given_up(one)?;
     // What its only log tells of after the word that all is done ended nothing.
-    let step = one.progress.as_ref().map(|progress| progress.last.lo);
+    let step = one.progress.as_deref().map(|progress| progress.last.lo);
     let was_done = one.log_files.len() == 1
         && one
             .said_done
@@ -198,7 +198,7 @@ fn failed(one: &Task, end: Option<&InstanceRecord>) -> Option<Stamp> {
         begins && sign.time.lo > said.hi
     });
     // That it was silent for many steps before it was stopped shows that it did not write in its last moment.
-    let usual = one.progress.as_ref().map_or(0, Progress::usual);
+    let usual = one.progress.as_deref().map_or(0, Progress::usual);
     let silent = SILENT.max(usual.saturating_mul(STEPS));
     let by = if said.width() > CLOCKS {
         said.lo.saturating_add(silent)

@@ -140,7 +140,7 @@ fn is_stop(word: &str) -> bool {
 /// waits, and ranks that wait for the one that is gone.
 fn was_left(graph: &EntityGraph, one: &Task, failed: Stamp, exit: &Exit) -> bool {
     let went_on = |failed: Nanos| {
-        let progress = one.progress.as_ref();
+        let progress = one.progress.as_deref();
         progress.is_some_and(|progress| progress.went_on_after(failed, None))
     };
     // A line without a time was written soon after the one before it, as far as anybody knows: it
@@ -160,7 +160,7 @@ fn was_left(graph: &EntityGraph, one: &Task, failed: Stamp, exit: &Exit) -> bool
 fn gave_up(graph: &EntityGraph, one: &Task, exit: &Exit) -> Option<Stamp> {
     const STEPS: Nanos = 3;
     let said = one.last_words.filter(|said| *said != Stamp::OPEN)?;
-    let progress = one.progress.as_ref()?;
+    let progress = one.progress.as_deref()?;
     let quiet = exit.time.lo.saturating_sub(progress.last.hi);
     let again = one.starts.iter().any(|start| start.lo > said.hi);
     let is_over = is_last_word(one, said)
@@ -172,7 +172,7 @@ fn gave_up(graph: &EntityGraph, one: &Task, exit: &Exit) -> Option<Stamp> {
 
 /// Whether a job's log tells of steps, and of none after a time.
 fn is_last_word(one: &Task, time: Stamp) -> bool {
-    let progress = one.progress.as_ref();
+    let progress = one.progress.as_deref();
     time != Stamp::OPEN && progress.is_some_and(|progress| progress.last.lo <= time.hi)
 }
 
@@ -214,7 +214,7 @@ fn is_end(graph: &EntityGraph, one: &Task, exit: &Exit) -> bool {
 fn trained_on(one: &Task, ended: Stamp, accounts: &str) -> bool {
     /// What several ranks write of one step may come as late.
     const LATE: Nanos = 10 * SECOND;
-    let Some(progress) = one.progress.as_ref().filter(|_| ended != Stamp::OPEN) else {
+    let Some(progress) = one.progress.as_deref().filter(|_| ended != Stamp::OPEN) else {
         return false;
     };
     let since = Progress::told_by(ended);
@@ -354,7 +354,7 @@ impl BatchState {
 /// The last step that a job's log tells of, where that was made after the job had been put back into the
 /// queue: it began again, whoever else says so.
 fn worked_on(graph: &EntityGraph, one: &Task, last: &Exit) -> Option<Stamp> {
-    let step = one.progress.as_ref()?.last;
+    let step = one.progress.as_deref()?.last;
     let over = last.time.hi.saturating_add(STOPPED_WITHIN);
     // Its end came after that step, whatever part of it had ended before.
     let ends_later = |exit: &Exit| {

@@ -207,7 +207,7 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
 /// Whether the pod went on with its work long after somebody asked for its end: that
 /// was another pod of its name, or another object of its owner's.
 fn lived_on(pod: &Task, asked: Stamp) -> bool {
-    let last = pod.progress.as_ref().map(|progress| progress.last.lo);
+    let last = pod.progress.as_deref().map(|progress| progress.last.lo);
     last.is_some_and(|last| last > asked.hi.saturating_add(LONGEST_GRACE))
 }
 
@@ -219,7 +219,7 @@ fn is_initializing(pod: &Task) -> bool {
 
 /// When an init container ended badly: a pod that is not started again for it is over.
 fn failed_start(pod: &Task) -> Option<&Exit> {
-    let trained = pod.progress.as_ref().map(|progress| progress.first.lo);
+    let trained = pod.progress.as_deref().map(|progress| progress.first.lo);
     let bad = |exit: &&Exit| {
         exit.init
             // One after which others were started is none that they waited for.
@@ -263,7 +263,7 @@ fn outlived_loss(graph: &EntityGraph, pod: &Task, exit: Option<&Exit>, lost: Sta
     let ended = exit.is_some_and(|exit| {
         exit.exit_code.is_some() && !was_not_found(graph, exit) && after(exit.time)
     });
-    let wrote = pod.progress.as_ref();
+    let wrote = pod.progress.as_deref();
     // A node that comes back stops what was sent away from it meanwhile.
     let asked = pod.deletion_requested.iter().chain(&pod.kills);
     let asked = asked.map(|asked| asked.lo).min();
@@ -302,7 +302,7 @@ fn is_preparing(pod: &Task) -> bool {
 /// its Job was over or had counted it, or its log said last that all was done.
 fn ended_unseen(graph: &EntityGraph, pod: &Task, job_over: Option<Stamp>) -> Option<(Stamp, bool)> {
     // Who writes is alive.
-    let step = pod.progress.as_ref().map(|progress| progress.last.lo);
+    let step = pod.progress.as_deref().map(|progress| progress.last.lo);
     let wrote = step.max(pod.last_line.map(|line| line.lo));
     // After that it may still write of what it puts away.
     let failed = pod.last_words.map(|words| words.lo);
@@ -439,7 +439,7 @@ fn last_of_log(pod: &Task, said: Stamp, rank: Option<i32>) -> Option<Stamp> {
 /// The same, where what follows within a certain time belongs to it.
 fn last_of_log_within(pod: &Task, said: Stamp, rank: Option<i32>, after: Nanos) -> Option<Stamp> {
     let last = pod.last_line?;
-    let progress = pod.progress.as_ref();
+    let progress = pod.progress.as_deref();
     let went_on = progress.is_some_and(|progress| progress.went_on_after(said.hi, rank));
     // It was started again since, or got over it.
     if went_on || pod.starts.iter().any(|start| start.lo > said.hi) {

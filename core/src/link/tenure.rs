@@ -139,7 +139,7 @@ impl Tenure<'_> {
 
     /// Whether the training went on long after a cloud had done something to the machine.
     fn went_on_after(&self, fact: &Fact) -> bool {
-        let progress = self.pod.progress.as_ref();
+        let progress = self.pod.progress.as_deref();
         let last = progress.map(|progress| progress.last.lo);
         let acted = matches!(fact.phase, Phase::Acted | Phase::Untold);
         acted && last.is_some_and(|last| last > fact.time.hi.saturating_add(STOPS_WITHIN))

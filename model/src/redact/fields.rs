@@ -106,6 +106,9 @@ fn event(event: &mut Event) {
     for text in texts.into_iter().flatten() {
         replace(text);
     }
+    if let Some(uid) = &mut event.object_uid {
+        name(uid);
+    }
     names(&mut event.entities);
     for (key, one) in &mut event.attributes {
         json(key, one, 8);
@@ -166,12 +169,13 @@ pub fn version(version: &mut ObjectVersion) {
     // The same names as in events, so that they still meet.
     name(&mut version.key.namespace);
     name(&mut version.key.name);
+    name(&mut version.key.uid);
     body(&mut version.body);
 }
 
 /// Takes secrets out of the body of a version of an object: out of every text that
 /// somebody can write as they like.
-pub fn body(body: &mut ObjectBody) {
+pub(super) fn body(body: &mut ObjectBody) {
     map(&mut body.annotations);
     map(&mut body.labels);
     map(&mut body.node_selector);

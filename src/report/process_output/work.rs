@@ -36,7 +36,7 @@ impl AttemptLogs<'_> {
         let pods = self.pods.iter();
         let progress = pods.filter_map(|pod| {
             let pod = self.context.graph().pods.get(*pod as usize)?;
-            pod.progress.as_ref()
+            pod.progress.as_deref()
         });
         let last = progress.max_by_key(|one| (one.step, one.last, one.id))?;
         Some(Milestone {

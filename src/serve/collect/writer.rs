@@ -122,7 +122,7 @@ impl StoreWriter {
         let mut pause = PAUSE;
         loop {
             let mut joined = MergedBatch::of(&mut parcels);
-            let reported = joined.observations.len() as u64;
+            let reported = joined.parts.iter().map(|part| part.reported as u64).sum();
             let began = Instant::now();
             let error = match self.write(&mut joined) {
                 Ok(new) => {
@@ -163,7 +163,7 @@ impl StoreWriter {
         }
         self.own
             .extend(self.clock_monitor.look(now, Instant::now()));
-        let mut observations = joined.observations.clone();
+        let mut observations = joined.to_write();
         for observation in &mut observations {
             redact::observation(observation);
             if let Observation::Event(event) = observation {
@@ -209,7 +209,6 @@ async fn next(from: &mut mpsc::Receiver<WriteBatch>, last: &Stop) -> NextBatch {
 /// Several parcels as one.
 #[derive(Default)]
 struct MergedBatch {
-    observations: Vec<Observation>,
     cursors: Vec<Cursor>,
     coverage: Vec<(String, Coverage)>,
     parts: Vec<BatchEnd>,
@@ -217,7 +216,9 @@ struct MergedBatch {
 
 /// Where a parcel ends in it.
 struct BatchEnd {
-    observations: usize,
+    /// What of it is to be written: nothing once a parcel was handed on that is not tried again.
+    observations: Vec<Observation>,
+    reported: usize,
     cursors: usize,
     coverage: usize,
     receipt: Option<tokio::sync::oneshot::Sender<Result<WriteReceipt, IntakeError>>>,
@@ -228,12 +229,12 @@ impl MergedBatch {
         let mut joined = Self::default();
         for write_batch in parcels.drain(..) {
             joined.parts.push(BatchEnd {
-                observations: write_batch.observations.len(),
+                reported: write_batch.observations.len(),
+                observations: write_batch.observations,
                 cursors: write_batch.cursors.len(),
                 coverage: write_batch.coverage.len(),
                 receipt: write_batch.receipt,
             });
-            joined.observations.extend(write_batch.observations);
             joined.cursors.extend(write_batch.cursors);
             joined.coverage.extend(write_batch.coverage);
         }
@@ -241,7 +242,21 @@ impl MergedBatch {
     }
 
     fn is_empty(&self) -> bool {
-        self.observations.is_empty() && self.cursors.is_empty() && self.coverage.is_empty()
+        let none = self.parts.iter().all(|part| part.observations.is_empty());
+        none && self.cursors.is_empty() && self.coverage.is_empty()
+    }
+
+    /// What to write. Whoever waits for a receipt comes again if it fails, so that nothing of
+    /// that is kept here; a copy would be as large as what was pushed.
+    fn to_write(&mut self) -> Vec<Observation> {
+        let mut all = Vec::new();
+        for part in &mut self.parts {
+            match part.receipt {
+                Some(_) => all.append(&mut part.observations),
+                None => all.extend(part.observations.iter().cloned()),
+            }
+        }
+        all
     }
 
     fn acknowledge(self) {
@@ -249,7 +264,7 @@ impl MergedBatch {
             if let Some(receipt) = part.receipt {
                 // Whoever does not wait any more has not lost anything.
                 let _gone = receipt.send(Ok(WriteReceipt {
-                    reported: part.observations as u64,
+                    reported: part.reported as u64,
                 }));
             }
         }
@@ -260,7 +275,7 @@ impl MergedBatch {
         let mut left = Vec::new();
         for part in std::mem::take(&mut self.parts) {
             let write_batch = WriteBatch {
-                observations: self.observations.drain(..part.observations).collect(),
+                observations: part.observations,
                 cursors: self.cursors.drain(..part.cursors).collect(),
                 coverage: self.coverage.drain(..part.coverage).collect(),
                 receipt: None,

@@ -19,11 +19,13 @@ use axum::routing::post;
 use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::json;
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use whathappened_connectors::recording::{self, Input, Options, Summary};
 use whathappened_model::coverage::Coverage;
 use whathappened_model::observation::Observation;
 use whathappened_model::redact::redact;
+use whathappened_model::sink::Sink;
 use whathappened_model::time::Nanos;
 
 use super::Service;
@@ -263,13 +265,66 @@ async fn answer(
     }
     let now = (service.clock)();
     let (kind, cluster) = (hook.kind, asked.or_else(|| hook.cluster.clone()));
-    let work = move || read(kind, body, cluster.as_deref(), now);
-    let (observations, summary) = match tokio::task::spawn_blocking(work).await {
-        Ok(read) => read.map_err(BodyError::Understood)?,
-        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+    let kept = InBatches {
+        intake: intake.clone(),
+        waiting: Handle::current(),
+        cluster,
+        now,
+        batch: Vec::new(),
+        reported: 0,
+        trouble: None,
     };
-    let stored = intake.keep(observations, Vec::new()).await;
-    Ok((stored.map_err(BodyError::Intake)?.reported, summary))
+    let work = move || read(kind, body, now, kept);
+    match tokio::task::spawn_blocking(work).await {
+        Ok(read) => read,
+        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+    }
+}
+
+/// Keeps what is read of a body as it is read: a small body may unpack to more than fits
+/// into memory. A body that is refused half way is sent again, and what of it was kept is
+/// known then.
+struct InBatches {
+    intake: Intake,
+    waiting: Handle,
+    cluster: Option<String>,
+    now: Nanos,
+    batch: Vec<Observation>,
+    reported: u64,
+    trouble: Option<IntakeError>,
+}
+
+impl InBatches {
+    /// Observations that are written together.
+    const MOST: usize = 2_048;
+
+    fn keep(&mut self) {
+        let batch = std::mem::take(&mut self.batch);
+        if batch.is_empty() || self.trouble.is_some() {
+            return;
+        }
+        match self.waiting.block_on(self.intake.keep(batch, Vec::new())) {
+            Ok(receipt) => self.reported += receipt.reported,
+            Err(error) => self.trouble = Some(error),
+        }
+    }
+}
+
+impl Sink for InBatches {
+    fn observe(&mut self, observations: Vec<Observation>) {
+        for mut observation in observations {
+            if let Observation::Event(event) = &mut observation {
+                event.observed = Some(self.now);
+                if event.entities.cluster.is_none() {
+                    event.entities.cluster.clone_from(&self.cluster);
+                }
+            }
+            self.batch.push(observation);
+            if self.batch.len() >= Self::MOST {
+                self.keep();
+            }
+        }
+    }
 }
 
 /// The body and the room that it takes.
@@ -301,17 +356,17 @@ async fn whole(
     }
 }
 
-/// Reads a body as the file that it could be.
+/// Reads a body as the file that it could be, and keeps what it says.
 fn read(
     kind: Kind,
     body: Bytes,
-    cluster: Option<&str>,
     now: Nanos,
-) -> Result<(Vec<Observation>, Summary), String> {
+    mut kept: InBatches,
+) -> Result<(u64, Summary), BodyError> {
     if body.iter().all(u8::is_ascii_whitespace) {
-        return Err("the body is empty".to_owned());
+        return Err(BodyError::Understood("the body is empty".to_owned()));
     }
-    let records = kind.records(body, now)?;
+    let records = kind.records(body, now).map_err(BodyError::Understood)?;
     let name = format!("hooks/{}", kind.name());
     let options = Options {
         workers: 1,
@@ -320,26 +375,21 @@ fn read(
         rejected_kept: TOLD,
         ..Options::default()
     };
-    let mut observations: Vec<Observation> = Vec::new();
     let input = Input::Bytes(name.into(), records);
-    let summary = recording::read(&[input], &options, &mut observations);
+    let summary = recording::read(&[input], &options, &mut kept);
     let total = &summary.total;
     if total.records == 0 || total.rejected == total.records {
         let why = summary.rejected.first().map(|record| record.why.clone());
         let form = summary.files.first().map(|file| file.form.as_str());
-        return Err(
-            why.unwrap_or_else(|| format!("none of it can be read ({})", form.unwrap_or("empty")))
-        );
+        return Err(BodyError::Understood(why.unwrap_or_else(|| {
+            format!("none of it can be read ({})", form.unwrap_or("empty"))
+        })));
     }
-    for observation in &mut observations {
-        if let Observation::Event(event) = observation {
-            event.observed = Some(now);
-            if event.entities.cluster.is_none() {
-                event.entities.cluster = cluster.map(str::to_owned);
-            }
-        }
+    kept.keep();
+    match kept.trouble {
+        Some(error) => Err(BodyError::Intake(error)),
+        None => Ok((kept.reported, summary)),
     }
-    Ok((observations, summary))
 }
 
 /// What became of it, for whoever pushed it.

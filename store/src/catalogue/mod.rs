@@ -6,6 +6,8 @@ mod lookup;
 mod sums;
 mod update;
 
+use whathappened_core::resolve::Name;
+
 pub use heard::Heard;
 pub(crate) use heard::{cluster, heard};
 pub(crate) use lookup::{
@@ -58,6 +60,18 @@ pub struct Root {
     pub first: i64,
     /// The latest time that a record of it tells, in nanoseconds.
     pub last: i64,
+}
+
+impl Root {
+    /// By what it is asked for.
+    #[must_use]
+    pub fn as_name(&self) -> Name {
+        Name {
+            kind: Some(self.kind.clone()),
+            namespace: Some(self.namespace.clone()).filter(|namespace| !namespace.is_empty()),
+            name: self.name.clone(),
+        }
+    }
 }
 
 impl Entity {

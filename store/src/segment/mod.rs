@@ -21,7 +21,7 @@ pub use filter::filter_key;
 pub(crate) use listing::{
     all_live, filter, keep_missing_sums, keep_sums, lacks_sums, live, of_row, place, wrong,
 };
-pub(crate) use read::{Rows, Salvage, SubjectKey, at, footer, ids, places};
+pub(crate) use read::{Rows, Salvage, SubjectKey, at, footer, ids, places, places_of_few};
 pub(crate) use scan::columns;
 pub(crate) use shared_path::cluster_of;
 #[cfg(feature = "lake")]

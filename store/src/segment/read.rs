@@ -296,11 +296,20 @@ impl Salvage {
     }
 }
 
-/// The rows of some places: opens only the pages that may hold them.
+/// The rows of some places, each with its place: opens only the pages that may hold them.
 pub(crate) fn places<R: Record>(
     file: VerifiedFile,
     wanted: &BTreeSet<SubjectKey>,
-) -> Result<Vec<R>, StoreError> {
+) -> Result<Vec<(SubjectKey, R)>, StoreError> {
+    Ok(places_of_few(file, wanted, usize::MAX)?.unwrap_or_default())
+}
+
+/// The same, unless more rows would have to be looked at than `most`.
+pub(crate) fn places_of_few<R: Record>(
+    file: VerifiedFile,
+    wanted: &BTreeSet<SubjectKey>,
+    most: usize,
+) -> Result<Option<Vec<(SubjectKey, R)>>, StoreError> {
     let path = &file.path().to_owned();
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
     let metadata = ArrowReaderMetadata::load(&file, options).map_err(StoreError::segment(path))?;
@@ -314,7 +323,10 @@ pub(crate) fn places<R: Record>(
     }
     let (groups, selection) = select(&file, metadata.metadata(), &by_class);
     if groups.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Some(Vec::new()));
+    }
+    if selection.row_count() > most {
+        return Ok(None);
     }
     if file.shared().is_some() {
         file.prefetch(read_of(
@@ -334,25 +346,32 @@ pub(crate) fn places<R: Record>(
     for batch in reader {
         let batch = batch.map_err(|error| StoreError::damaged(path, error))?;
         let damaged = |why| StoreError::damaged(path, why);
-        let keep = hits(&batch, wanted).map_err(damaged)?;
+        let (keep, places) = hits(&batch, wanted).map_err(damaged)?;
+        let mut places = places.into_iter();
         // Runs of neighbours are cut out before anything is decoded.
         for (start, len) in keep {
-            rows.extend(
-                decoder
-                    .rows::<R>(&batch.slice(start, len))
-                    .map_err(damaged)?,
-            );
+            let found = decoder.rows::<R>(&batch.slice(start, len));
+            let found = found.map_err(damaged)?;
+            // Read first: where a row were missing, a zip the other way round would lose a place.
+            rows.extend(places.by_ref().take(len).zip(found));
         }
     }
-    Ok(rows)
+    Ok(Some(rows))
 }
 
-/// Runs of rows that are of a wanted place: (first row, length).
-fn hits(batch: &RecordBatch, wanted: &BTreeSet<SubjectKey>) -> Result<Vec<(usize, usize)>, String> {
+/// Runs of neighbours: (first row, length).
+type RunsOfRows = Vec<(usize, usize)>;
+
+/// Runs of rows that are of a wanted place, and the place of each of these rows.
+fn hits(
+    batch: &RecordBatch,
+    wanted: &BTreeSet<SubjectKey>,
+) -> Result<(RunsOfRows, Vec<SubjectKey>), String> {
     let read = Reader(batch);
     let (class, namespace) = (read.ints("class")?, read.text("namespace")?);
     let subject = read.text("subject")?;
-    let mut runs: Vec<(usize, usize)> = Vec::new();
+    let mut runs: RunsOfRows = Vec::new();
+    let mut places = Vec::new();
     for row in 0..batch.num_rows() {
         let class = match class.value(row) {
             0 => Class::Subject,
@@ -377,8 +396,9 @@ fn hits(batch: &RecordBatch, wanted: &BTreeSet<SubjectKey>) -> Result<Vec<(usize
             Some((start, len)) if *start + *len == row => *len += 1,
             _ => runs.push((row, 1)),
         }
+        places.push(key);
     }
-    Ok(runs)
+    Ok((runs, places))
 }
 
 /// Row groups and rows that may hold a wanted subject, by the pages' statistics.

@@ -258,3 +258,76 @@ fn a_namespace_is_found_that_holds_no_pod() {
     assert_eq!(found.tier, MatchTier::Namespace);
     assert_eq!(found.facts.len(), 1);
 }
+
+/// What is read ahead for many runs is what each would read by itself.
+#[test]
+fn what_is_read_ahead_is_what_is_found_without() {
+    let (_folder, mut store) = filled();
+    let roots = store
+        .snapshot()
+        .unwrap()
+        .roots(Nanos::MIN, Nanos::MAX)
+        .unwrap();
+    assert_eq!(roots.len(), 40);
+    let found = |store: &Store, root: &crate::Root| {
+        let rows = store
+            .snapshot()
+            .unwrap()
+            .find(&root.as_name())
+            .unwrap()
+            .unwrap();
+        let mut facts: Vec<_> = rows.facts.iter().map(|fact| format!("{fact:?}")).collect();
+        let mut objects: Vec<_> = rows.objects.iter().map(|one| format!("{one:?}")).collect();
+        facts.sort();
+        objects.sort();
+        (facts, objects, rows.window)
+    };
+    let alone: Vec<_> = roots.iter().map(|root| found(&store, root)).collect();
+    assert!(
+        alone
+            .iter()
+            .all(|(facts, objects, _)| facts.len() >= 200 && objects.len() >= 4)
+    );
+    for some in [1, 7, 40] {
+        for part in roots.chunks(some) {
+            store.read_ahead(&part.iter().collect::<Vec<_>>()).unwrap();
+        }
+        let ahead: Vec<_> = roots.iter().map(|root| found(&store, root)).collect();
+        assert!(ahead == alone, "{some} runs together");
+    }
+    // What comes later is seen: only segments are kept in memory, and they do not change.
+    let later = event(
+        5_000_000,
+        "run03-worker-0",
+        START + 3 * DAY / 8 + 60 * SECOND,
+    );
+    import(&mut store, [reported(later)]);
+    let (facts, ..) = found(&store, &roots[3]);
+    assert_eq!(facts.len(), alone[3].0.len() + 1);
+    store.forget_places();
+    assert_eq!(found(&store, &roots[3]).0, facts);
+}
+
+/// A damaged segment is told of each time, also where what is read is kept in memory.
+#[test]
+fn damage_is_told_again_while_places_are_kept() {
+    let (_folder, mut store) = filled();
+    let roots = store
+        .snapshot()
+        .unwrap()
+        .roots(Nanos::MIN, Nanos::MAX)
+        .unwrap();
+    let root = &roots[3];
+    for segment in damage::segments(store.root()) {
+        if segment.to_string_lossy().contains("events") {
+            std::fs::write(&segment, b"PAR1").unwrap();
+        }
+    }
+    store.read_ahead(&[root]).unwrap();
+    for _ in 0..2 {
+        let snapshot = store.snapshot().unwrap();
+        let found = snapshot.find(&root.as_name()).unwrap().unwrap();
+        assert!(found.facts.is_empty());
+        assert!(!snapshot.coverage_of(Vec::new()).is_empty());
+    }
+}

@@ -10,7 +10,7 @@ use std::net::{TcpStream, UdpSocket};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use api_server::{ApiServer, UID};
 use service::{Service, configure, events, push, sql};
@@ -168,6 +168,34 @@ fn it_collects_answers_probes_and_stops_when_told() {
         rows,
         json!([{"pod": "p-1", "actor": "alice", "cluster": "c1"}, {"pod": "p-2", "actor": "alice", "cluster": "c1"}])
     );
+}
+
+/// What a body says is written in parts, so that a small one that unpacks to much is never
+/// in memory as a whole.
+#[test]
+fn a_body_of_many_records_is_kept_whole() {
+    const MANY: usize = 4_100;
+    let server = ApiServer::start();
+    configure(&server);
+    let service = Service::start(&server);
+    let event = |number: usize| {
+        json!({
+            "apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": "BackOff",
+            "metadata": {"name": format!("m.{number}"), "namespace": "n"},
+            "involvedObject": {"kind": "Pod", "namespace": "n", "name": "many", "uid": "q"},
+            "lastTimestamp": "2026-11-20T10:30:31Z",
+        })
+    };
+    let mut lines: Vec<String> = (0..MANY).map(|number| event(number).to_string()).collect();
+    lines.insert(3_000, "{\"neither\":1}".to_owned());
+    let (code, body) = service.push("generic", &lines.join("\n"));
+    assert_eq!(code, 200, "{body}");
+    let reported: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(reported["kept"], MANY, "{body}");
+    assert_eq!(reported["records"], MANY + 1, "{body}");
+    assert_eq!(service.stop(), Some(0));
+    let statement = "SELECT count(*) AS n FROM events WHERE pod = 'many'";
+    assert_eq!(sql(&server, statement), json!([{"n": MANY}]));
 }
 
 #[test]
