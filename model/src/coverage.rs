@@ -6,6 +6,9 @@ use crate::event::SourceKind;
 use crate::kind::is_workload;
 use crate::time::Nanos;
 
+/// Why the rest of an input was left out.
+pub const MORE_THAN_HELD: &str = "more facts than are held in memory";
+
 /// Whether rows speak of a stretch of time or of one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -179,6 +182,14 @@ impl Coverage {
     pub fn is_damage(&self) -> bool {
         let is_table = matches!(self.resource.as_str(), "events" | "objects" | "database");
         self.source == "store" && is_table && self.status.caps_a_verdict()
+    }
+
+    /// Whether a row is of input that was left out because no more fits into memory: evidence of any kind may have
+    /// been in it.
+    #[must_use]
+    pub fn is_more_than_held(&self) -> bool {
+        let says = |detail: &str| detail.contains(MORE_THAN_HELD);
+        self.resource == "file" && self.detail.as_deref().is_some_and(says)
     }
 
     /// Whether a row is of a cluster that did not respond, or would not.

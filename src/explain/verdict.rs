@@ -122,7 +122,9 @@ pub async fn explain(
         .filter(|row| row.status.caps_a_verdict() && !is_made_up_for(row, coverage))
         .filter_map(Coverage::shows)
         .collect();
-    let is_damaged = coverage.iter().any(Coverage::is_damage);
+    let is_damaged = coverage
+        .iter()
+        .any(|row| row.is_damage() || row.is_more_than_held());
     let is_silent = coverage.iter().any(Coverage::is_silent_cluster);
     let capped = |rule: &Rule| {
         // Damage takes away what was there; a cluster could have added what would overturn it.

@@ -10,6 +10,7 @@ use super::summary::{FileStatus, FileSummary, Tally};
 use crate::contract::{Input, Options};
 use crate::redact::redact;
 use crate::terminal::line;
+use whathappened_model::coverage::MORE_THAN_HELD;
 
 /// A batch that only counts rejections is sent on after this many.
 const REJECTIONS: u64 = 4096;
@@ -215,8 +216,10 @@ impl<'o> Feed<'o> {
     pub(super) fn finish(mut self) -> Vec<FileSummary> {
         self.flush();
         if self.enough.load(Ordering::Relaxed) && self.options.max_weight.is_some() {
-            let why = "more facts than are held in memory; the rest of this and what follows is left out: `whathappened import` has no such limit";
-            self.failure(self.last(), FileStatus::Truncated(why.to_owned()));
+            let why = format!(
+                "{MORE_THAN_HELD}; the rest of this and what follows is left out: `whathappened import` has no such limit"
+            );
+            self.failure(self.last(), FileStatus::Truncated(why));
         }
         self.files
     }

@@ -274,7 +274,11 @@ async fn answer(
         reported: 0,
         trouble: None,
     };
-    let work = move || read(kind, body, now, kept);
+    let work = move || {
+        let mut kept = kept;
+        let summary = read(kind, body, now, &mut kept)?;
+        kept.finish().map(|reported| (reported, summary))
+    };
     match tokio::task::spawn_blocking(work).await {
         Ok(read) => read,
         Err(panic) => std::panic::resume_unwind(panic.into_panic()),
@@ -308,17 +312,31 @@ impl InBatches {
             Err(error) => self.trouble = Some(error),
         }
     }
+
+    /// Keeps the rest, and gives how much was kept in all.
+    fn finish(mut self) -> Result<u64, BodyError> {
+        self.keep();
+        match self.trouble {
+            Some(error) => Err(BodyError::Intake(error)),
+            None => Ok(self.reported),
+        }
+    }
+}
+
+/// Says when a record was pushed, and of which cluster it is where it does not say so itself.
+fn label(observation: &mut Observation, now: Nanos, cluster: Option<&str>) {
+    if let Observation::Event(event) = observation {
+        event.observed = Some(now);
+        if event.entities.cluster.is_none() {
+            event.entities.cluster = cluster.map(str::to_owned);
+        }
+    }
 }
 
 impl Sink for InBatches {
     fn observe(&mut self, observations: Vec<Observation>) {
         for mut observation in observations {
-            if let Observation::Event(event) = &mut observation {
-                event.observed = Some(self.now);
-                if event.entities.cluster.is_none() {
-                    event.entities.cluster.clone_from(&self.cluster);
-                }
-            }
+            label(&mut observation, self.now, self.cluster.as_deref());
             self.batch.push(observation);
             if self.batch.len() >= Self::MOST {
                 self.keep();
@@ -356,13 +374,8 @@ async fn whole(
     }
 }
 
-/// Reads a body as the file that it could be, and keeps what it says.
-fn read(
-    kind: Kind,
-    body: Bytes,
-    now: Nanos,
-    mut kept: InBatches,
-) -> Result<(u64, Summary), BodyError> {
+/// Reads a body as the file that it could be.
+fn read(kind: Kind, body: Bytes, now: Nanos, sink: &mut impl Sink) -> Result<Summary, BodyError> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Err(BodyError::Understood("the body is empty".to_owned()));
     }
@@ -376,7 +389,7 @@ fn read(
         ..Options::default()
     };
     let input = Input::Bytes(name.into(), records);
-    let summary = recording::read(&[input], &options, &mut kept);
+    let summary = recording::read(&[input], &options, sink);
     let total = &summary.total;
     if total.records == 0 || total.rejected == total.records {
         let why = summary.rejected.first().map(|record| record.why.clone());
@@ -385,11 +398,7 @@ fn read(
             format!("none of it can be read ({})", form.unwrap_or("empty"))
         })));
     }
-    kept.keep();
-    match kept.trouble {
-        Some(error) => Err(BodyError::Intake(error)),
-        None => Ok((kept.reported, summary)),
-    }
+    Ok(summary)
 }
 
 /// What became of it, for whoever pushed it.

@@ -7,8 +7,26 @@ use super::*;
 
 const NOW: Nanos = 1_795_274_427_000_000_000;
 
+/// What a body says, of cluster `c1`.
+struct Collected(Vec<Observation>);
+
+impl Sink for Collected {
+    fn observe(&mut self, observations: Vec<Observation>) {
+        for mut observation in observations {
+            label(&mut observation, NOW, Some("c1"));
+            self.0.push(observation);
+        }
+    }
+}
+
+fn collected(kind: Kind, body: String) -> Result<(Vec<Observation>, Summary), BodyError> {
+    let mut sink = Collected(Vec::new());
+    let summary = read(kind, body.into(), NOW, &mut sink)?;
+    Ok((sink.0, summary))
+}
+
 fn reported(kind: Kind, body: &Value) -> (Vec<Observation>, Summary) {
-    read(kind, body.to_string().into(), Some("c1"), NOW).unwrap()
+    collected(kind, body.to_string()).unwrap()
 }
 
 /// A list of audit records, as an API server's webhook backend sends it.
@@ -42,10 +60,10 @@ fn what_is_partly_broken_is_partly_taken_and_told() {
     let good = r#"{"maintenance": "replace a switch", "hosts": ["r4n1"], "starts": "2026-11-21T15:00:00Z", "status": "done"}"#;
     let body =
         format!("{good}\n{{\"maintenance\": 7, \"hosts\": [\"r4n1\"], \"starts\": \"soon\"}}\n");
-    let (observations, summary) = read(Kind::Generic, body.into(), None, NOW).unwrap();
+    let (observations, summary) = collected(Kind::Generic, body).unwrap();
     assert_eq!((observations.len(), summary.total.rejected), (1, 1));
     for nothing in ["", " \n", "{", "[]", "hello"] {
-        let read = read(Kind::Generic, nothing.into(), None, NOW);
+        let read = collected(Kind::Generic, nothing.to_owned());
         assert!(read.is_err(), "{nothing:?}: {read:?}");
     }
 }
