@@ -15,14 +15,18 @@
 mod answer;
 mod check;
 mod client;
+mod counts;
 mod decode;
 mod events;
 mod logql;
 mod options;
 mod plan;
 mod read;
+mod read_events;
 mod refusal;
 mod store;
+mod streams;
+mod window;
 
 #[cfg(test)]
 mod tests;

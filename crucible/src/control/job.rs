@@ -176,7 +176,7 @@ fn create_pod(w: &mut World, at: usize, rank: u32) {
     let Some(job) = w.jobs.get(at) else { return };
     let (load, name, uid, attempt) = (job.load, job.name.clone(), job.uid.clone(), job.attempt);
     let Some(key) = w.job_key(at) else { return };
-    if let Some((reason, act)) = super::replica::refused(w, load) {
+    if let Some((reason, act)) = super::refusal::refused(w, load) {
         w.tell(
             &Source::Controller("job-controller"),
             key,
@@ -185,7 +185,7 @@ fn create_pod(w: &mut World, at: usize, rank: u32) {
             format!("Error creating: {reason}"),
             &crate::world::names(act),
         );
-        if let Some(wait) = super::replica::wait_again(w, load) {
+        if let Some(wait) = super::refusal::wait_again(w, load) {
             w.after(wait, move |w| {
                 if let Some(load) = w.loads.get_mut(load) {
                     load.refusals.1 = false;

@@ -1,0 +1,98 @@
+//! Reads the Kubernetes Events that an agent sent there.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::events;
+use super::read::{ReadRequest, in_order, read};
+use super::store::Loki;
+use super::window::sound;
+use crate::coverage::{Coverage, Status};
+use crate::http::HttpError;
+use crate::log_store::{LineSubject, Span};
+use crate::sink::Sink;
+
+/// Kubernetes Events are read up to this many.
+const EVENTS: usize = 20_000;
+
+fn failed(row: Coverage, failure: &HttpError) -> Coverage {
+    Coverage {
+        status: failure.status(),
+        detail: Some(format!("{failure}; {}", failure.hint())),
+        would_have_shown: Some("Kubernetes Events that an agent sent there".to_owned()),
+        ..row
+    }
+}
+
+impl Loki {
+    pub(super) async fn read_events(
+        &self,
+        about: &LineSubject,
+        span: Span,
+        deadline: Instant,
+        sink: &mut (dyn Sink + Send),
+    ) -> Option<Coverage> {
+        let span = sound(span)?;
+        let mut row = Coverage {
+            asked_from: Some(span.from),
+            asked_to: Some(span.to),
+            ..Coverage::new(&self.options.name, "events")
+        };
+        let schema = match self.schema(span, deadline).await {
+            Ok(schema) => schema,
+            Err(failure) => return Some(failed(row, &failure)),
+        };
+        let mut lines = Vec::new();
+        let (mut partial, mut failure) = (BTreeSet::new(), None);
+        let mut requested = false;
+        for query in events::queries(about, &schema) {
+            if !self.has_streams(&query, span, deadline).await {
+                continue;
+            }
+            requested = true;
+            let read = read(&ReadRequest {
+                wire: &self.wire,
+                learned: &self.learned,
+                query: &query,
+                span,
+                newest: false,
+                enough: EVENTS,
+                slice: Some(self.options.slice),
+                deadline,
+                keep: &|_| true,
+            })
+            .await;
+            if read.lines.len() >= EVENTS {
+                partial.insert(format!("only the first {EVENTS} Events were read"));
+            }
+            lines.extend(read.lines);
+            partial.extend(read.partial);
+            failure = failure.or(read.failure);
+        }
+        if !requested {
+            return None;
+        }
+        if let Some(failure) = failure.filter(|_| lines.is_empty()) {
+            return Some(failed(row, &failure));
+        }
+        lines.sort_by(in_order);
+        let mut emitted = Vec::new();
+        let place: Arc<str> = self.place.as_str().into();
+        let none = events::emit(&lines, &self.options.names, &place, &mut emitted);
+        row.rows = emitted.len() as u64;
+        (row.got_from, row.got_to) = (row.asked_from, row.asked_to);
+        if !partial.is_empty() {
+            row.status = Status::Truncated;
+        }
+        if none > 0 {
+            partial.insert(format!("{none} lines are not Events in a known format"));
+        }
+        let detail: Vec<String> = partial.into_iter().collect();
+        row.detail = (!detail.is_empty()).then(|| detail.join("; "));
+        if !emitted.is_empty() {
+            sink.observe(emitted);
+        }
+        Some(row)
+    }
+}
