@@ -449,7 +449,7 @@ impl Grouping<'_> {
 
     /// Whether a member was stopped because its Job's time was up; a batch system also stops those who wait in vain.
     fn is_out_of_time(&self, death: usize) -> bool {
-        let root = self.best(death).map(|best| best.root());
+        let root = self.best(death).map(Candidate::root);
         let root = root.and_then(|root| self.graph.facts.get(root));
         root.is_some_and(|root| {
             let job = self.graph.workloads.get(root.workload as usize);

@@ -163,7 +163,7 @@ impl StoreWriter {
         }
         self.own
             .extend(self.clock_monitor.look(now, Instant::now()));
-        let mut observations = joined.to_write();
+        let mut observations = joined.take_unwritten();
         for observation in &mut observations {
             redact::observation(observation);
             if let Observation::Event(event) = observation {
@@ -248,7 +248,7 @@ impl MergedBatch {
 
     /// What to write. Whoever waits for a receipt comes again if it fails, so that nothing of
     /// that is kept here; a copy would be as large as what was pushed.
-    fn to_write(&mut self) -> Vec<Observation> {
+    fn take_unwritten(&mut self) -> Vec<Observation> {
         let mut all = Vec::new();
         for part in &mut self.parts {
             match part.receipt {

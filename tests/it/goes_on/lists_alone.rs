@@ -82,13 +82,11 @@ fn killing(pod: &str, at: &str) -> Value {
     )
 }
 
-fn list(items: Vec<Value>) -> String {
-    json!({ "apiVersion": "v1", "kind": "List", "items": items }).to_string()
-}
-
 /// Cause, level and actor of what leads.
 fn told(name: &str, items: Vec<Value>) -> (String, String, String) {
-    let answer = ask(name, &[("lists.json", list(items))]);
+    let list = Value::from(items);
+    let list = json!({ "apiVersion": "v1", "kind": "List", "items": list });
+    let answer = ask(name, &[("lists.json", list.to_string())]);
     let incident = &answer["incidents"][0];
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     (

@@ -181,7 +181,7 @@ fn a_body_of_many_records_is_kept_whole() {
     let event = |number: usize| {
         json!({
             "apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": "BackOff",
-            "metadata": {"name": format!("m.{number}"), "namespace": "n"},
+            "metadata": {"name": format!("m.{number}"), "namespace": "n", "uid": format!("m-{number}")},
             "involvedObject": {"kind": "Pod", "namespace": "n", "name": "many", "uid": "q"},
             "lastTimestamp": "2026-11-20T10:30:31Z",
         })

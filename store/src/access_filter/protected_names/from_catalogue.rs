@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::{NameFinder, ProtectedNames};
 use crate::access::Access;
-use crate::access_filter::mentions::HidePolicy;
+use crate::access_filter::mentions::HidePolicy as _;
 use crate::access_filter::public_names::{self, EVERYWHERE, SYSTEM};
 use crate::access_filter::{OUTSIDE, may_see, workload_names};
 use crate::catalogue::{ENTITY, LOG, TAGGED, is_entity_whole, sum_column};
