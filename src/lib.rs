@@ -2,9 +2,9 @@
 //! and what could not be seen.
 //!
 //! Data goes one way; a module uses only those to its left:
-//! connectors → core (evidence → world → life → resolve → death → tie →
-//! timeline) → store → explain → case, coverage → assemble → answer → config,
-//! gather → history → render, sql → serve → commands.
+//! connectors → core (evidence → graph → lifecycle → resolve → death → link →
+//! timeline) → store → explain → case, coverage → report → answer → config,
+//! fetch → history → render, sql → serve → commands.
 
 #![deny(clippy::print_stdout)]
 

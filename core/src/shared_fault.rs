@@ -88,7 +88,7 @@ pub fn is_trouble(signal: &str) -> bool {
 /// A pod that saw a trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WitnessPod {
-    /// One of the world, by number.
+    /// A known one, by number.
     Pod(u32),
     /// Another: what tells it and its namespace from others.
     Other(u64, u64),
@@ -190,7 +190,7 @@ impl SharedFaults {
         Self { by_kind }
     }
 
-    /// The times around which others may have seen what the world's facts tell of.
+    /// The times around which others may have seen what the known facts tell of.
     #[must_use]
     pub fn times(graph: &EntityGraph) -> Vec<(Nanos, Nanos)> {
         let troubles = graph.facts.iter().filter(|fact| Self::is_one(graph, fact));

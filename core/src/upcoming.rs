@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use crate::graph::{EntityGraph, Fact, Phase, TaskKind};
+use crate::graph::{EntityGraph, Fact, NodeInstance, Phase, Task, TaskKind};
 use crate::lifecycle::End;
 use crate::resolve::{MachineMatch, Run};
 use crate::symbols::Symbol;
@@ -68,7 +68,7 @@ impl Machines {
         self.nodes.is_empty() && self.instances.is_empty() && self.place.is_none()
     }
 
-    fn hold(&self, graph: &EntityGraph, fact: &Fact) -> bool {
+    fn hold(&self, graph: &EntityGraph, fact: &Fact, now: Nanos) -> bool {
         let reported =
             |names: &BTreeSet<Symbol>, name: Symbol| name.is_some() && names.contains(&name);
         if let Some(place) = &self.place {
@@ -78,8 +78,21 @@ impl Machines {
         if fact.instance.is_some() && !self.instances.is_empty() {
             return reported(&self.instances, fact.instance);
         }
-        reported(&self.nodes, fact.node)
+        reported(&self.nodes, fact.node) && !is_namesake(graph, fact, now)
     }
+}
+
+/// Whether a fact is about an instance that has a node's name and does not carry that node now: the same name in
+/// another zone or account.
+fn is_namesake(graph: &EntityGraph, fact: &Fact, now: Nanos) -> bool {
+    let all = graph.node_instances.get(&fact.node);
+    let does =
+        |one: &NodeInstance| one.instance == fact.instance && one.from <= now && now <= one.to;
+    let carries = all.is_some_and(|all| all.iter().any(does));
+    let is_it = |one: &Task| {
+        one.kind == TaskKind::Instance && one.uid == fact.instance && one.name == fact.node
+    };
+    fact.instance.is_some() && !carries && graph.pods.iter().any(is_it)
 }
 
 /// Numbers of the facts that announce something for the machines in `[from, to)`,
@@ -90,7 +103,7 @@ pub fn upcoming(graph: &EntityGraph, machines: &Machines, from: Nanos, to: Nanos
     for (number, fact) in graph.facts.iter().enumerate() {
         let is_told = fact.time.lo <= from || is_undated(fact);
         let stands = fact.withdrawn.is_none_or(|at| at > from);
-        if !announces(graph, fact) || !is_told || !stands || !machines.hold(graph, fact) {
+        if !announces(graph, fact) || !is_told || !stands || !machines.hold(graph, fact, from) {
             continue;
         }
         let due = fact.due.unwrap_or(Stamp {

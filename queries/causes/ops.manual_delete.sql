@@ -7,7 +7,7 @@
 -- needs: k8s.namespace.deletion_requested, k8s.workload.deletion_requested
 -- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
--- needs: k8s.pod.drained_by_kubectl, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
+-- needs: k8s.pod.drained_by_kubectl, k8s.pod.drain_blocked, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, slurm.cancel_requested, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller
 -- needs: ray.job_stopped, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
 -- overturned_by: audit: who requested it
@@ -48,7 +48,16 @@ WITH evicted AS (
                -- What is closed later was open until then.
                AND NOT (node_never_closed AND COALESCE(lag_s, 0) < 0)) closed
     ON closed.death = e.death
+  -- Refused and asked again every five seconds, it is a drain's (ops.node_drained).
+  LEFT JOIN (SELECT e.death, e.fact FROM links e
+             JOIN links k ON k.death = e.death AND k.record = e.record AND k.signal = 'k8s.pod.drained_by_kubectl'
+             JOIN links r ON r.death = e.death AND r.via = 'pod' AND r.signal = 'k8s.pod.drain_blocked' AND r.actor = e.actor
+               AND e.time - r.time BETWEEN 3000000000 AND 20000000000
+             WHERE e.signal = 'k8s.pod.evicted_by_user' AND e.via = 'pod'
+             GROUP BY e.death, e.fact HAVING count(DISTINCT r.fact) > 1) retried
+    ON retried.death = e.death AND retried.fact = e.fact
   WHERE e.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
+    AND retried.fact IS NULL
     AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND COALESCE(e.actor, '') NOT LIKE '%vpa-updater%'
     AND (e.node_open OR e.node_open IS NULL AND (k.fact IS NULL OR e.node_never_closed) AND closed.death IS NULL)
 )

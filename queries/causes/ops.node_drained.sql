@@ -3,7 +3,7 @@
 -- rank: 70
 -- level: established
 -- needs: k8s.node.tainted.no_execute, k8s.pod.drained_by_kubectl, k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user
--- needs: k8s.pod.deletion_requested, k8s.container.killing, slurm.node.set_down, ray.node_ended
+-- needs: k8s.pod.drain_blocked, k8s.pod.deletion_requested, k8s.container.killing, slurm.node.set_down, ray.node_ended
 -- summary_of: ray.node_ended: Ray reports that a node of {workload} was stopped, scaled down or preempted.
 -- title_of: ray.node_ended: A node was taken away
 -- advice_of: ray.node_ended: Look in the log of Ray's autoscaler, or of the cloud, for who took the node away and why; on machines that can be preempted, save checkpoints more often.
@@ -14,10 +14,21 @@
 -- advice: Make sure that drains wait for running jobs, or protect the jobs with a PodDisruptionBudget.
 -- Who evicts one pod need not drain its node: unless a record says that the node was closed, or kubectl did it, which
 -- evicts for nothing else but what is written by hand, that is ops.manual_delete. A drained node stays closed.
-WITH single AS (
+-- A drain that a budget holds up asks again every five seconds, also after somebody opened the node: nobody does so by hand.
+WITH retried AS (
+  SELECT e.death, e.fact FROM links e
+  JOIN links k ON k.death = e.death AND k.record = e.record AND k.signal = 'k8s.pod.drained_by_kubectl'
+  JOIN links r ON r.death = e.death AND r.via = 'pod' AND r.signal = 'k8s.pod.drain_blocked' AND r.actor = e.actor
+    AND e.time - r.time BETWEEN 3000000000 AND 20000000000
+  WHERE e.signal = 'k8s.pod.evicted_by_user' AND e.via = 'pod'
+  GROUP BY e.death, e.fact HAVING count(DISTINCT r.fact) > 1
+),
+single AS (
   SELECT e.death, e.fact FROM links e
   LEFT JOIN links k ON k.death = e.death AND k.record = e.record AND k.signal = 'k8s.pod.drained_by_kubectl'
+  LEFT JOIN retried ON retried.death = e.death AND retried.fact = e.fact
   WHERE e.signal = 'k8s.pod.evicted_by_user' AND e.via = 'pod' AND e.node_open IS NULL AND (k.fact IS NULL OR e.node_never_closed)
+    AND retried.fact IS NULL
 ),
 -- A node is tainted, as out of service, so that what was lost on it is cleared away: its controller had told of the pod
 -- that it was out of reach, and the node had not answered again.
@@ -29,10 +40,13 @@ out_of_reach AS (
   WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node' AND back.fact IS NULL
 )
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN e.signal = 'k8s.pod.evicted_by_user' AND e.node_open IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
+  CASE WHEN retried.fact IS NULL AND e.signal = 'k8s.pod.evicted_by_user' AND e.node_open IS NULL THEN 'guess' ELSE 'asserted' END AS edge,
+  'act' AS role
 FROM links e
+LEFT JOIN retried ON retried.death = e.death AND retried.fact = e.fact
 WHERE e.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_remediator')
-  AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND (e.signal <> 'k8s.pod.evicted_by_user' OR e.node_open IS NOT TRUE)
+  AND e.via = 'pod' AND e.mode IN ('killed', 'lost')
+  AND (e.signal <> 'k8s.pod.evicted_by_user' OR e.node_open IS NOT TRUE OR retried.fact IS NOT NULL)
 UNION ALL
 -- Controllers evict for reasons of their own too: only of a closed node is it a drain.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
@@ -62,7 +76,9 @@ SELECT e.death, who.fact AS cause, e.fact AS effect,
 FROM links e
 JOIN links who ON who.death = e.death AND who.via = 'pod' AND who.signal LIKE 'k8s.pod.evicted_by_%'
 LEFT JOIN single ON single.death = who.death AND single.fact = who.fact
-WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.fact <> who.fact AND e.node_open IS NOT TRUE
+LEFT JOIN retried ON retried.death = who.death AND retried.fact = who.fact
+WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.fact <> who.fact
+  AND (e.node_open IS NOT TRUE OR retried.fact IS NOT NULL)
 UNION ALL
 -- Deleted by nobody that was seen, just after its node was closed: drained, more likely than not. What was deleted
 -- before that was not.

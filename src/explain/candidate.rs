@@ -7,9 +7,10 @@ use whathappened_core::graph::{EntityGraph, Fact, TaskKind};
 use whathappened_core::lifecycle::Mode;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::bounds::{Bounds, Requests};
+use super::bounds::Bounds;
 use super::causal_path::paths;
 use super::edge::{Edge, Kind, Role};
+use super::requests::Requests;
 use super::rule::Rule;
 use crate::answer::Level;
 

@@ -10,7 +10,6 @@ use whathappened_core::resolve::Run;
 use whathappened_model::coverage::{Coverage, EvidenceKind, Status};
 use whathappened_model::time::{Nanos, SECOND};
 
-use super::bounds::Requests;
 use super::candidate::{Candidate, candidates};
 use super::engine::{EngineError, edges};
 use super::fault::faults;
@@ -19,6 +18,7 @@ use super::last_straw;
 use super::outlived;
 use super::recurrence;
 use super::replaced;
+use super::requests::Requests;
 use super::rule::Rule;
 
 /// What was found out about some runs.

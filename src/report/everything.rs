@@ -170,7 +170,9 @@ fn reported(
     let mut incidents: Vec<Incident> = Vec::new();
     let faults = verdict.faults(&case.graph, &case.rules.causes, place.is_some());
     for finding in &verdict.findings {
-        if is_news(case, verdict, finding) && wanted(finding) {
+        let is_told = is_news(case, verdict, finding)
+            || place.is_some() && is_survived_loss(case, verdict, finding);
+        if is_told && wanted(finding) {
             incidents.push(context.incident_of(finding, role(case, finding))?);
         }
     }
@@ -247,6 +249,15 @@ fn is_news(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
             death.is_some_and(|death| death.state == "scaled_to_zero")
         });
     (!finding.recovered || of_machine) && !put_aside && !is_unwitnessed(case, verdict, finding)
+}
+
+/// Whether a run got over what befell a machine of its: who asks for the machine asks for that.
+fn is_survived_loss(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
+    let rule = finding.candidate.as_ref().map(|one| one.rule);
+    let cause = rule.and_then(|rule| case.rules.causes.get(rule));
+    finding.recovered
+        && cause.is_some_and(|rule| befalls(&rule.cause))
+        && !is_unwitnessed(case, verdict, finding)
 }
 
 /// Runs of whose end nothing but a stop is known that nobody tells the reason of. All at once:

@@ -14,6 +14,8 @@ use whathappened_model::time::Nanos;
 
 use crate::case::Case;
 use crate::explain::Verdict;
+use crate::explain::candidate::Candidate;
+use crate::explain::gang::Finding;
 
 /// The runs of a name, the leading one first.
 pub(super) fn in_order(case: &Case, verdict: &Verdict, matched: &NameMatch) -> Vec<usize> {
@@ -49,7 +51,7 @@ pub(super) fn in_order(case: &Case, verdict: &Verdict, matched: &NameMatch) -> V
     }
     let broken = |number: &usize| {
         let mut own = verdict.findings.iter().filter(|one| one.run == *number);
-        own.any(|finding| !finding.recovered)
+        own.any(|finding| !finding.recovered && !made_way(graph, finding))
     };
     // A run of an experiment that began when another had ended, and came through, makes it good.
     let generations = matched.how.starts_with("label experiment")
@@ -67,6 +69,16 @@ pub(super) fn in_order(case: &Case, verdict: &Verdict, matched: &NameMatch) -> V
         (!leads, !latest.contains(number))
     });
     order
+}
+
+/// Whether a run was ended for the next one of its CronJob (`concurrencyPolicy: Replace`), as was meant.
+fn made_way(graph: &EntityGraph, finding: &Finding) -> bool {
+    let root = finding.candidate.as_ref().map(Candidate::root);
+    let root = root.and_then(|root| graph.facts.get(root));
+    root.is_some_and(|root| {
+        graph.name(root.signal) == "k8s.workload.deleted_by_controller"
+            && graph.name(root.actor).ends_with(":cronjob-controller")
+    })
 }
 
 /// Whether an object of the run was seen, and not that it was gone.

@@ -19,10 +19,12 @@ mod record;
 mod responsible_actor;
 mod run;
 mod shared_fault;
+mod shown;
 mod summary;
 mod timeline;
 mod upcoming;
 mod victim;
+mod well;
 
 pub use actor::owner;
 pub use answer::{Question, answer, coverage_row};

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::hour::{imported, kept};
+use crate::newcomer::{imported, kept};
 use crate::service::Service;
 use crate::whathappened;
 

@@ -1,6 +1,6 @@
 //! What logs and lists that are all there is end with, and what is made of that.
 
-use crate::hour::{lab, piped};
+use crate::newcomer::{lab, piped};
 use crate::whathappened;
 
 fn words(text: &str) -> String {

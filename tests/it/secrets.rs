@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::hour::imported;
+use crate::newcomer::imported;
 use crate::service::Service;
 use crate::whathappened;
 

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-use crate::hour::{imported, kept, lab, piped};
+use crate::newcomer::{imported, kept, lab, piped};
 use crate::service::Service;
 use crate::whathappened;
 

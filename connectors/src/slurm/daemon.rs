@@ -98,6 +98,11 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
             Some("DEPENDENCY_FAILED"),
         ),
         (
+            // The job was over by then: what was left of it would not go, and its node is closed for that.
+            r"slurmd error running JobId=\S+ on node\(s\)=(?<nodes>\S+): (?<why>Kill task failed)",
+            Some("REASON"),
+        ),
+        (
             r"slurmd error running JobId=(?<job>\S+) on node\(s\)=(?<nodes>\S+): (?<why>.+)",
             Some("LAUNCH_FAILED"),
         ),

@@ -285,6 +285,7 @@ pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
         .filter(|row| row.step.is_some() && main.step.is_none())
         // What runs beside the job: sessions of people who logged in to look.
         .filter(|row| row.step.as_deref() != Some("extern"))
+        .filter(|row| !outlived(rows, row, end))
         .map(|row| (row, split_state(&row.state).0))
         .filter(|(_, word)| evidence(word) > 0)
         .min_by_key(|(row, word)| (std::cmp::Reverse(evidence(word)), row.line));
@@ -306,15 +307,31 @@ pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
     out.push(Observation::Event(Box::new(event)));
 }
 
+/// Whether a job went on after one of its steps had ended: another step began, or its script ran on
+/// for longer than one takes that ends with its step.
+fn outlived(rows: &[Row], step: &Row, end: Stamp) -> bool {
+    const ENDS_WITHIN: Nanos = 120 * SECOND;
+    let Some(over) = step.end else {
+        return false;
+    };
+    let began_later = |other: &Row| {
+        let is_step = other.step.as_deref().is_some_and(is_numbered);
+        is_step && other.start.is_some_and(|start| start.lo >= over.hi)
+    };
+    end.lo.saturating_sub(over.hi) > ENDS_WITHIN || rows.iter().any(began_later)
+}
+
+/// A step that srun made has a number; others are called `batch`, `extern` or `interactive`.
+fn is_numbered(step: &str) -> bool {
+    !step.is_empty() && step.bytes().all(|digit| digit.is_ascii_digit())
+}
+
 /// The last step of a job, where it failed before the job was stopped: nothing was left of that but
 /// its script. And when.
 fn failed_before<'r>(rows: &'r [Row], main: &Row, end: Stamp) -> Option<(&'r Row, Stamp)> {
     /// What is asked to stop has this long, and its failure is told before the job's end.
     const STOPPED_WITHIN: Nanos = 60 * SECOND;
-    let is_step = |row: &&Row| {
-        let step = row.step.as_deref().unwrap_or_default();
-        !step.is_empty() && step.bytes().all(|digit| digit.is_ascii_digit())
-    };
+    let is_step = |row: &&Row| row.step.as_deref().is_some_and(is_numbered);
     let stopped = ["CANCELLED", "DEADLINE", "TIMEOUT"];
     if main.step.is_some() || !stopped.contains(&split_state(&main.state).0.as_str()) {
         return None;

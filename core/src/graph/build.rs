@@ -1,4 +1,4 @@
-//! From evidence to the world, in five steps: versions, differences, pods by
+//! From evidence to the graph, in five steps: versions, differences, pods by
 //! uid, pods by name, facts. Each step only uses what the ones before settled,
 //! so the order of the input cannot show.
 
@@ -11,11 +11,11 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 use super::announcements;
 use super::identity::{Pods, Workloads};
 use super::{
-    EntityGraph, Exit, Fact, NO, NodeInstances, Phase, Task, TaskKind, Topology, Workload, clocks,
+    EntityGraph, Fact, NO, NodeInstances, Phase, TaskKind, Topology, Workload, boots, clocks,
     clusters, collection, collectives, deletion, gpu_repeats, instance, job, killed_process,
-    last_line, learn, log_level, lone_log, mismatch, node_folder, node_instance, pace, parent,
-    pod_log, progress, remade, rows, scheduling, tagged, undated, version_diff, vm_log, witness,
-    workload_names,
+    last_line, learn, log_level, lone_log, mismatch, node_folder, node_instance, order, pace,
+    parent, pod_log, progress, remade, rows, scheduling, tagged, undated, version_diff, versions,
+    vm_log, witness, workload_names,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -53,7 +53,7 @@ pub(super) fn build(
 
     let mut symbols = std::mem::take(&mut evidence.symbols);
     let (mut pods, mut workloads) = (Pods::default(), Workloads::default());
-    learn::objects(&evidence.objects, &mut symbols, &mut pods, &mut workloads);
+    versions::learn(&evidence.objects, &mut symbols, &mut pods, &mut workloads);
     workload_names::in_time_order(&evidence, &mut symbols, &mut workloads)?;
     let mut pod_of_row = rows::pods(&evidence, &symbols, &mut pods);
     let years = undated::Years::of(&evidence)?;
@@ -184,9 +184,9 @@ pub(super) fn build(
     gpu_repeats::mark(&mut graph, &gpus);
     mismatch::note(&mut graph)?;
     killed_process::note(&mut graph)?;
-    put_in_order(&mut graph);
+    order::put_in_order(&mut graph);
     deletion::note(&mut graph);
-    boots(&mut graph);
+    boots::set_onsets(&mut graph);
     graph.node_instances = node_instance::join(&graph);
     put_on_nodes(&mut graph);
     announcements::settle(&mut graph)?;
@@ -217,59 +217,6 @@ fn seen_at(row: &Row) -> Nanos {
         row.time.lo
     } else {
         row.last()
-    }
-}
-
-/// When machines went down that were up again later. Their kubelets tell of a boot once
-/// they run, however long it took; a machine that was down for long had fallen silent
-/// before, which somebody else told.
-fn boots(graph: &mut EntityGraph) {
-    const DOWN: [&str; 3] = ["k8s.node.not_ready", "k8s.node.silent", "k8s.node.shutdown"];
-    /// Nobody notices that a node is silent sooner.
-    const UNNOTICED: Nanos = 120 * SECOND;
-    /// A machine that was silent for no longer than this was so because it booted.
-    const BOOT: Nanos = 300 * SECOND;
-    let symbols = &graph.evidence.symbols;
-    let (Some(booted), up) = (
-        symbols.find("k8s.node.rebooted"),
-        symbols.find("k8s.node.ready"),
-    ) else {
-        return;
-    };
-    let down = DOWN.map(|signal| symbols.find(signal));
-    // When each fell silent last, and when it was heard of again.
-    let mut silent: HashMap<Symbol, (Nanos, Option<Nanos>)> = HashMap::new();
-    // When each said that it shuts down.
-    let mut announced: HashSet<(Symbol, Nanos)> = HashSet::new();
-    let shutdown = symbols.find("k8s.node.shutdown");
-    for fact in graph.facts.iter_mut().filter(|fact| fact.node.is_some()) {
-        let signal = Some(fact.signal);
-        if signal == shutdown && fact.onset == fact.time.lo {
-            announced.insert((fact.node, fact.onset));
-        }
-        if down.contains(&signal) {
-            let stretch = silent.entry(fact.node).or_insert((fact.onset, None));
-            if stretch.1.is_some() {
-                *stretch = (fact.onset, None);
-            }
-        } else if signal == up {
-            if let Some(stretch) = silent.get_mut(&fact.node) {
-                stretch.1.get_or_insert(fact.time.lo);
-            }
-        } else if fact.signal == booted {
-            let unnoticed = fact.time.lo.saturating_sub(UNNOTICED);
-            let fell = silent
-                .get(&fact.node)
-                // It is told of with the first words of a node that is up again.
-                .filter(|(_, again)| again.is_none_or(|again| again >= unnoticed))
-                .map(|(fell, _)| *fell);
-            // A node that said when it shuts down was up until then.
-            let said = fell.filter(|fell| announced.contains(&(fact.node, *fell)));
-            fact.onset = match said.or(fell.map(|fell| fell.min(unnoticed))) {
-                Some(down) if fact.time.lo.saturating_sub(down) < BOOT => down,
-                down => fact.onset.max(down.unwrap_or(unnoticed)),
-            };
-        }
     }
 }
 
@@ -541,138 +488,6 @@ fn set_roots(graph: &mut EntityGraph) {
     for pod in &mut graph.pods {
         if pod.owner != NO {
             pod.root = top(pod.owner, &graph.workloads);
-        }
-    }
-}
-
-/// Sorts by content and renumbers, so that nothing shows in what order records came.
-fn put_in_order(graph: &mut EntityGraph) {
-    let symbols = &graph.evidence.symbols;
-    for pod in &mut graph.pods {
-        pod.exits.sort_by(|a, b| {
-            let key = |exit: &Exit| {
-                (
-                    exit.time,
-                    symbols.name(exit.container),
-                    exit.exit_code,
-                    symbols.name(exit.reason),
-                )
-            };
-            key(a).cmp(&key(b))
-        });
-        pod.exits.dedup();
-        pod.starts.sort_unstable();
-        pod.starts.dedup();
-        pod.kills.sort_unstable();
-        pod.kills.dedup();
-    }
-    let pod_key = |pod: &Task| {
-        (
-            symbols.name(pod.namespace),
-            symbols.name(pod.name),
-            pod.begin(),
-            symbols.name(pod.uid),
-        )
-    };
-    let workload_key = |one: &Workload| {
-        (
-            symbols.name(one.namespace),
-            symbols.name(one.kind),
-            symbols.name(one.name),
-            one.created,
-            symbols.name(one.uid),
-        )
-    };
-    let pod_order = order(&graph.pods, |a, b| pod_key(a).cmp(&pod_key(b)));
-    let workload_order = order(&graph.workloads, |a, b| {
-        workload_key(a).cmp(&workload_key(b))
-    });
-    let renumber = |order: &[u32], number: u32| order.get(number as usize).copied().unwrap_or(NO);
-    place(&mut graph.pods, &pod_order);
-    place(&mut graph.workloads, &workload_order);
-    for pod in &mut graph.pods {
-        pod.owner = renumber(&workload_order, pod.owner);
-        pod.root = renumber(&workload_order, pod.root);
-    }
-    for workload in &mut graph.workloads {
-        workload.owner = renumber(&workload_order, workload.owner);
-    }
-    for fact in &mut graph.facts {
-        fact.pod = renumber(&pod_order, fact.pod);
-        fact.other = renumber(&pod_order, fact.other);
-        fact.workload = renumber(&workload_order, fact.workload);
-    }
-    for number in &mut graph.pod_of_row {
-        *number = renumber(&pod_order, *number);
-    }
-    for fact in graph.facts.iter().filter(|fact| fact.workload != NO) {
-        let said = graph.said.entry((fact.workload, fact.signal));
-        let last = said.or_insert(fact.time.hi);
-        *last = fact.time.hi.max(*last);
-    }
-    let name = |sym: Symbol| symbols.name(sym);
-    graph
-        .facts
-        .sort_by(|a, b| (a.time, name(a.signal), a.id).cmp(&(b.time, name(b.signal), b.id)));
-}
-
-/// For each old number its new one.
-fn order<T>(items: &[T], compare: impl Fn(&T, &T) -> std::cmp::Ordering) -> Vec<u32> {
-    let mut sorted: Vec<usize> = (0..items.len()).collect();
-    sorted.sort_by(|a, b| compare(&items[*a], &items[*b]));
-    let mut order = vec![NO; items.len()];
-    for (new, old) in sorted.into_iter().enumerate() {
-        order[old] = u32::try_from(new).unwrap_or(NO);
-    }
-    order
-}
-
-/// Moves each item to its number, where it is: a copy of all tasks beside them is what would
-/// take the most memory of a case.
-fn place<T>(items: &mut [T], order: &[u32]) {
-    let mut to: Vec<usize> = order.iter().map(|number| *number as usize).collect();
-    if to.len() != items.len() {
-        return;
-    }
-    for at in 0..to.len() {
-        // Each swap brings one item to its place, so that there are no more of them than items.
-        while let Some(target) = to
-            .get(at)
-            .copied()
-            .filter(|target| *target != at && *target < to.len())
-        {
-            items.swap(at, target);
-            to.swap(at, target);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::place;
-
-    #[test]
-    fn items_are_put_in_order_where_they_are() {
-        // Every order of five.
-        let mut orders: Vec<Vec<u32>> = vec![Vec::new()];
-        for number in 0..5 {
-            orders = orders
-                .iter()
-                .flat_map(|order| {
-                    (0..=order.len()).map(move |at| {
-                        let mut more = order.clone();
-                        more.insert(at, number);
-                        more
-                    })
-                })
-                .collect();
-        }
-        assert_eq!(orders.len(), 120);
-        for order in orders {
-            let mut items: Vec<String> =
-                order.iter().map(|number| format!("to {number}")).collect();
-            place(&mut items, &order);
-            assert_eq!(items, ["to 0", "to 1", "to 2", "to 3", "to 4"], "{order:?}");
         }
     }
 }

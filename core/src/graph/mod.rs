@@ -1,7 +1,8 @@
-//! The world that the evidence speaks of: pods, workloads and nodes by
+//! What the evidence speaks of: pods, workloads and nodes by
 //! identity, who owned whom and who was where, and the facts about them.
 
 mod announcements;
+mod boots;
 mod build;
 mod claims;
 mod clocks;
@@ -28,6 +29,7 @@ mod name_tenure;
 mod node_folder;
 mod node_health;
 mod node_instance;
+mod order;
 mod pace;
 mod parent;
 mod pod_log;
@@ -42,6 +44,7 @@ mod template;
 mod topology;
 mod undated;
 mod version_diff;
+mod versions;
 mod vm_log;
 mod witness;
 mod workload;

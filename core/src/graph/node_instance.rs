@@ -19,7 +19,7 @@ const GCE_ID: &str = "container.googleapis.com/instance_id";
 /// An instance that carried a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeInstance {
-    /// Number of the instance among the world's pods.
+    /// Number of the instance among the graph's tasks.
     pub member: u32,
     /// Its id.
     pub instance: Symbol,

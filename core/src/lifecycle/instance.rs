@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::pod::given_up;
+use super::last_words::given_up;
 use super::{End, Mode, Restart, State};
 use crate::graph::{EntityGraph, Exit, InstanceChange, InstanceRecord, Progress, Task, TaskKind};
 use crate::symbols::Symbol;

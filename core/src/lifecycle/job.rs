@@ -3,7 +3,7 @@
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::pod::failed_last;
+use super::last_words::failed_last;
 use super::{End, Mode, Restart, State};
 use crate::graph::{EntityGraph, Exit, Progress, STEP_FAILED, Task, TaskKind};
 use crate::symbols::Symbol;

@@ -6,16 +6,18 @@ mod helper;
 mod instance;
 mod job;
 mod job_over;
+mod last_words;
 mod loss;
 mod not_seen_off;
 mod pod;
+mod pod_death;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 pub use job::BatchState;
 pub use job_over::is_operated;
+pub use last_words::{given_up, signed_off};
 pub(crate) use pod::failing_start;
-pub use pod::{given_up, signed_off};
 
 use crate::graph::{EntityGraph, Exit, Task, TaskKind};
 

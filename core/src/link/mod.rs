@@ -34,7 +34,7 @@ const ABOUT_THEN: f64 = 600.0;
 pub struct Link {
     /// Number of the death.
     pub death: usize,
-    /// Number of the fact in the world.
+    /// Number of the fact in the graph.
     pub fact: usize,
     /// The entity they share: `pod`, `named`, `node`, `workload`, `claim`, `cluster`, `region`, `zone`, `pool` or `gang`.
     pub via: &'static str,

@@ -71,7 +71,7 @@ struct TierMatch {
     only_pods: bool,
 }
 
-/// Resolves a name over the runs of a world.
+/// Resolves a name over all runs.
 #[must_use]
 pub fn resolve(graph: &EntityGraph, runs: &[Run], name: &Name) -> NameMatch {
     if name.is_everything() {

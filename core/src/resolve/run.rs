@@ -29,7 +29,7 @@ pub enum Root {
 /// One generation of a gang.
 #[derive(Clone, Debug, Default)]
 pub struct Attempt {
-    /// Its pods, in world order.
+    /// Its pods, in the order of the graph.
     pub pods: Vec<u32>,
 }
 
@@ -38,7 +38,7 @@ pub struct Attempt {
 pub struct Run {
     /// The root object.
     pub root: Root,
-    /// Its pods, in world order.
+    /// Its pods, in the order of the graph.
     pub pods: Vec<u32>,
     /// Generations of the gang, oldest first.
     pub attempts: Vec<Attempt>,
@@ -133,7 +133,7 @@ impl Run {
     }
 }
 
-/// All runs of a world, in order of (begin, id), oldest first.
+/// All runs, in order of (begin, id), oldest first.
 #[must_use]
 pub fn runs(graph: &EntityGraph, ends: &[End]) -> Vec<Run> {
     let mut pods_of: BTreeMap<Root, Vec<u32>> = BTreeMap::new();

@@ -275,7 +275,7 @@ pub(crate) fn role(role: IncidentRole) -> &'static str {
     match role {
         IncidentRole::Recovered => "the run continued",
         IncidentRole::Earlier => "of an earlier run",
-        IncidentRole::Episode => "a restart that recovered",
+        IncidentRole::Episode => "the run continued",
         IncidentRole::Fault => "no known victim",
         IncidentRole::Announced => "announced, not known to have taken place",
         IncidentRole::Main | IncidentRole::Also => role.as_str(),

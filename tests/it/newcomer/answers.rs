@@ -1,4 +1,4 @@
-//! The first hour: what stood in the way of people who were new to it.
+//! Answers: as of a moment, under a name, from a store; output, pipes and the prompt.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -8,54 +8,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::{LAB, imported, json, kept, lab, piped};
 use crate::service::Service;
 use crate::whathappened;
 
-const LAB: [&str; 2] = ["--from", "fixtures/lab-cluster/input"];
 const GPT2: &str = "gpt2-small-7f3";
-
-pub(crate) fn lab(args: &[&str]) -> (Option<i32>, String, String) {
-    whathappened(&[args, &LAB, &["-q"]].concat())
-}
-
-pub(crate) fn json(args: &[&str]) -> Value {
-    let (code, out, err) = lab(&[args, &["--format", "json"]].concat());
-    assert_eq!(code, Some(0), "{err}");
-    serde_json::from_str(&out).unwrap()
-}
-
-/// Runs it with something on standard input.
-pub(crate) fn piped(args: &[&str], input: &[u8]) -> (Option<i32>, String, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_whathappened"))
-        .args(args)
-        .env_clear()
-        .env("HOME", "/nonexistent")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (
-        output.status.code(),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
-}
-
-pub(crate) fn imported(paths: &[&str]) -> (tempfile::TempDir, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let store = folder.path().join("store").display().to_string();
-    let (code, _, err) = whathappened(&[&["import", "-q", "--store", &store], paths].concat());
-    assert_eq!(code, Some(0), "{err}");
-    (folder, store)
-}
-
-pub(crate) fn kept(store: &str, args: &[&str]) -> (Option<i32>, String, String) {
-    whathappened(&[args, &["--store", store, "--no-fetch", "-q"]].concat())
-}
 
 #[test]
 fn an_answer_as_of_a_moment_holds_nothing_later() {

@@ -1,18 +1,13 @@
-//! The second hour: what was left of the first.
+//! Arguments and files as people type them, and what is said of those that cannot be meant.
 
 use std::process::Command;
 
-use crate::hour::{imported, json, kept, lab, piped};
+use super::{imported, json, kept, lab, piped, words};
 use crate::service::Service;
 use crate::whathappened;
 
 const GPT2: &str = "gpt2-small-7f3";
 const DOTA: &str = "dota-5v5-scale";
-
-/// Words of an output, however its lines are broken.
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
 
 #[test]
 fn a_tick_needs_runs_that_went_well() {

@@ -1,16 +1,11 @@
-//! The third hour: what a replay of the first two still ran into.
+//! Words: of coverage, of sentences, of a window, the same wherever they stand.
 
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::hour::lab;
+use super::{lab, words};
 use crate::whathappened;
-
-/// Words of an output, however its lines are broken.
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
 
 /// What is told of a fixture.
 fn ask(name: &str, fixture: &str, more: &[&str]) -> String {

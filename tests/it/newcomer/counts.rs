@@ -1,15 +1,11 @@
-//! The first hour, once more: what was still counted in two ways, ignored, or cut.
+//! What is counted, of one input the same in every form and place.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::hour::{imported, kept, piped};
+use super::{imported, kept, piped, words};
 use crate::whathappened;
-
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
 
 /// Pods of which Events alone tell that they were stopped, as after any job, were runs that failed in
 /// one list, incidents in a store, and nothing at all elsewhere.

@@ -1,0 +1,61 @@
+//! Since when machines were down that booted.
+
+use std::collections::{HashMap, HashSet};
+
+use whathappened_model::time::{Nanos, SECOND};
+
+use super::EntityGraph;
+use crate::symbols::Symbol;
+
+/// When machines went down that were up again later. Their kubelets tell of a boot once
+/// they run, however long it took; a machine that was down for long had fallen silent
+/// before, which somebody else told.
+pub(super) fn set_onsets(graph: &mut EntityGraph) {
+    const DOWN: [&str; 3] = ["k8s.node.not_ready", "k8s.node.silent", "k8s.node.shutdown"];
+    /// Nobody notices that a node is silent sooner.
+    const UNNOTICED: Nanos = 120 * SECOND;
+    /// A machine that was silent for no longer than this was so because it booted.
+    const BOOT: Nanos = 300 * SECOND;
+    let symbols = &graph.evidence.symbols;
+    let (Some(booted), up) = (
+        symbols.find("k8s.node.rebooted"),
+        symbols.find("k8s.node.ready"),
+    ) else {
+        return;
+    };
+    let down = DOWN.map(|signal| symbols.find(signal));
+    // When each fell silent last, and when it was heard of again.
+    let mut silent: HashMap<Symbol, (Nanos, Option<Nanos>)> = HashMap::new();
+    // When each said that it shuts down.
+    let mut announced: HashSet<(Symbol, Nanos)> = HashSet::new();
+    let shutdown = symbols.find("k8s.node.shutdown");
+    for fact in graph.facts.iter_mut().filter(|fact| fact.node.is_some()) {
+        let signal = Some(fact.signal);
+        if signal == shutdown && fact.onset == fact.time.lo {
+            announced.insert((fact.node, fact.onset));
+        }
+        if down.contains(&signal) {
+            let stretch = silent.entry(fact.node).or_insert((fact.onset, None));
+            if stretch.1.is_some() {
+                *stretch = (fact.onset, None);
+            }
+        } else if signal == up {
+            if let Some(stretch) = silent.get_mut(&fact.node) {
+                stretch.1.get_or_insert(fact.time.lo);
+            }
+        } else if fact.signal == booted {
+            let unnoticed = fact.time.lo.saturating_sub(UNNOTICED);
+            let fell = silent
+                .get(&fact.node)
+                // It is told of with the first words of a node that is up again.
+                .filter(|(_, again)| again.is_none_or(|again| again >= unnoticed))
+                .map(|(fell, _)| *fell);
+            // A node that said when it shuts down was up until then.
+            let said = fell.filter(|fell| announced.contains(&(fact.node, *fell)));
+            fact.onset = match said.or(fell.map(|fell| fell.min(unnoticed))) {
+                Some(down) if fact.time.lo.saturating_sub(down) < BOOT => down,
+                down => fact.onset.max(down.unwrap_or(unnoticed)),
+            };
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What the end of a log tells of the end of the pod that wrote it.
+
+use whathappened_model::time::{Nanos, SECOND, Stamp};
+
+use crate::graph::{EntityGraph, Task, TaskKind};
+
+/// When a pod had ended, though no record of its end was seen, and whether it ended well:
+/// its Job was over or had counted it, or its log said last that all was done.
+pub(super) fn ended_unseen(
+    graph: &EntityGraph,
+    pod: &Task,
+    job_over: Option<Stamp>,
+) -> Option<(Stamp, bool)> {
+    // Who writes is alive.
+    let step = pod.progress.as_deref().map(|progress| progress.last.lo);
+    let wrote = step.max(pod.last_line.map(|line| line.lo));
+    // After that it may still write of what it puts away.
+    let failed = pod.last_words.map(|words| words.lo);
+    let done = pod
+        .said_done
+        .filter(|done| step.max(failed).is_none_or(|later| later <= done.hi));
+    let job = job_over.map(|over| {
+        let well = graph.says(pod.owner, "k8s.workload.completed");
+        (over, well)
+    });
+    let counted = pod.untracked.map(|counted| (counted, done.is_some()));
+    let by = job
+        .into_iter()
+        .chain(counted)
+        .min_by_key(|(by, _)| by.hi)
+        .or(done.map(|done| (done, true)));
+    let Some((by, well)) = by else {
+        // A program that writes of its failure has not ended before.
+        return failed_last(pod).map(|failed| (failed, false));
+    };
+    // The clock of a log may be behind.
+    let begin = pod.begin().max(pod.known_begin());
+    let from = begin.max(wrote).unwrap_or(Nanos::MIN);
+    let ended = Stamp {
+        lo: from.min(by.lo),
+        hi: by.hi,
+    };
+    Some((ended, well))
+}
+
+/// When the log of a pod that no object tells of any more ended in a failure; where nothing but its log
+/// is known, or with its end by others. One that was held back was started again.
+pub(super) fn failed_last(pod: &Task) -> Option<Stamp> {
+    let only_log = pod.bound.is_none() && pod.starts.is_empty();
+    // Of a file every line is there; a log store is asked for some.
+    let whole_log = only_log && matches!(pod.kind, TaskKind::Log | TaskKind::Job);
+    let over = || {
+        let said = pod.said_over.filter(|_| only_log)?;
+        last_of_log(pod, said, None)
+    };
+    let stopped = || signed_off(pod).filter(|_| only_log);
+    // What a launcher told after an exception, and after nothing else, tells of that exception's end.
+    let unseen = || {
+        let (said, over) = pod.last_words.zip(over())?;
+        let silent = whole_log && said.hi < over.lo && !pod.spoke_between && said != Stamp::OPEN;
+        silent.then_some(Stamp {
+            lo: said.lo,
+            hi: over.hi,
+        })
+    };
+    // What a program may go on from ended it where not a line follows.
+    let ended = || {
+        let said = pod.said_end.filter(|_| whole_log)?;
+        let last = pod
+            .last_line
+            .is_none_or(|last| last.lo <= said.hi.saturating_add(SECOND));
+        last_of_log(pod, said, None).filter(|_| last)
+    };
+    given_up(pod)
+        .filter(|_| pod.held_back.is_none())
+        .or_else(unseen)
+        .or_else(over)
+        .or_else(stopped)
+        .or_else(ended)
+        .or_else(|| failed_untimed(pod).filter(|_| only_log))
+        .filter(|_| pod.body.is_none())
+}
+
+/// That a log without times ended in a failure; when, it does not say.
+fn failed_untimed(pod: &Task) -> Option<Stamp> {
+    /// Lines that launchers write after it.
+    const AFTER: u64 = 100;
+    /// And what still comes of one that may have gone on.
+    const REST: u64 = 2;
+    let log = pod.untimed;
+    let failed = log.words > 0 && log.last <= log.words + AFTER;
+    let whole_log = matches!(pod.kind, TaskKind::Log | TaskKind::Job);
+    let ended = whole_log && log.end > log.step && log.last <= log.end + REST;
+    (failed || ended).then_some(Stamp::OPEN)
+}
+
+/// When the log of a pod ended in a failure.
+#[must_use]
+pub fn given_up(pod: &Task) -> Option<Stamp> {
+    last_of_log(pod, pod.last_words?, pod.words_of())
+}
+
+/// When the log of a pod ended with the word that it was asked to stop.
+#[must_use]
+pub fn signed_off(pod: &Task) -> Option<Stamp> {
+    last_of_log_within(pod, pod.said_stop?, None, GRACE)
+}
+
+/// Who was asked to stop saves its work, and says so, for this long.
+const GRACE: Nanos = 120 * SECOND;
+
+/// What a log said, where it was the last that it said.
+fn last_of_log(pod: &Task, said: Stamp, rank: Option<i32>) -> Option<Stamp> {
+    /// A traceback is followed by what the launcher says of it.
+    const AFTER: Nanos = 10 * SECOND;
+    last_of_log_within(pod, said, rank, AFTER)
+}
+
+/// The same, where what follows within a certain time belongs to it.
+fn last_of_log_within(pod: &Task, said: Stamp, rank: Option<i32>, after: Nanos) -> Option<Stamp> {
+    let last = pod.last_line?;
+    let progress = pod.progress.as_deref();
+    let went_on = progress.is_some_and(|progress| progress.went_on_after(said.hi, rank));
+    // It was started again since, or got over it.
+    if went_on || pod.starts.iter().any(|start| start.lo > said.hi) {
+        return None;
+    }
+    (said != Stamp::OPEN && last.lo <= said.hi.saturating_add(after)).then_some(said)
+}

@@ -1,0 +1,174 @@
+//! What is known of one member's end.
+
+use whathappened_core::death::Death;
+use whathappened_core::graph::{NO, TaskKind};
+use whathappened_core::lifecycle::Mode;
+use whathappened_core::resolve::Root;
+use whathappened_model::time::{Nanos, Stamp};
+
+use super::Grouping;
+use crate::answer::Level;
+use crate::explain::candidate::Candidate;
+use crate::explain::edge::Role;
+
+impl Grouping<'_> {
+    /// Whether a member was ended by somebody's act that a record shows.
+    pub(super) fn was_taken(&self, death: usize) -> bool {
+        let killed = |one: &Death| one.state == "died" && one.mode == Mode::Killed;
+        self.deaths.get(death).is_some_and(killed)
+            && self
+                .best(death)
+                .is_some_and(|best| best.level >= Level::Supported && begins_with_act(best))
+    }
+
+    pub(super) fn pod(&self, death: usize) -> u32 {
+        self.deaths.get(death).map_or(NO, |death| death.pod)
+    }
+
+    /// Whether a member had started.
+    pub(super) fn ran(&self, death: usize) -> bool {
+        let pod = self.graph.pods.get(self.pod(death) as usize);
+        pod.is_some_and(|pod| pod.started.is_some())
+    }
+
+    /// Whether a member waits for its start.
+    pub(super) fn waits(&self, death: usize) -> bool {
+        matches!(
+            self.state(death),
+            "never_scheduled" | "stuck_starting" | "never_created" | "not_ready"
+        )
+    }
+
+    /// Whether a member ended, and for a reason other than that somebody else was missing.
+    pub(super) fn broke(&self, death: usize) -> bool {
+        let ended = matches!(self.state(death), "died" | "crash_loop" | "restarted");
+        ended && !self.is_symptom(death)
+    }
+
+    /// Whether a member ended by itself, and nothing but its exit code is known.
+    pub(super) fn ended_untold(&self, death: usize) -> bool {
+        let one = self.deaths.get(death);
+        let by_itself = one.is_some_and(|one| one.state == "died" && one.mode == Mode::Exited);
+        let untold = self.best(death).is_none_or(|best| {
+            let cause = self.rules.get(best.rule).map(|rule| rule.cause.as_str());
+            best.level <= Level::Hypothesis && cause == Some("code.exception")
+        });
+        by_itself && untold
+    }
+
+    /// Whether a member was taken away because its run was made smaller, and not stopped.
+    pub(super) fn was_trimmed(&self, death: usize) -> bool {
+        let cause = self.best(death).and_then(|best| self.rules.get(best.rule));
+        let changed = cause.is_some_and(|rule| rule.cause == "ops.config_change");
+        let run = self
+            .deaths
+            .get(death)
+            .and_then(|one| self.runs.get(one.run));
+        let wanted = run.and_then(|run| match run.root {
+            Root::Workload(root) => {
+                let root = self.graph.workloads.get(root as usize)?;
+                root.body.as_ref()?.replicas
+            }
+            Root::Pod(_) => None,
+        });
+        changed && wanted.is_some_and(|wanted| wanted > 0)
+    }
+
+    /// Whether a member of a Job failed, and what stopped the others was that the Job's time was up: it would have tried
+    /// that member again.
+    pub(super) fn was_retried(&self, primary: usize, others: &[usize]) -> bool {
+        self.exited(primary)
+            && !self.is_out_of_time(primary)
+            && others.iter().any(|other| self.is_out_of_time(*other))
+    }
+
+    /// Whether a member was stopped because its Job's time was up; a batch system also stops those who wait in vain.
+    pub(super) fn is_out_of_time(&self, death: usize) -> bool {
+        let root = self.best(death).map(Candidate::root);
+        let root = root.and_then(|root| self.graph.facts.get(root));
+        root.is_some_and(|root| {
+            let job = self.graph.workloads.get(root.workload as usize);
+            self.graph.name(root.signal) == "k8s.workload.deadline"
+                && job.is_some_and(|job| self.graph.name(job.kind) == "Job")
+        })
+    }
+
+    /// Whether a member says that it could not reach another any more.
+    pub(super) fn lost_touch(&self, death: usize) -> bool {
+        self.lost_touch.contains(&self.pod(death))
+    }
+
+    /// Whether a member's own process ended badly, nobody asked it to, and it misses none of the
+    /// others.
+    pub(super) fn ended_silently(&self, death: usize) -> bool {
+        let one = self.deaths.get(death);
+        let code = one.and_then(|death| death.exit_code);
+        // No log says with what its program ended.
+        let task = one.and_then(|death| self.graph.pods.get(death.pod as usize));
+        let is_log = task.is_some_and(|task| task.kind == TaskKind::Log);
+        self.exited(death)
+            && code.map_or(is_log, |code| !matches!(code, 0 | 143))
+            && !self.is_torn_down(death)
+            && !self.lost_touch(death)
+    }
+
+    /// Whether a member's own process ended: whoever takes a run away takes what waits with it.
+    pub(super) fn exited(&self, death: usize) -> bool {
+        let one = self.deaths.get(death);
+        one.is_some_and(|one| one.mode == Mode::Exited)
+    }
+
+    pub(super) fn state(&self, death: usize) -> &'static str {
+        self.deaths.get(death).map_or("", |death| death.state)
+    }
+
+    /// Whether all that is known of it is that it waited.
+    pub(super) fn is_hang(&self, death: usize) -> bool {
+        self.best(death).is_none_or(|best| {
+            let rule = self.rules.get(best.rule);
+            rule.is_none_or(|rule| rule.cause.starts_with("hang."))
+        })
+    }
+
+    /// Whether what is known of a death is what the end of another member looks like.
+    pub(super) fn is_symptom(&self, death: usize) -> bool {
+        self.best(death).is_none_or(|best| {
+            let rule = self.rules.get(best.rule);
+            let cause = rule.map_or("", |rule| rule.cause.as_str());
+            // Who cannot reach another rank says the same as who cannot reach a service.
+            best.level <= Level::Hypothesis || cause.starts_with("hang.") || cause == "dep.service"
+        })
+    }
+
+    pub(super) fn stamp(&self, death: usize) -> Stamp {
+        self.deaths
+            .get(death)
+            .map_or(Stamp::OPEN, |death| death.time)
+    }
+
+    pub(super) fn time(&self, death: usize) -> Nanos {
+        self.stamp(death).lo
+    }
+
+    pub(super) fn best(&self, death: usize) -> Option<&Candidate> {
+        self.candidates.get(death)?.first()
+    }
+
+    pub(super) fn is_torn_down(&self, death: usize) -> bool {
+        let death = self.deaths.get(death);
+        death.is_some_and(|death| death.state == "died" && self.torn_down.contains(&death.pod))
+    }
+
+    pub(super) fn is_vague(&self, death: usize) -> bool {
+        !matches!(self.state(death), "died" | "crash_loop" | "restarted")
+            && self.best(death).is_none()
+    }
+}
+
+/// Whether the root itself is an act, and not a fault that something acted upon.
+fn begins_with_act(candidate: &Candidate) -> bool {
+    candidate
+        .path
+        .first()
+        .is_some_and(|step| step.role == Role::Act)
+}

@@ -1,0 +1,308 @@
+//! What the records say of the ends of pods, beside the ends themselves: who asked for them, who was seen
+//! alive, which machines were silent or going down.
+
+use std::collections::{HashMap, HashSet};
+
+use whathappened_core::death::Death;
+use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
+use whathappened_core::lifecycle::Mode;
+use whathappened_core::symbols::Symbol;
+use whathappened_model::coverage::{Coverage, Status};
+use whathappened_model::event::SourceKind;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
+
+use super::bounds::CLOCKS;
+use super::namesakes::namesakes;
+use super::tenants::Tenants;
+use crate::answer::Level;
+
+/// Requests for the end of a pod that no lost machine brings about by itself: somebody
+/// reached the API, and had reasons.
+const REQUESTS: [&str; 4] = [
+    "k8s.pod.evicted.api",
+    "k8s.pod.preempted",
+    "k8s.pod.reclaimed",
+    "k8s.pod.shuffled",
+];
+
+/// What kubelets and schedulers say of a pod that had not ended; a request may as well be
+/// for what was left of it.
+pub(super) const ALIVE: [&str; 6] = [
+    "k8s.container.killing",
+    "k8s.pod.deleted_by_kubelet",
+    "k8s.pod.deletion_requested",
+    "k8s.pod.node_shutdown",
+    "k8s.pod.preempted",
+    "k8s.pod.evicted.pressure",
+];
+
+/// How the control plane clears away what belonged to something that was deleted.
+const CLEARED: [&str; 2] = [
+    "k8s.pod.deleted_by_gc",
+    "k8s.pod.deleted_by_namespace_controller",
+];
+
+/// What machines say when they begin to go down.
+const SHUT_DOWN: [&str; 3] = ["k8s.node.shutdown", "node.powering_off", "node.rebooting"];
+
+/// A machine that shuts down in good order is up again, or silent, after this long.
+const GOING: Nanos = 300 * SECOND;
+
+/// What is said of a node that nothing was heard of, whatever silenced it.
+pub(super) const SILENCE: [&str; 3] =
+    ["k8s.node.not_ready", "k8s.node.silent", "k8s.pod.node_lost"];
+
+/// What the records say of the ends of pods, beside the ends themselves.
+pub(super) struct Requests {
+    /// When somebody asked for the end of which pod, and who.
+    asked: HashMap<u32, Vec<(Stamp, Symbol)>>,
+    /// Pods that were seen to be there when they ended.
+    alive: HashSet<u32>,
+    /// When nodes were found not to have been heard of.
+    silent: HashMap<Symbol, Vec<Stamp>>,
+    /// When nodes began to shut down.
+    shut_down: HashMap<Symbol, Vec<Stamp>>,
+    /// When nodes fell silent, as anybody tells.
+    fell_silent: Vec<(Symbol, Stamp)>,
+    /// When the kernel ended processes of nobody knows which pod.
+    crashed: HashMap<Symbol, Vec<Stamp>>,
+    /// Pods that the taint manager evicted: whoever tainted the node may have looked at it.
+    pub(super) tainted: HashSet<u32>,
+    /// Pods that say themselves that a device or a disk failed them.
+    pub(super) failed_by_device: HashSet<u32>,
+    /// When the kernel killed a process of a pod because the pod was at its limit of memory.
+    over_limit: HashMap<u32, Vec<Stamp>>,
+    /// Pods that were cleared away with what they belonged to.
+    cleared: HashSet<u32>,
+    /// Whether kubelets' own deletions are on record: who was deleted without one had ended.
+    kubelets_recorded: bool,
+    /// Whether a file of objects was read in part: what became of a pod may stand in the rest.
+    cut: bool,
+    /// Names that two machines bear at one time.
+    pub(super) namesakes: HashSet<Symbol>,
+    /// Who had GPUs of which machine.
+    pub(super) tenants: Tenants,
+}
+
+/// Nodes that fall silent at once are found to be within a heartbeat, and a look at them.
+const AT_ONCE: Nanos = 15 * SECOND;
+
+/// What programs say of devices and disks.
+const DEVICE: [&str; 6] = [
+    "gpu.",
+    "nccl.",
+    "nic.",
+    "log.cuda_error",
+    "log.io_error",
+    "log.storage_",
+];
+
+/// A kubelet shows every ten seconds that it is there; its node is found silent forty seconds
+/// after it did so last, at the earliest: what was asked for this long before reached nobody.
+const UNHEARD: Nanos = 30 * SECOND;
+
+impl Requests {
+    pub(super) fn of(graph: &EntityGraph, coverage: &[Coverage]) -> Self {
+        let (mut asked, mut alive) = (HashMap::<u32, Vec<(Stamp, Symbol)>>::new(), HashSet::new());
+        let mut silent = HashMap::<Symbol, Vec<Stamp>>::new();
+        let mut shut_down = HashMap::<Symbol, Vec<Stamp>>::new();
+        let mut crashed = HashMap::<Symbol, Vec<Stamp>>::new();
+        let (mut tainted, mut failed_by_device) = (HashSet::new(), HashSet::new());
+        let mut fell_silent = Vec::new();
+        let mut over_limit = HashMap::<u32, Vec<Stamp>>::new();
+        let (mut cleared, mut kubelets_recorded) = (HashSet::new(), false);
+        for fact in &graph.facts {
+            let signal = graph.name(fact.signal);
+            if signal == "k8s.node.silent" && fact.node.is_some() {
+                silent.entry(fact.node).or_default().push(fact.time);
+            }
+            if SHUT_DOWN.contains(&signal) && fact.node.is_some() {
+                shut_down.entry(fact.node).or_default().push(fact.time);
+            }
+            if signal == "kernel.segfault" && fact.node.is_some() && fact.pod == NO {
+                crashed.entry(fact.node).or_default().push(fact.time);
+            }
+            if SILENCE.contains(&signal) && fact.node.is_some() && fact.time != Stamp::OPEN {
+                fell_silent.push((fact.node, fact.time));
+            }
+            if fact.pod == NO {
+                continue;
+            }
+            if is_request(signal) || signal == "k8s.pod.deletion_requested" {
+                let reported = (fact.time, fact.actor);
+                asked.entry(fact.pod).or_default().push(reported);
+            }
+            if matches!(
+                signal,
+                "k8s.pod.evicted.taint" | "k8s.pod.evicted.device_taint"
+            ) {
+                tainted.insert(fact.pod);
+            }
+            if ALIVE.contains(&signal) {
+                alive.insert(fact.pod);
+            }
+            kubelets_recorded |= signal == "k8s.pod.deleted_by_kubelet";
+            if CLEARED.contains(&signal) {
+                cleared.insert(fact.pod);
+            }
+            if signal == "kernel.oom_kill.limit" {
+                over_limit.entry(fact.pod).or_default().push(fact.time);
+            }
+            if DEVICE.iter().any(|device| signal.starts_with(device)) {
+                failed_by_device.insert(fact.pod);
+            }
+        }
+        Self {
+            asked,
+            alive,
+            silent,
+            shut_down,
+            crashed,
+            tainted,
+            fell_silent,
+            failed_by_device,
+            over_limit,
+            cleared,
+            kubelets_recorded,
+            cut: coverage.iter().any(is_cut_file),
+            namesakes: namesakes(graph),
+            tenants: Tenants::of(graph),
+        }
+    }
+
+    /// Whether another node fell silent in the very moment in which this one did.
+    pub(super) fn is_shared(&self, silence: &Fact) -> bool {
+        let near = |(node, time): &(Symbol, Stamp)| {
+            *node != silence.node && time.lo.saturating_sub(silence.time.lo).abs() <= AT_ONCE
+        };
+        self.fell_silent.iter().any(near)
+    }
+
+    /// Whether the pod's node had not been heard of for a while, or was shutting down, when somebody
+    /// asked for its end, and nobody saw how it ended.
+    fn is_unheard(&self, pod: &Task, death: &Death) -> bool {
+        let before = |silent: &Stamp| {
+            silent.lo > death.time.hi && silent.hi.saturating_sub(death.time.lo) < UNHEARD
+        };
+        let going =
+            |down: &Stamp| down.hi < death.time.lo && death.time.lo.saturating_sub(down.hi) < GOING;
+        let mut silent = self.silent.get(&pod.node).into_iter().flatten();
+        let mut down = self.shut_down.get(&pod.node).into_iter().flatten();
+        death.mode == Mode::Killed
+            && death.exit_code.is_none()
+            && (silent.any(before) || down.any(going))
+    }
+
+    /// Whether this pod's end, or that of its workload, was asked for only after somebody else had
+    /// asked for this pod's end: the API server tells both, and one clock needs no allowance for
+    /// others.
+    pub(super) fn was_asked_before(
+        &self,
+        graph: &EntityGraph,
+        death: &Death,
+        later: &Fact,
+    ) -> bool {
+        let signal = graph.name(later.signal);
+        let of_all = signal.starts_with("k8s.workload.deleted_by_")
+            || signal.starts_with("k8s.namespace.deleted_by_");
+        let of_pod = later.pod == death.pod
+            && (is_request(signal)
+                || matches!(
+                    signal,
+                    "k8s.pod.evicted.taint" | "k8s.pod.deleted_by_node_controller"
+                ));
+        let of_node = later.source_kind == SourceKind::KubernetesAudit
+            && (signal.starts_with("k8s.node.cordoned") || signal.starts_with("k8s.node.tainted"));
+        let exact = |stamp: &Stamp| stamp.hi.saturating_sub(stamp.lo) <= SECOND;
+        // Servers of one cluster keep the same time to the second.
+        let servers = if of_all { 0 } else { SECOND };
+        let before = |(asked, actor): &(Stamp, Symbol)| {
+            exact(asked)
+                && asked.hi.saturating_add(servers) <= later.time.lo
+                && (of_all || !actor.is_some() || *actor != later.actor)
+                && (of_all || of_pod || actor.is_some())
+        };
+        let mut asked = self.asked.get(&death.pod).into_iter().flatten();
+        death.mode == Mode::Killed
+            && (of_all || of_pod || of_node)
+            && exact(&later.time)
+            && asked.any(before)
+    }
+
+    /// How well it can be proven at most that this is how the pod ended: who clears a node
+    /// clears away what had ended on it as well. Who made the pod would have told of an end
+    /// before; nobody would of a pod that nobody made.
+    pub(super) fn provable(&self, graph: &EntityGraph, death: &Death) -> Level {
+        match graph.pods.get(death.pod as usize) {
+            Some(pod) if self.is_unheard(pod, death) => Level::Hypothesis,
+            Some(_) if self.was_at_limit(death) => Level::Hypothesis,
+            Some(pod) if !self.is_seen(pod, death) && (pod.owner == NO || self.was_left(death)) => {
+                Level::Hypothesis
+            }
+            Some(pod) if !self.is_seen(pod, death) => Level::Supported,
+            Some(pod) if self.may_have_crashed(pod, death) => Level::Supported,
+            _ => Level::Established,
+        }
+    }
+
+    /// Whether a process crashed on the pod's node just when somebody asked for the pod's end, and
+    /// nobody saw with what its own process ended.
+    fn may_have_crashed(&self, pod: &Task, death: &Death) -> bool {
+        let near = |at: &Stamp| at.lo.saturating_sub(death.time.lo).abs() <= CLOCKS;
+        let mut crashed = self.crashed.get(&pod.node).into_iter().flatten();
+        death.mode == Mode::Killed && death.exit_code.is_none() && crashed.any(near)
+    }
+
+    /// Whether the pod was cleared away with what it belonged to, and its kubelet, which sees those
+    /// off that run, had nothing to do.
+    fn was_left(&self, death: &Death) -> bool {
+        death.mode == Mode::Killed && self.kubelets_recorded && self.cleared.contains(&death.pod)
+    }
+
+    /// Whether the kernel killed a process of the pod in the very moment in which somebody asked for
+    /// the pod's end, and nobody saw with what it ended: the one as well as the other may have been
+    /// first.
+    fn was_at_limit(&self, death: &Death) -> bool {
+        let near = |at: &Stamp| at.lo.saturating_sub(death.time.lo).abs() <= SECOND;
+        let mut killed = self.over_limit.get(&death.pod).into_iter().flatten();
+        death.mode == Mode::Killed && death.exit_code.is_none() && killed.any(near)
+    }
+
+    /// Whether a record of the pod's own says that it had not ended before.
+    fn is_seen(&self, pod: &Task, death: &Death) -> bool {
+        pod.kind != TaskKind::Pod
+            || death.mode == Mode::None
+            || pod.body.is_some() && !self.cut
+            || !pod.exits.is_empty()
+            || self.alive.contains(&death.pod)
+    }
+
+    pub(super) fn is_asked(&self, death: &Death) -> bool {
+        let near = Stamp {
+            lo: death.time.lo.saturating_sub(CLOCKS),
+            hi: death.time.hi.saturating_add(CLOCKS),
+        };
+        death.mode == Mode::Killed
+            && self
+                .asked
+                .get(&death.pod)
+                .is_some_and(|asked| asked.iter().any(|(asked, _)| asked.overlaps(near)))
+    }
+}
+
+/// Whether a file of objects was read in part.
+#[must_use]
+pub fn is_cut_file(row: &Coverage) -> bool {
+    row.resource == "file"
+        && row.source == SourceKind::Kubernetes.as_str()
+        && matches!(row.status, Status::Truncated | Status::Failed)
+}
+
+pub(super) fn is_request(signal: &str) -> bool {
+    // These act for what happened to the node or the object, and confirm what others asked for.
+    const FOLLOW: [&str; 3] = ["kubelet", "node_controller", "podgc"];
+    let by = signal
+        .strip_prefix("k8s.pod.deleted_by_")
+        .or_else(|| signal.strip_prefix("k8s.pod.evicted_by_"));
+    REQUESTS.contains(&signal) || by.is_some_and(|by| !FOLLOW.contains(&by))
+}

@@ -1,0 +1,108 @@
+//! What shows how a run stands: an object's own status, at a time after which nothing else was heard.
+
+use whathappened_core::death::RunState;
+use whathappened_core::graph::{InstanceChange, Task, TaskKind};
+use whathappened_core::lifecycle::{State, given_up, signed_off};
+use whathappened_core::resolve::{Root, Run};
+use whathappened_model::time::{Nanos, SECOND};
+
+use super::last_heard;
+use crate::case::Case;
+
+/// Whether only notices about machines tell of a run, none of which says that it ever ran; or whether no
+/// object of it was seen, and nothing that it wrote: what was started is no more than that, and may be long gone.
+pub(super) fn is_only_named(case: &Case, run: &Run, state: RunState) -> bool {
+    let graph = &case.graph;
+    let mut pods = run
+        .pods
+        .iter()
+        .filter_map(|pod| graph.pods.get(*pod as usize));
+    let is_root_seen = match run.root {
+        Root::Workload(root) => graph
+            .workloads
+            .get(root as usize)
+            .is_some_and(|root| root.body.is_some()),
+        Root::Pod(_) => false,
+    };
+    let no_more_than_named = |pod: &Task| match pod.kind {
+        TaskKind::Instance => !pod
+            .signs
+            .iter()
+            .any(|sign| matches!(sign.what, InstanceChange::Made | InstanceChange::Runs)),
+        TaskKind::Log => true,
+        TaskKind::Job => pod.body.is_none() && pod.starts.is_empty() && pod.exits.is_empty(),
+        TaskKind::Pod => pod.body.is_none() && pod.last_line.is_none() && !is_root_seen,
+    };
+    !is_shown(case, run, state) && pods.all(no_more_than_named)
+}
+
+/// Who is asked to stop does so within the grace that pods have by default, and who did not
+/// writes on by then.
+const SIGNED_OFF: Nanos = 60 * SECOND;
+
+/// Whether an object's own status says how a run stands: its workload's that it
+/// completed, or that of each pod of its last attempt.
+pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
+    let graph = &case.graph;
+    if let Root::Workload(root) = run.root
+        && state == RunState::Completed
+        && graph.says(root, "k8s.workload.completed")
+    {
+        return true;
+    }
+    let last = run.attempts.last();
+    let wanted = match run.root {
+        Root::Workload(root) => graph
+            .workloads
+            .get(root as usize)
+            // A batch job is one task on as many nodes as it asks for.
+            .filter(|root| graph.name(root.kind) != "SlurmJob")
+            .and_then(|root| root.body.as_ref()?.replicas),
+        Root::Pod(_) => None,
+    };
+    // One that died is missing until another one is there in its place.
+    let is_there = |pod: &&u32| {
+        let end = case.ends.get(**pod as usize);
+        state != RunState::Running || end.is_none_or(|end| end.state != State::Died)
+    };
+    let there = run.pods.iter().filter(is_there).count();
+    if wanted.is_some_and(|wanted| i64::try_from(there).is_ok_and(|there| there < wanted)) {
+        return false;
+    }
+    let numbers: Vec<u32> = last
+        .into_iter()
+        .flat_map(|attempt| attempt.pods.iter().copied())
+        .collect();
+    // Who said that it was asked to stop, or why it gives up, and nothing since, may have ended after
+    // it was looked at.
+    let is_silent = |pod: &Task| {
+        let over = signed_off(pod).or(given_up(pod));
+        let over = over.filter(|_| state == RunState::Running);
+        over.zip(graph.now)
+            .is_some_and(|(over, now)| now.saturating_sub(over.hi) > SIGNED_OFF)
+    };
+    let heard = last_heard::of_cluster(case).filter(|_| state == RunState::Running);
+    let removed = last_heard::RemovedNodes::of(case);
+    let is_past =
+        |pod: &Task| heard.is_some_and(|heard| heard.is_past(graph, pod) || removed.held(pod));
+    // What a cloud's log says was done to an instance is no word on whether it runs.
+    let seen = |pod: &Task| match pod.kind {
+        TaskKind::Pod => {
+            pod.body.is_some() && pod.phase.is_some() && !is_silent(pod) && !is_past(pod)
+        }
+        TaskKind::Instance => pod.body.is_some() && pod.phase.is_some(),
+        TaskKind::Job => pod.body.is_some(),
+        // That it goes on, no log says.
+        TaskKind::Log => false,
+    };
+    let seen = |pod: &u32| graph.pods.get(*pod as usize).is_some_and(seen);
+    // As many as it wants are there: those whose place they took need not be.
+    let runs = |pod: &&u32| {
+        let end = case.ends.get(**pod as usize);
+        end.is_some_and(|end| end.state == State::Running) && seen(pod)
+    };
+    let running = i64::try_from(numbers.iter().filter(runs).count()).unwrap_or(i64::MAX);
+    let replaced =
+        state == RunState::Running && wanted.is_some_and(|wanted| wanted > 0 && running >= wanted);
+    replaced || !numbers.is_empty() && numbers.iter().all(seen)
+}

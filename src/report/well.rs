@@ -1,0 +1,244 @@
+//! A run that nothing ended: one that completed, or that was running when it was last seen.
+
+use whathappened_core::death::RunState;
+use whathappened_core::graph::{Fact, InstanceChange, Task, TaskKind};
+use whathappened_core::lifecycle::given_up;
+use whathappened_core::resolve::{Root, Run};
+use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
+
+use super::batch_state;
+use super::last_heard;
+use super::shown::{is_only_named, is_shown};
+use crate::answer::{Incident, IncidentRole};
+use crate::case::Case;
+use crate::explain::{Level, Verdict};
+
+/// A run that nothing ended: completed, or running. That is only established by what
+/// its own objects say: a pod that is known from Events or lines alone may be long gone.
+pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
+    let run = case.runs.get(number)?;
+    let state = verdict.states.iter().find(|(run, _)| *run == number)?.1;
+    if let Some(told) = batch_state::incident(case, run)
+        && matches!(state, RunState::Pending | RunState::Running)
+    {
+        return Some(told);
+    }
+    let name = run.names(&case.graph).3;
+    let shown = is_shown(case, run, state);
+    let denied = (state == RunState::Completed && shown)
+        .then(|| last_error(case, run))
+        .flatten();
+    let replaced = replaced_at(case, run);
+    let (cause, title, summary) = match (state, shown) {
+        (RunState::Completed, _) if let Some(error) = &denied => (
+            "none.completed",
+            "Completed",
+            format!("{name} is recorded as completed, although its log ends in an error: {error}"),
+        ),
+        (RunState::Completed, _) if let Some(early) = early_end(case, run) => (
+            "none.completed",
+            "Ended by its own settings",
+            format!("{name} ended by a setting of its own{early}, before all its steps were made."),
+        ),
+        (RunState::Completed, _) => (
+            "none.completed",
+            "Completed",
+            format!("{name} ran to completion."),
+        ),
+        (RunState::Running, _) if replaced.is_some() => (
+            "none.running",
+            "State unknown",
+            format!(
+                "{name} was gone by {}, when another instance was made under its name; no record shows how it ended.",
+                replaced.map(rfc3339).unwrap_or_default()
+            ),
+        ),
+        (RunState::Running, true) => ("none.running", "Running", format!("{name} is running.")),
+        (RunState::Running, false) if is_only_named(case, run, state) => (
+            "none.running",
+            "State unknown",
+            format!(
+                "The data that was read does not show whether {name} is running; there is no sign that it ended.{}",
+                last_line(case, run).unwrap_or_default()
+            ),
+        ),
+        (RunState::Running, false) => (
+            "none.running",
+            "Running when last seen",
+            running_when_last_seen(case, run, name),
+        ),
+        _ => return None,
+    };
+    let is_replaced = state == RunState::Running && replaced.is_some();
+    let level = match (shown, is_only_named(case, run, state)) {
+        _ if is_replaced => Level::Unknown,
+        (true, _) if denied.is_some() => Level::Supported,
+        (true, _) => Level::Established,
+        (false, true) => Level::Unknown,
+        (false, false) => Level::Hypothesis,
+    };
+    let pods: Vec<Nanos> = run
+        .pods
+        .iter()
+        .filter_map(|pod| case.ends.get(*pod as usize)?.final_time())
+        .map(|time| time.lo)
+        .filter(|time| *time != Nanos::MIN)
+        .collect();
+    let time = if state == RunState::Completed {
+        pods.into_iter().max()
+    } else {
+        case.graph.now
+    };
+    let hangs = state == RunState::Running && last_line(case, run).is_some();
+    Some(Incident {
+        cause: cause.to_owned(),
+        level,
+        title: title.to_owned(),
+        summary,
+        advice: if denied.is_some() {
+            vec![IF_DENIED.to_owned()]
+        } else if hangs {
+            vec![IF_IT_HANGS.to_owned()]
+        } else {
+            Vec::new()
+        },
+        time: time.map(rfc3339),
+        run_id: Some(run.id(&case.graph)),
+        attempt: u32::try_from(run.attempts.len()).ok(),
+        role: IncidentRole::Main,
+        ..Incident::default()
+    })
+}
+
+/// What to do about a log that ends in an error where the exit code says that all went well.
+const IF_DENIED: &str =
+    "Check whether the exit code of the program was lost, as in a pipe without set -o pipefail.";
+
+/// The error with which the log of a run ends.
+fn last_error(case: &Case, run: &Run) -> Option<String> {
+    let graph = &case.graph;
+    let pods = &run.attempts.last()?.pods;
+    // What comes after the word that all is done ended nothing, where the exit code says so, too.
+    let was_done = |one: &Task, failed: Stamp| {
+        let step = one.progress.as_deref().map(|progress| progress.last.lo);
+        let done = one.said_done.filter(|done| *done != Stamp::OPEN);
+        done.is_some_and(|done| done.lo <= failed.hi && step.is_none_or(|step| step <= done.hi))
+    };
+    let failed = |pod: &u32| {
+        let one = graph.pods.get(*pod as usize);
+        one.is_some_and(|one| given_up(one).is_some_and(|failed| !was_done(one, failed)))
+    };
+    let mut facts = graph.facts.iter().rev();
+    let last = facts.find(|fact| {
+        let signal = graph.name(fact.signal);
+        let is_error = matches!(signal, "log.exception.line" | "log.traceback");
+        is_error && pods.contains(&fact.pod) && failed(&fact.pod)
+    })?;
+    let message = graph.evidence.event(last.row).ok()?.message?;
+    let line = message.lines().rev().find(|line| !line.trim().is_empty())?;
+    Some(line.trim().to_owned())
+}
+
+/// After which step a run ended that was told to end before its last one.
+fn early_end(case: &Case, run: &Run) -> Option<String> {
+    let graph = &case.graph;
+    let pods = &run.attempts.last()?.pods;
+    let mut facts = graph.facts.iter().rev();
+    let done = facts.find(|fact| {
+        let signal = graph.name(fact.signal);
+        signal.starts_with("log.training_done") && pods.contains(&fact.pod)
+    })?;
+    let record = |fact: &&Fact| {
+        fact.row == done.row && graph.name(fact.signal) == "log.training_done.as_set"
+    };
+    graph.facts.iter().find(record)?;
+    let progress = graph.pods.get(done.pod as usize)?.progress.as_deref();
+    let step = progress.and_then(|progress| progress.step);
+    Some(
+        step.map(|step| format!(" after step {step}"))
+            .unwrap_or_default(),
+    )
+}
+
+/// What to do about a log that stops in the midst of the training.
+const IF_IT_HANGS: &str = "If it still runs, look where it waits (py-spy dump --pid PID); of several ranks, give the logs of all, or dumps of PyTorch's flight recorder.";
+
+/// Until when a log goes that is all there is, and how far its training came.
+fn last_line(case: &Case, run: &Run) -> Option<String> {
+    let [log] = run.pods.as_slice() else {
+        return None;
+    };
+    let log = case.graph.pods.get(*log as usize)?;
+    let progress = log
+        .progress
+        .as_ref()
+        .filter(|_| log.kind == TaskKind::Log)?;
+    let last = log.last_line.filter(|last| *last != Stamp::OPEN)?;
+    let step = progress.step.map(|step| format!(", after step {step}"));
+    Some(format!(
+        " Its last line was written at {}{}.",
+        rfc3339(last.lo - last.lo.rem_euclid(SECOND)),
+        step.unwrap_or_default()
+    ))
+}
+
+/// When another instance was made under the name of one: names are unique in a zone, so it was gone by
+/// then, whether or not a record says how.
+pub(super) fn replaced_at(case: &Case, run: &Run) -> Option<Nanos> {
+    let Root::Pod(number) = run.root else {
+        return None;
+    };
+    let pods = &case.graph.pods;
+    let one = pods.get(number as usize)?;
+    let is_later = |other: &&Task| {
+        let same = (other.namespace, other.name, other.zone) == (one.namespace, one.name, one.zone);
+        let both = one.uid.is_some() && other.uid.is_some() && other.uid != one.uid;
+        other.kind == TaskKind::Instance && same && both && one.zone.is_some()
+    };
+    let made = |other: &Task| {
+        let made = other
+            .signs
+            .iter()
+            .find(|sign| sign.what == InstanceChange::Made);
+        Some(made?.time.lo)
+    };
+    let last = one
+        .signs
+        .last()
+        .filter(|_| one.kind == TaskKind::Instance)?;
+    let later = pods.iter().filter(is_later).filter_map(made);
+    later.filter(|at| *at > last.time.hi).min()
+}
+
+/// That a run was at work when it was last seen, and why no more is known.
+fn running_when_last_seen(case: &Case, run: &Run, name: &str) -> String {
+    let pods = &case.graph.pods;
+    let is_machine = |pod: &u32| {
+        let one = pods.get(*pod as usize);
+        one.is_some_and(|one| one.kind == TaskKind::Instance)
+    };
+    let started_again = |pod: &u32| {
+        let end = case.ends.get(*pod as usize);
+        end.is_some_and(|end| !end.restarts.is_empty())
+    };
+    if run.pods.iter().all(is_machine) && run.pods.iter().any(started_again) {
+        format!(
+            "{name} was started again after it had ended; no record shows that it still runs, or how its programs fare."
+        )
+    } else if run.pods.iter().all(is_machine) {
+        format!(
+            "{name} was started, and no record says that it was stopped; none shows that it still runs, or how its programs fare."
+        )
+    } else if last_heard::of_cluster(case).is_some_and(|heard| {
+        let mut own = run.pods.iter().filter_map(|pod| pods.get(*pod as usize));
+        own.any(|pod| heard.is_past(&case.graph, pod))
+    }) {
+        format!(
+            "{name} was running when it was last seen; no later record shows whether it still is."
+        )
+    } else {
+        format!(
+            "{name} was running when it was last seen; not all of its pods were found, so it is not known whether it still is."
+        )
+    }
+}
