@@ -23,3 +23,5 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge,
 FROM links
 WHERE signal IN ('cloud.spot_reclaimed', 'cloud.capacity_reclaimed') AND via = 'pod'
   AND root_kind <> 'Pod' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -60 AND 900
+  -- A warning comes before: one for a machine that somebody is ending already changes nothing.
+  AND (COALESCE(phase, 'announced') <> 'announced' OR lag_s >= -5)

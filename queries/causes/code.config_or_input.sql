@@ -3,11 +3,12 @@
 -- rank: 14
 -- level: established
 -- needs: k8s.container.cannot_run*, k8s.container.hook_failed.post_start, k8s.workload.invalid, k8s.workload.create_failed*
--- needs: log.exception.config, log.command, slurm.exec_failed, log.usage, log.limits, log.address_in_use, log.permission.file
+-- needs: log.exception.config, log.command, slurm.exec_failed, slurm.output_failed, log.usage, log.limits, log.address_in_use, log.permission.file
 -- needs: kueue.no_queue, log.device_ordinal, log.storage_missing, log.checkpoint_load_failed, kernel.fork_rejected
 -- summary: {pod} could not run as configured: {message}
 -- summary_of: kueue.no_queue: {workload} cannot be admitted: {message}
 -- advice_of: kueue.no_queue: Check the queue that it names (label kueue.x-k8s.io/queue-name) against kubectl get localqueues,clusterqueues.
+-- advice_of: slurm.output_failed: Check the paths of --output, --error and --input: their folders must exist and be writable on the nodes of the job.
 -- advice_of: slurm.exec_failed: Check that the program exists and may be executed on every node of the job, and that the file system it is on is mounted there.
 -- advice: Check the command, arguments, environment, limits and input paths of the container named above.
 --
@@ -63,6 +64,10 @@ LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'slur
 WHERE c.signal = 'slurm.exec_failed' AND c.via = 'pod'
   AND c.state IN ('died', 'restarted') AND c.mode IN ('exited', 'killed')
   AND COALESCE(c.exit_code, 1) NOT IN (0, 137, 143) AND c.lag_s BETWEEN -5 AND 60
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM links
+WHERE signal = 'slurm.output_failed' AND via = 'pod' AND state = 'died' AND lag_s BETWEEN -60 AND 60
 UNION ALL
 -- Fewer GPUs than it counts on: wrongly asked for, or one of the machine's is gone (hw.gpu).
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role

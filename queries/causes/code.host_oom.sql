@@ -3,7 +3,7 @@
 -- rank: 18
 -- level: established
 -- needs: k8s.container.oom_killed, k8s.pod.sandbox_failed.init_oom, slurm.oom, memory.near_limit, memory.oom_event
--- needs: k8s.workload.failed.oom, log.host_oom, kernel.oom_kill.limit, kernel.oom_kill.outside, kernel.oom_kill.limit.process
+-- needs: k8s.workload.failed.oom, log.host_oom, kernel.oom_kill.limit, kernel.oom_kill.outside, kernel.oom_kill.limit.process, unit.oom_killed, slurm.over_memory_limit
 -- alone: kernel.oom_kill.outside
 -- overturned_by: metrics: memory near the limit
 -- overturned_by: kernel: which process the kernel killed
@@ -52,6 +52,13 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'kernel.oom_kill.limit.process' AND via = 'pod' AND mode IN ('exited', 'killed') AND lag_s BETWEEN -5 AND 120
 UNION ALL
+-- The service that the program runs as was over its limit, as systemd says of it; not where the whole machine was.
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM links u
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'kernel.oom_kill.node' AND lag_s BETWEEN -60 AND 60) n ON n.death = u.death
+WHERE u.signal = 'unit.oom_killed' AND u.via = 'pod' AND u.state = 'died' AND u.lag_s BETWEEN -60 AND 60
+  AND u.detail IS NULL AND n.death IS NULL
+UNION ALL
 -- Of pods that are gone the controller's own word is left.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM links
@@ -89,6 +96,11 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM links
 WHERE signal = 'slurm.oom' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -60 AND 60
+UNION ALL
+-- Older ones cancel a job that its own daemon found over its limit.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM links
+WHERE signal = 'slurm.over_memory_limit' AND via = 'pod' AND mode = 'killed' AND reason = 'CANCELLED' AND lag_s BETWEEN -60 AND 60
 UNION ALL
 -- The kernel says that the machine's memory was full, not the container's: the runtime's word does not tell them apart.
 SELECT n.death, n.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'against' AS edge, 'fault' AS role

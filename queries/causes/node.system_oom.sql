@@ -2,7 +2,7 @@
 -- title: The node itself ran out of memory
 -- rank: 78
 -- level: supported
--- needs: k8s.node.system_oom, kernel.oom_kill.node, kernel.oom_kill.outside, kernel.oom_kill.node.process
+-- needs: k8s.node.system_oom, kernel.oom_kill.node, kernel.oom_kill.outside, kernel.oom_kill.node.process, unit.oom_killed, node.memory_daemon_killed
 -- alone: kernel.oom_kill.node
 -- overturned_by: metrics: how much memory the machine had left
 -- summary: {node} ran out of memory, and the kernel killed a process of {pod}.
@@ -34,6 +34,17 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links
 WHERE signal = 'kernel.oom_kill.node.process' AND via = 'pod' AND mode IN ('exited', 'killed') AND lag_s BETWEEN -5 AND 120
+UNION ALL
+-- A process of the service that the program runs as: killed by the kernel when the whole machine was full, or by a daemon before that.
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM links u
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'kernel.oom_kill.node' AND lag_s BETWEEN -60 AND 60) n ON n.death = u.death
+WHERE u.signal = 'unit.oom_killed' AND u.via = 'pod' AND u.state = 'died' AND u.lag_s BETWEEN -60 AND 60
+  AND (u.detail IS NOT NULL OR n.death IS NOT NULL)
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'node.memory_daemon_killed' AND via = 'node' AND exit_code IN (137, 143) AND lag_s BETWEEN 0 AND 15
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM links

@@ -5,9 +5,11 @@
 -- needs: autoscaler.scale_down, autoscaler.scale_down.pod, autoscaler.disrupted
 -- needs: k8s.pod.evicted_by_autoscaler, k8s.pod.deleted_by_autoscaler
 -- needs: k8s.node.deleted_by_autoscaler, k8s.node.cordoned_by_autoscaler, k8s.node.tainted_by_autoscaler
--- needs: cloud.instance_deleted_by_autoscaler, cloud.instance_stopped_by_autoscaler
+-- needs: cloud.instance_deleted_by_autoscaler, cloud.instance_stopped_by_autoscaler, cloud.instance_scaled_in
 -- overturned_by: audit: who requested it
 -- summary: An autoscaler removed {node} while {pod} {was} on it.
+-- summary_of: cloud.instance_scaled_in: The group of machines that {node} belonged to was made smaller, and {node} was terminated.
+-- advice_of: cloud.instance_scaled_in: Find out who lowered the size of the group, or which scaling policy did; protect instances that train from scale-in.
 -- advice: Annotate training pods so that they are not evicted (safe-to-evict: "false", karpenter.sh/do-not-disrupt).
 -- What it gave up again it did not do; and a person who drains the node later does so for reasons of their own.
 WITH removed AS (
@@ -16,7 +18,7 @@ WITH removed AS (
     AND f.time >= u.time AND f.lag_s >= 0 AND u.signal NOT IN ('k8s.node.deleted_by_autoscaler', 'cloud.instance_deleted_by_autoscaler')
   WHERE u.signal IN ('autoscaler.scale_down', 'autoscaler.disrupted', 'k8s.node.deleted_by_autoscaler',
                      'k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler',
-                     'cloud.instance_deleted_by_autoscaler', 'cloud.instance_stopped_by_autoscaler')
+                     'cloud.instance_deleted_by_autoscaler', 'cloud.instance_stopped_by_autoscaler', 'cloud.instance_scaled_in')
     AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900 AND f.fact IS NULL
 )
 SELECT u.death, u.fact AS cause, m.fact AS effect, CASE WHEN a.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
@@ -37,5 +39,5 @@ UNION ALL
 -- The instance itself: the record names it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
-WHERE signal IN ('cloud.instance_deleted_by_autoscaler', 'cloud.instance_stopped_by_autoscaler')
+WHERE signal IN ('cloud.instance_deleted_by_autoscaler', 'cloud.instance_stopped_by_autoscaler', 'cloud.instance_scaled_in')
   AND via = 'pod' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -5 AND 900

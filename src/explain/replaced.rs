@@ -2,7 +2,7 @@
 //! and what ended it leads.
 
 use whathappened_core::death::Death;
-use whathappened_core::graph::EntityGraph;
+use whathappened_core::graph::{EntityGraph, TaskKind};
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::bounds::CLOCKS;
@@ -72,13 +72,16 @@ fn is_wait(deaths: &[Death], finding: &Finding) -> bool {
 
 /// Whether each pod that waits was made just after the end of one that the other finding is about.
 fn made_way(graph: &EntityGraph, deaths: &[Death], ended: &Finding, waits: &Finding) -> bool {
-    let ends: Vec<&Death> = ended
-        .deaths()
-        .filter_map(|death| deaths.get(death))
-        .filter(|death| death.state == "died")
-        .collect();
+    let deaths_of = || ended.deaths().filter_map(|death| deaths.get(death));
+    let ends: Vec<&Death> = deaths_of().filter(|death| death.state == "died").collect();
     let took_its_place = |death: &Death| {
         let pod = graph.pods.get(death.pod as usize);
+        // A batch job that was put back into the queue is the same one.
+        let is_job = pod.is_some_and(|pod| pod.kind == TaskKind::Job);
+        let requeued = |end: &Death| end.pod == death.pod && end.state == "restarted";
+        if is_job && deaths_of().any(requeued) {
+            return true;
+        }
         let begin = pod.and_then(|pod| pod.created.map(|made| made.lo).or(pod.begin()));
         begin.is_some_and(|begin| {
             ends.iter().any(|end| {

@@ -97,9 +97,9 @@ const DEVICE: [&str; 6] = [
     "log.storage_",
 ];
 
-/// A kubelet shows every ten seconds that it is there; its node is found silent forty seconds
-/// after it did so last, at the earliest: what was asked for this long before reached nobody.
-const UNHEARD: Nanos = 30 * SECOND;
+/// A kubelet shows every ten seconds that it is there; its node is found silent forty to fifty seconds
+/// after it did so last: what was asked for this long before may have reached nobody.
+const UNHEARD: Nanos = 50 * SECOND;
 
 impl Requests {
     pub(super) fn of(graph: &EntityGraph, coverage: &[Coverage]) -> Self {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use whathappened_core::death::RunState;
 use whathappened_core::graph::EntityGraph;
-use whathappened_core::resolve::{NameMatch, Run};
+use whathappened_core::resolve::{BY_ARRAY, NameMatch, Run};
 use whathappened_model::time::Nanos;
 
 use crate::case::Case;
@@ -44,7 +44,8 @@ pub(super) fn in_order(case: &Case, verdict: &Verdict, matched: &NameMatch) -> V
     let latest: BTreeSet<usize> = order
         .iter()
         .copied()
-        .filter(|number| seen.insert(named(number)))
+        // The tasks of an array are no generations of each other.
+        .filter(|number| seen.insert(named(number)) || matched.how == BY_ARRAY)
         .collect();
     if latest.len() < 2 {
         return order;

@@ -95,7 +95,10 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
         // That it goes on, no log says.
         TaskKind::Log => false,
     };
-    let seen = |pod: &u32| graph.pods.get(*pod as usize).is_some_and(seen);
+    let seen = |pod: &u32| {
+        let started_again = state == RunState::Running && was_started_again(case, *pod);
+        graph.pods.get(*pod as usize).is_some_and(seen) && !started_again
+    };
     // As many as it wants are there: those whose place they took need not be.
     let runs = |pod: &&u32| {
         let end = case.ends.get(**pod as usize);
@@ -105,4 +108,24 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     let replaced =
         state == RunState::Running && wanted.is_some_and(|wanted| wanted > 0 && running >= wanted);
     replaced || !numbers.is_empty() && numbers.iter().all(seen)
+}
+
+/// Whether a machine ended and was started again, and nobody looked at it since: that it was started says
+/// nothing of what runs on it.
+fn was_started_again(case: &Case, number: u32) -> bool {
+    let graph = &case.graph;
+    let one = graph.pods.get(number as usize);
+    let Some(one) = one.filter(|one| one.kind == TaskKind::Instance) else {
+        return false;
+    };
+    let restarts = case.ends.get(number as usize).map(|end| &end.restarts);
+    let last = restarts.and_then(|all| all.iter().map(|one| one.exit.time.hi).max());
+    let uid = graph.name(one.uid);
+    let versions = graph.evidence.objects.iter();
+    let own = versions.filter(|(key, _)| key.kind == "Instance" && key.uid == uid);
+    let seen = own
+        .flat_map(|(_, versions)| versions)
+        .filter_map(|one| one.at);
+    let seen = seen.map(|at| at.lo).max();
+    last.is_some_and(|last| seen.is_none_or(|seen| seen < last))
 }

@@ -119,10 +119,19 @@ const TELLING: &[&str] = &[
     "/poweroff",
     "/halt",
     "systemctl reboot",
+    "systemctl stop",
+    "systemctl restart",
+    "systemctl kill",
+    "bin/systemctl -",
+    "sending SIG",
     "systemctl poweroff",
     "chassis power",
     // the runtime and the kubelet
     "Failed with result 'signal",
+    ".service: Main process exited",
+    "runtime time limit",
+    "systemd-oomd killed",
+    "Stopping ",
     "Failed with result 'core-dump",
     "Failed with result 'watchdog",
     "Failed with result 'oom-kill",
@@ -145,6 +154,7 @@ const TELLING: &[&str] = &[
     "arking node broken",
     // Slurm
     "slurmstepd: error",
+    "Could not open std",
     "CANCELLED AT",
     // which GPU sits where: lines after it are told with the GPU's own name
     PLACES,

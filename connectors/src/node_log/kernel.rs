@@ -15,7 +15,7 @@ static POD: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 static SLURM: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"task_memcg=[^,]*/slurm[^,]*?/job_(?<job>\d+)").ok());
+    LazyLock::new(|| Regex::new(r"task_memcg=[^,]*/[^,/]*slurm[^,]*?/job_(?<job>\d+)").ok());
 
 /// Names the pod or the job whose memory group a killed process was in.
 pub(super) fn note(event: &mut Event) {

@@ -98,13 +98,18 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
             Some("DEPENDENCY_FAILED"),
         ),
         (
-            // The job was over by then: what was left of it would not go, and its node is closed for that.
-            r"slurmd error running JobId=\S+ on node\(s\)=(?<nodes>\S+): (?<why>Kill task failed)",
+            // The job was over by then: what was left of it would not go, or its node could not be tidied up.
+            r"slurmd error running JobId=\S+ on node\(s\)=(?<nodes>\S+): (?<why>Kill task failed|.*\b[Ee]pilog\b.*)",
             Some("REASON"),
         ),
         (
             r"slurmd error running JobId=(?<job>\S+) on node\(s\)=(?<nodes>\S+): (?<why>.+)",
             Some("LAUNCH_FAILED"),
+        ),
+        (
+            // The step daemon could not open what the job was told to write to.
+            r"\[(?<job>\d+)\.batch\] error: (?<why>Could not open std(?:out|err|in) file .+)",
+            Some("FAILED"),
         ),
         (
             r"_job_complete: JobId=(?<job>\S+) WTERMSIG (?<signal>\d+)",

@@ -106,18 +106,27 @@ fn split_state(state: &str) -> (String, Option<String>) {
     let (word, rest) = state.split_once(' ').unwrap_or((state, ""));
     let by = rest.strip_prefix("by ").map(|user| user.trim().to_owned());
     // `OUT_OF_ME+` is cut off by the column's width.
-    let whole = word.strip_suffix('+').map(|cut| {
-        let known = ENDS.iter().find(|state| state.starts_with(cut));
-        known.map_or_else(|| cut.to_owned(), |state| (*state).to_owned())
-    });
-    (whole.unwrap_or_else(|| word.to_owned()), by)
+    let cut = word.strip_suffix('+').unwrap_or(word);
+    let mut known = ENDS
+        .iter()
+        .chain(RUNS)
+        .filter(|state| state.starts_with(cut));
+    let whole = match known.next() {
+        Some(state) if cut.len() >= SHORTEST => state,
+        _ => cut,
+    };
+    (whole.to_owned(), by)
 }
+
+/// The least of a state's letters that tell which it is.
+const SHORTEST: usize = 5;
 
 const ENDS: &[&str] = &[
     "BOOT_FAIL",
     "CANCELLED",
     "COMPLETED",
     "DEADLINE",
+    "FAILED",
     "NODE_FAIL",
     "OUT_OF_MEMORY",
     "PREEMPTED",
@@ -237,8 +246,14 @@ pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
         source_kind: SourceKind::Slurm,
         origin: origin.clone(),
     })));
-    let waiting = main.submit.filter(|_| waits(&state) && main.why.is_some());
-    let Some(end) = ended.or(waiting) else { return };
+    // A table of the queue may not say since when.
+    let waiting =
+        (waits(&state) && main.why.is_some()).then_some(main.submit.unwrap_or(Stamp::OPEN));
+    // A table may be without its column of ends: when it was over, it does not say.
+    let undated = (!goes_on(&state)).then_some(Stamp::OPEN);
+    let Some(end) = ended.or(waiting).or(undated) else {
+        return;
+    };
     let second = end.lo.to_string();
     let step = main.step.clone().unwrap_or_default();
     let why = main.why.as_deref().filter(|_| ended.is_none());
@@ -251,7 +266,9 @@ pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
     event.actor = by.filter(|by| by != "0" || state == "CANCELLED");
     event.object_kind = Some("SlurmJob".to_owned());
     event.object_uid = Some(uid);
-    event.exit_code = main.exit.map(as_shell);
+    event.exit_code = main
+        .exit
+        .map(|exit| as_shell(with_signal(rows, main, exit)));
     event.entities.workload_kind = Some("SlurmJob".to_owned());
     event.entities.workload = Some(name.unwrap_or_else(|| main.job.clone()));
     event.entities.node = single;
@@ -371,6 +388,18 @@ fn of_step(job: &Event, row: &Row, over: Stamp) -> Event {
         line: row.line,
     };
     event
+}
+
+/// The exit of a job whose script ended as its step did: of 139, which a shell makes of signal 11, accounting keeps 11
+/// as the code, and the step's own row says that it was a signal.
+fn with_signal(rows: &[Row], main: &Row, (code, signal): (i32, i32)) -> (i32, i32) {
+    let of_signal =
+        |row: &Row| row.exit == Some((0, code)) && row.step.as_deref().is_some_and(is_numbered);
+    if signal == 0 && code > 0 && main.step.is_none() && rows.iter().any(of_signal) {
+        (0, code)
+    } else {
+        (code, signal)
+    }
 }
 
 /// An exit code and signal as a shell would say it.

@@ -23,6 +23,7 @@ mod node;
 mod sacct;
 mod scontrol;
 mod sinfo;
+mod squeue;
 mod times;
 
 #[cfg(test)]
@@ -49,6 +50,13 @@ pub(crate) const FORMATS: &[TextFormat] = &[
         first: false,
         is: sinfo::is,
         reader: |source, _| Box::new(sinfo::Table::new(source)),
+    },
+    TextFormat {
+        words: "Slurm's queue",
+        of_pods: false,
+        first: false,
+        is: squeue::is,
+        reader: |source, _| Box::new(squeue::Table::new(source)),
     },
     TextFormat {
         words: "Slurm's events of nodes",

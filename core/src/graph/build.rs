@@ -14,8 +14,8 @@ use super::{
     EntityGraph, Fact, NO, NodeInstances, Phase, TaskKind, Topology, Workload, boots, clocks,
     clusters, collection, collectives, deletion, gpu_repeats, instance, job, killed_process,
     last_line, learn, log_level, lone_log, mismatch, node_folder, node_instance, order, pace,
-    parent, pod_log, progress, remade, rows, scheduling, tagged, undated, version_diff, versions,
-    vm_log, witness, workload_names,
+    parent, pod_log, progress, remade, rows, scheduling, short_name, tagged, undated, unit,
+    version_diff, versions, vm_log, witness, workload_names,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -158,6 +158,8 @@ pub(super) fn build(
     facts.extend(pace::slowed(&evidence, &pods.all, &mut symbols));
     evidence.symbols = symbols;
     node_folder::claim(&evidence, &pods.all, &mut facts);
+    short_name::join(&evidence.symbols, &pods.all, &mut facts);
+    unit::claim(&evidence, &mut pods.all, &mut facts)?;
     learn::heard(&mut pods.all);
     witness::fold(&mut evidence, &mut facts, &gpus);
     let now = now(&evidence, &zoneless).max(known);

@@ -418,6 +418,9 @@ pub(super) fn event(event: &Event, number: u32, symbols: &mut SymbolTable, pods:
     if held_back {
         one.unplaced = earlier(one.unplaced, event.time);
     }
+    if ended.is_some() && event.fact == "log.line" {
+        one.untimed.part = one.untimed.part.max(event.origin.line);
+    }
     if ended.is_some() {
         one.ended = later(one.ended, event.time);
         if let Some(over) = event.attribute("last_step_ended").and_then(Stamp::parse) {
@@ -479,6 +482,8 @@ fn said_by_log(event: &Event) -> Option<String> {
             }
             .to_owned(),
         )
+    } else if is("mpi.aborted") {
+        Some("TASK_FAILED".to_owned())
     } else if is("slurm.time_limit") {
         let step = event.attribute("step").is_some_and(|step| step != "batch");
         Some(if step { "STEP_TIMEOUT" } else { "TIMEOUT" }.to_owned())

@@ -243,6 +243,9 @@ pub(super) fn event(
         if says("log.progress") {
             pod.untimed.step = pod.untimed.step.max(line);
         }
+        if says("log.training_done") {
+            pod.untimed.done = pod.untimed.done.max(line);
+        }
         if over {
             pod.untimed.words = pod.untimed.words.max(line);
             pod.words_in = symbols.number(&event.origin.file);

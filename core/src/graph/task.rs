@@ -180,6 +180,18 @@ pub struct UntimedLog {
     pub end: u64,
     /// The last that tells of a training step; 0 where there is none.
     pub step: u64,
+    /// The last that says that all is done; 0 where there is none.
+    pub done: u64,
+    /// The last with which a launcher tells of the end of one step, dated or not; 0 where there is none.
+    pub part: u64,
+}
+
+impl UntimedLog {
+    /// Whether the log says that all is done after a part of the job had ended.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.done > self.part.max(self.words).max(self.step)
+    }
 }
 
 impl UntimedLog {

@@ -125,7 +125,11 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
             | InstanceChange::ProgramKilled
             | InstanceChange::ShutDown => {
                 let last = ends.last().map_or(Nanos::MIN, |last| last.time.hi);
-                runs || sign.time.lo.saturating_sub(last) > ONE_END
+                // Who asks for its end is on record, and who asks for its start would be.
+                let asked = ends.last().is_some_and(|last| {
+                    matches!(last.what, InstanceChange::Stopped | InstanceChange::Deleted)
+                });
+                runs || !asked && sign.time.lo.saturating_sub(last) > ONE_END
             }
             InstanceChange::Stopped | InstanceChange::Deleted => runs,
         };

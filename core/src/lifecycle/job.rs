@@ -3,7 +3,7 @@
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::last_words::failed_last;
+use super::last_words::{failed_last, given_up};
 use super::{End, Mode, Restart, State};
 use crate::graph::{EntityGraph, Exit, Progress, STEP_FAILED, Task, TaskKind};
 use crate::symbols::Symbol;
@@ -21,7 +21,11 @@ pub(super) fn end(graph: &EntityGraph, one: &Task) -> End {
     // Where nothing else tells of its end, its own log may.
     let by_log = ends.is_empty() && !has_accounts(one);
     let said = by_log.then(|| failed_last(one)).flatten();
-    let done = one.said_done.filter(|_| by_log && said.is_none());
+    let untimed = one.untimed.is_done().then_some(Stamp::OPEN);
+    let done = one
+        .said_done
+        .or(untimed)
+        .filter(|_| by_log && said.is_none());
     let last = ends.pop();
     let since = one
         .started
@@ -202,12 +206,21 @@ fn is_end(graph: &EntityGraph, one: &Task, exit: &Exit) -> bool {
         "OUT_OF_MEMORY" | "STEP_CANCELLED" | "STEP_TIMEOUT" | "TASK_FAILED" | STEP_FAILED
             if accounts != "OUT_OF_MEMORY" =>
         {
-            !trained_on(one, exit.time, accounts) && !got_over(graph, one, exit, accounts)
+            !trained_on(one, exit.time, accounts)
+                && !got_over(graph, one, exit, accounts)
+                && (has_accounts(one) || !was_done_after(one, exit.time))
         }
         // The limit of a job that is being ended already.
         "TIMEOUT" => accounts != "CANCELLED",
         _ => true,
     }
+}
+
+/// Whether the log of a job says that all is done after a part of it had ended.
+fn was_done_after(one: &Task, ended: Stamp) -> bool {
+    let said = one.said_done.filter(|done| *done != Stamp::OPEN);
+    let later = ended != Stamp::OPEN && said.is_some_and(|done| done.hi >= ended.lo);
+    later && given_up(one).is_none() || one.untimed.is_done()
 }
 
 /// Whether a job trained on after a part of it had ended: what trains was another part, or was started again.
@@ -306,6 +319,9 @@ fn goes_on(graph: &EntityGraph, one: &Task, last: Option<&Exit>) -> Option<(Stat
                 last.is_none_or(|last| last.time != Stamp::OPEN && queued.lo >= last.time.lo)
             };
             let queued = body.and_then(|body| body.created).filter(again);
+            if last.is_none() {
+                return Some((State::NeverScheduled, queued));
+            }
             return queued.map(|queued| (State::NeverScheduled, Some(queued)));
         }
         Some(
@@ -318,9 +334,16 @@ fn goes_on(graph: &EntityGraph, one: &Task, last: Option<&Exit>) -> Option<(Stat
         _ => {}
     }
     let last = last?;
-    if let Some(started) = since(one.starts.last().copied()).or_else(|| worked_on(graph, one, last))
-    {
-        return Some((State::Running, Some(started)));
+    let worked_on = || worked_on(graph, one, last);
+    if let Some(started) = since(one.starts.last().copied()).or_else(worked_on) {
+        // Its log may end with the word that all is done.
+        let done = one
+            .said_done
+            .filter(|done| done.lo >= started.hi && given_up(one).is_none());
+        return Some(match done.filter(|_| !has_accounts(one)) {
+            Some(done) => (State::Completed, Some(done)),
+            None => (State::Running, Some(started)),
+        });
     }
     // Put back into the queue, as far as is known.
     (graph.name(last.reason) == "REQUEUED").then_some((State::NeverScheduled, Some(last.time)))

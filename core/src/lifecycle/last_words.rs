@@ -91,7 +91,7 @@ fn failed_untimed(pod: &Task) -> Option<Stamp> {
     let failed = log.words > 0 && log.last <= log.words + AFTER;
     let whole_log = matches!(pod.kind, TaskKind::Log | TaskKind::Job);
     let ended = whole_log && log.end > log.step && log.last <= log.end + REST;
-    (failed || ended).then_some(Stamp::OPEN)
+    (!log.is_done() && (failed || ended)).then_some(Stamp::OPEN)
 }
 
 /// When the log of a pod ended in a failure.

@@ -11,6 +11,7 @@ mod loss;
 mod not_seen_off;
 mod pod;
 mod pod_death;
+mod went_down;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -151,7 +152,7 @@ pub fn ends(graph: &EntityGraph) -> Vec<End> {
                     job_over: over.by(graph, &losses, (number, one)),
                     over_since: seen_off.over_since(&losses, (number, one)),
                 };
-                pod::end(graph, one, &around)
+                went_down::with_machine(graph, one, pod::end(graph, one, &around))
             }
             TaskKind::Instance => {
                 let crashes = crashes.get(&one.node).map_or(&[][..], Vec::as_slice);

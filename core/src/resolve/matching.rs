@@ -36,6 +36,9 @@ pub const LABELS: [&str; 22] = [
 /// How a name matched that nothing bears but pods whose names begin with it.
 pub const BY_STEM: &str = "stem of pod names";
 
+/// How a name matched that is the number of a job array.
+pub const BY_ARRAY: &str = "number of a job array";
+
 /// What a name means.
 #[derive(Clone, Debug, Default)]
 pub struct NameMatch {
@@ -126,10 +129,11 @@ pub fn resolve(graph: &EntityGraph, runs: &[Run], name: &Name) -> NameMatch {
 
 /// The first tier in which anything has the name.
 fn tier_of(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
-    const TIERS: [fn(&EntityGraph, &Name) -> Option<TierMatch>; 8] = [
+    const TIERS: [fn(&EntityGraph, &Name) -> Option<TierMatch>; 9] = [
         by_label,
         by_annotation,
         by_owner_chain,
+        by_array,
         by_log_tag,
         by_pod_name,
         by_file_stem,
@@ -279,6 +283,23 @@ fn by_owner_chain(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
     };
     (!workloads.is_empty()).then(|| TierMatch {
         how,
+        workloads,
+        ..TierMatch::default()
+    })
+}
+
+/// The tasks of a job array by the array's number: `7` is `7_1`, `7_2`, …
+fn by_array(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
+    let is_task = |one: &Workload| {
+        let id = graph.name(one.uid).rsplit('/').next();
+        let array = id.and_then(|id| id.split_once('_'));
+        graph.name(one.kind) == "SlurmJob"
+            && name.is_kind("SlurmJob")
+            && array.is_some_and(|(array, _)| array == name.name)
+    };
+    let workloads = numbers(graph.workloads.iter().map(is_task));
+    (!workloads.is_empty()).then(|| TierMatch {
+        how: BY_ARRAY.to_owned(),
         workloads,
         ..TierMatch::default()
     })

@@ -7,6 +7,6 @@ mod places;
 mod run;
 
 pub use machine::{MachineMatch, place};
-pub use matching::{BY_STEM, LABELS, NameMatch, OtherRun, rank_names, resolve};
+pub use matching::{BY_ARRAY, BY_STEM, LABELS, NameMatch, OtherRun, rank_names, resolve};
 pub use name::Name;
 pub use run::{Attempt, Root, Run, runs};
