@@ -199,6 +199,9 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN signal = 'unit.stop_requested' THEN 'asserted' ELSE 'guess' END AS edge, 'act' AS role
 FROM links
 WHERE signal IN ('unit.stop_requested', 'unit.stopped') AND via = 'pod' AND mode = 'killed' AND lag_s BETWEEN -5 AND 120
+  -- It also stops one of its own accord, and says why.
+  AND (signal = 'unit.stop_requested' OR death NOT IN (SELECT death FROM links
+         WHERE signal IN ('unit.oom_killed', 'unit.timed_out', 'unit.watchdog') AND via = 'pod'))
 UNION ALL
 -- Ray does not say who asked.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role

@@ -79,7 +79,7 @@ fn made_way(graph: &EntityGraph, deaths: &[Death], ended: &Finding, waits: &Find
         // A batch job that was put back into the queue is the same one.
         let is_job = pod.is_some_and(|pod| pod.kind == TaskKind::Job);
         let requeued = |end: &Death| end.pod == death.pod && end.state == "restarted";
-        if is_job && deaths_of().any(requeued) {
+        if is_job && waits.candidate.is_none() && deaths_of().any(requeued) {
             return true;
         }
         let begin = pod.and_then(|pod| pod.created.map(|made| made.lo).or(pod.begin()));

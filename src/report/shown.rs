@@ -90,7 +90,13 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
         TaskKind::Pod => {
             pod.body.is_some() && pod.phase.is_some() && !is_silent(pod) && !is_past(pod)
         }
-        TaskKind::Instance => pod.body.is_some() && pod.phase.is_some(),
+        TaskKind::Instance => {
+            let phase = pod.phase.as_deref().map(str::to_ascii_lowercase);
+            let runs = phase
+                .as_deref()
+                .is_some_and(|phase| phase.contains("running"));
+            pod.body.is_some() && phase.is_some() && (runs || state != RunState::Running)
+        }
         TaskKind::Job => pod.body.is_some(),
         // That it goes on, no log says.
         TaskKind::Log => false,

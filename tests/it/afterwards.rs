@@ -139,3 +139,160 @@ fn an_announcement_for_a_machine_of_the_name_in_another_zone_is_not_for_this_one
     assert_eq!(announced(input), 1);
     assert_eq!(announced(folder.path().to_str().unwrap()), 0);
 }
+
+const PLAIN: &str = "JobID           JobName  Partition    Account  AllocCPUS      State ExitCode \n\
+------------ ---------- ---------- ---------- ---------- ---------- -------- ";
+
+#[test]
+fn accounts_without_a_column_of_ends_tell_of_them_all_the_same() {
+    let asked = |state: &str, exit: &str| {
+        let row = format!(
+            "901               train        gpu        nlp         16 {state:>10} {exit:>8} "
+        );
+        let answer = ask("901", &[("sacct.txt", text(&[PLAIN, &row]))]);
+        let (state, cause, _, _) = verdict(&answer);
+        (state.to_owned(), cause.to_owned())
+    };
+    let failed = |cause: &str| ("failed".to_owned(), cause.to_owned());
+    assert_eq!(asked("OUT_OF_ME+", "0:125"), failed("code.host_oom"));
+    assert_eq!(asked("CANCELLED+", "0:0"), failed("ops.manual_delete"));
+    assert_eq!(asked("COMPLETED", "0:0").1, "none.completed");
+    assert_eq!(asked("RUNNING", "0:0").1, "none.running");
+}
+
+#[test]
+fn a_table_of_the_queue_tells_what_waits_and_why() {
+    let table = text(&[
+        "             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)",
+        "               853       gpu     t5xl      bob PD       0:00      4 (Dependency)",
+        "               854       gpu     t5xl      bob  R    1:00:03      4 gpu-[01-04]",
+    ]);
+    let asked = |job: &str| {
+        let answer = ask(job, &[("squeue.txt", table.clone())]);
+        let (state, cause, _, _) = verdict(&answer);
+        (state.to_owned(), cause.to_owned())
+    };
+    let waits = (
+        "pending".to_owned(),
+        "sched.unschedulable_constraint".to_owned(),
+    );
+    assert_eq!(asked("853"), waits);
+    assert_eq!(asked("854").0, "running");
+}
+
+#[test]
+fn an_array_is_asked_for_by_its_number_and_its_failed_task_leads() {
+    let answer = ask(
+        "4455",
+        &[(
+            "sacct.txt",
+            text(&[
+                STEPS,
+                "4455_1|sweep|OUT_OF_MEMORY|0:125|2026-11-20T08:00:00|2026-11-20T08:20:02|n1",
+                "4455_2|sweep|COMPLETED|0:0|2026-11-20T08:00:01|2026-11-20T09:00:02|n2",
+            ]),
+        )],
+    );
+    assert_eq!(verdict(&answer).1, "code.host_oom");
+}
+
+#[test]
+fn what_was_put_back_into_the_queue_waits_for_what_ended_it() {
+    let log = text(&[
+        "[2026-11-20T08:00:00.300] sched: Allocate JobId=901 NodeList=n1 #CPUs=96 Partition=gpu",
+        "[2026-11-20T09:00:00.300] preempted JobId=901 has been requeued to reclaim resources for JobId=77",
+    ]);
+    let sacct = text(&[
+        "JobID|JobName|State|ExitCode|Submit|Start|End|NodeList",
+        "901|train|PENDING|0:0|2026-11-20T09:00:01|Unknown|Unknown|None assigned",
+    ]);
+    let answer = ask("901", &[("slurmctld.log", log), ("sacct.txt", sacct)]);
+    let (state, cause, _, _) = verdict(&answer);
+    assert_eq!((state, cause), ("pending", "sched.preempted"));
+}
+
+#[test]
+fn a_job_whose_log_says_that_all_is_done_outlived_its_step() {
+    let log = text(&[
+        "slurmstepd-n1: error: *** STEP 9.0 ON n1 CANCELLED AT 2026-11-20T08:33:36 DUE TO TIME LIMIT ***",
+        "srun: error: n1: task 0: Terminated",
+        "Training finished",
+    ]);
+    let answer = ask("9", &[("slurm-9.out", log)]);
+    assert_eq!(verdict(&answer).0, "completed", "{answer:#}");
+}
+
+#[test]
+fn a_machine_may_be_called_by_its_whole_name() {
+    let asked = |hosts: &[&str]| {
+        let xid = "kernel: NVRM: Xid (PCI:0000:c1:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.";
+        let lines: Vec<String> = hosts
+            .iter()
+            .map(|host| format!("2026-11-20T09:00:00+00:00 {host} {xid}"))
+            .collect();
+        let answer = ask(
+            "901",
+            &[
+                (
+                    "sacct.txt",
+                    text(&[
+                        STEPS,
+                        "901|train|FAILED|0:6|2026-11-20T08:00:00|2026-11-20T09:00:02|n1",
+                    ]),
+                ),
+                ("kern.log", lines.join("\n") + "\n"),
+            ],
+        );
+        verdict(&answer).1.to_owned()
+    };
+    assert_eq!(asked(&["n1.hpc.lab"]), "hw.gpu");
+    assert_ne!(
+        asked(&["n1.hpc.lab", "n1.other.lab"]),
+        "hw.gpu",
+        "nobody knows which"
+    );
+}
+
+#[test]
+fn what_somebody_stopped_is_not_stopped_again_by_its_cloud() {
+    let record = |at: &str, method: &str, who: &str, log: &str| {
+        json!({
+            "protoPayload": {
+                "@type": "type.googleapis.com/google.cloud.audit.AuditLog", "serviceName": "compute.googleapis.com",
+                "methodName": method, "resourceName": "projects/lab/zones/europe-west4-a/instances/box-1",
+                "authenticationInfo": { "principalEmail": who }, "status": {},
+            },
+            "insertId": format!("{method}-{at}"), "timestamp": at, "severity": "INFO",
+            "resource": { "type": "gce_instance", "labels": { "instance_id": "61", "project_id": "lab", "zone": "europe-west4-a" } },
+            "logName": format!("projects/lab/logs/cloudaudit.googleapis.com%2F{log}"),
+            "operation": { "id": format!("op-{at}"), "producer": "compute.googleapis.com", "first": true, "last": true },
+        })
+        .to_string()
+    };
+    let made = record(
+        "2026-06-01T07:00:00.1Z",
+        "v1.compute.instances.insert",
+        "ada@lab.example",
+        "activity",
+    );
+    let stopped = record(
+        "2026-06-01T09:00:00.1Z",
+        "v1.compute.instances.stop",
+        "eve@lab.example",
+        "activity",
+    );
+    let fault = record(
+        "2026-06-01T11:00:00.1Z",
+        "compute.instances.hostError",
+        "system@google.com",
+        "system_event",
+    );
+    let asked = |records: &[&String]| {
+        let lines: Vec<&str> = records.iter().map(|line| line.as_str()).collect();
+        verdict(&ask("vm/box-1", &[("audit.jsonl", text(&lines))]))
+            .1
+            .to_owned()
+    };
+    assert_eq!(asked(&[&made, &fault]), "cloud.host_error");
+    assert_eq!(asked(&[&made, &stopped, &fault]), "ops.manual_delete");
+}

@@ -46,6 +46,7 @@ mod s3;
 mod secrets;
 mod serve;
 mod service;
+mod services;
 mod slack;
 mod slurm;
 mod store;

@@ -42,6 +42,7 @@ const DAEMONS: &[&str] = &[
     "audit",
     "slurmctld",
     "slurmd",
+    "earlyoom",
     "slurmstepd",
     "slurmdbd",
     "init",

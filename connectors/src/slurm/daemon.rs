@@ -112,6 +112,18 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
             Some("FAILED"),
         ),
         (
+            r"_job_complete: JobId=(?<job>\S+) OOM failure",
+            Some("OUT_OF_MEMORY"),
+        ),
+        (
+            r"_job_complete: JobId=(?<job>\S+) cancelled by node failure",
+            Some("NODE_FAIL"),
+        ),
+        (
+            r"Batch JobId=(?<job>\S+) missing from batch node (?<nodes>\S+)",
+            Some("NODE_FAIL"),
+        ),
+        (
             r"_job_complete: JobId=(?<job>\S+) WTERMSIG (?<signal>\d+)",
             Some("FAILED"),
         ),

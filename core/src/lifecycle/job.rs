@@ -21,6 +21,7 @@ pub(super) fn end(graph: &EntityGraph, one: &Task) -> End {
     // Where nothing else tells of its end, its own log may.
     let by_log = ends.is_empty() && !has_accounts(one);
     let said = by_log.then(|| failed_last(one)).flatten();
+    let said = said.filter(|said| !was_done_after(one, *said));
     let untimed = one.untimed.is_done().then_some(Stamp::OPEN);
     let done = one
         .said_done
@@ -208,7 +209,7 @@ fn is_end(graph: &EntityGraph, one: &Task, exit: &Exit) -> bool {
         {
             !trained_on(one, exit.time, accounts)
                 && !got_over(graph, one, exit, accounts)
-                && (has_accounts(one) || !was_done_after(one, exit.time))
+                && (!matches!(accounts, "" | "COMPLETED") || !was_done_after(one, exit.time))
         }
         // The limit of a job that is being ended already.
         "TIMEOUT" => accounts != "CANCELLED",
