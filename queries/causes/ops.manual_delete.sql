@@ -9,7 +9,7 @@
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
 -- needs: k8s.pod.drained_by_kubectl, k8s.pod.drain_blocked, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, slurm.cancel_requested, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller
--- needs: unit.stop_requested, unit.stopped, ray.job_stopped, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
+-- needs: unit.stop_requested, ray.job_stopped, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} deleted{by}.
 -- summary_of: cloud.instance_stopped_by_user: The machine of {pod} was stopped{by}.
@@ -22,9 +22,9 @@
 -- summary_of: k8s.pod.signalled_by_user: The program of {pod} was ended by a command that was run in its container{by}.
 -- summary_of: slurm.cancelled: {pod} {was} cancelled{by}.
 -- summary_of: log.interrupted: {pod} {was} interrupted, as Ctrl-C does (SIGINT); no record shows by whom.
--- summary_of: unit.stop_requested, unit.stopped: The service of {pod} was stopped{by}.
--- title_of: unit.stop_requested, unit.stopped: Stopped on request
--- advice_of: unit.stop_requested, unit.stopped: Find out why the service was stopped; there is no sign of a fault.
+-- summary_of: unit.stop_requested: The service of {pod} was stopped{by}.
+-- title_of: unit.stop_requested: Stopped on request
+-- advice_of: unit.stop_requested: Find out why the service was stopped; there is no sign of a fault.
 -- title_of: cloud.instance_stopped_by_user: Stopped on request
 -- title_of: cloud.instance_reset_by_user: Reset on request
 -- title_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: Evicted on request
@@ -194,14 +194,10 @@ WHERE c.signal = 'slurm.cancelled' AND c.via = 'pod' AND c.mode = 'killed' AND c
   AND COALESCE(c.reason, '') NOT IN ('BOOT_FAIL', 'DEADLINE', 'NODE_FAIL', 'PREEMPTED', 'TIMEOUT')
   AND c.death NOT IN (SELECT death FROM links WHERE signal IN ('slurm.dependency_failed', 'slurm.oom') AND via = 'pod' AND lag_s BETWEEN -60 AND 60)
 UNION ALL
--- systemd stops a service for whoever asks, and when the machine goes down.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN signal = 'unit.stop_requested' THEN 'asserted' ELSE 'guess' END AS edge, 'act' AS role
+-- Somebody asked systemd to stop the service that the program runs as.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
-WHERE signal IN ('unit.stop_requested', 'unit.stopped') AND via = 'pod' AND mode = 'killed' AND lag_s BETWEEN -5 AND 120
-  -- It also stops one of its own accord, and says why.
-  AND (signal = 'unit.stop_requested' OR death NOT IN (SELECT death FROM links
-         WHERE signal IN ('unit.oom_killed', 'unit.timed_out', 'unit.watchdog') AND via = 'pod'))
+WHERE signal = 'unit.stop_requested' AND via = 'pod' AND mode = 'killed' AND lag_s BETWEEN -5 AND 120
 UNION ALL
 -- Ray does not say who asked.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role

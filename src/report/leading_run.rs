@@ -72,7 +72,7 @@ pub(super) fn in_order(case: &Case, verdict: &Verdict, matched: &NameMatch) -> V
     order
 }
 
-/// Whether a run was ended for the next one of its CronJob (`concurrencyPolicy: Replace`), as was meant.
+/// Whether a run was ended for the next one of its cron job (`concurrencyPolicy: Replace`), as was meant.
 fn made_way(graph: &EntityGraph, finding: &Finding) -> bool {
     let root = finding.candidate.as_ref().map(Candidate::root);
     let root = root.and_then(|root| graph.facts.get(root));

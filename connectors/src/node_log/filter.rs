@@ -122,8 +122,8 @@ const TELLING: &[&str] = &[
     "systemctl stop",
     "systemctl restart",
     "systemctl kill",
-    "bin/systemctl -",
-    "sending SIG",
+    "sending SIGTERM to process",
+    "sending SIGKILL to process",
     "systemctl poweroff",
     "chassis power",
     // the runtime and the kubelet
@@ -131,7 +131,6 @@ const TELLING: &[&str] = &[
     ".service: Main process exited",
     "runtime time limit",
     "systemd-oomd killed",
-    "Stopping ",
     "Failed with result 'core-dump",
     "Failed with result 'watchdog",
     "Failed with result 'oom-kill",

@@ -297,12 +297,13 @@ pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
     let start = started.map(|start| crate::time::rfc3339(start.lo));
     event.set_attribute("started", start);
     event.set_attribute("time_inferred", main.zoneless.then_some("zone"));
+    let before = failed_before(rows, main, end);
     let worst = rows
         .iter()
         .filter(|row| row.step.is_some() && main.step.is_none())
         // What runs beside the job: sessions of people who logged in to look.
         .filter(|row| row.step.as_deref() != Some("extern"))
-        .filter(|row| !outlived(rows, row, end))
+        .filter(|row| before.is_some() || !outlived(rows, row, end))
         .map(|row| (row, split_state(&row.state).0))
         .filter(|(_, word)| evidence(word) > 0)
         .min_by_key(|(row, word)| (std::cmp::Reverse(evidence(word)), row.line));
@@ -317,7 +318,7 @@ pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
     } else if main.step.is_some() {
         event.set_attribute("step", main.step.as_deref());
     }
-    if let Some((row, over)) = failed_before(rows, main, end) {
+    if let Some((row, over)) = before {
         event.set_attribute("last_step_ended", Some(crate::time::rfc3339(over.lo)));
         out.push(Observation::Event(Box::new(of_step(&event, row, over))));
     }

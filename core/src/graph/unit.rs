@@ -14,7 +14,7 @@ use crate::symbols::Symbol;
 /// What systemd's own acts end a service with.
 const STOPS: [&str; 4] = [
     "unit.oom_killed",
-    "unit.stopped",
+    "unit.stop_requested",
     "unit.timed_out",
     "unit.watchdog",
 ];
