@@ -52,13 +52,7 @@ WITH evicted AS (
                AND NOT (node_never_closed AND COALESCE(lag_s, 0) < 0)) closed
     ON closed.death = e.death
   -- Refused and asked again every five seconds, it is a drain's (ops.node_drained).
-  LEFT JOIN (SELECT e.death, e.fact FROM links e
-             JOIN links k ON k.death = e.death AND k.record = e.record AND k.signal = 'k8s.pod.drained_by_kubectl'
-             JOIN links r ON r.death = e.death AND r.via = 'pod' AND r.signal = 'k8s.pod.drain_blocked' AND r.actor = e.actor
-               AND e.time - r.time BETWEEN 3000000000 AND 20000000000
-             WHERE e.signal = 'k8s.pod.evicted_by_user' AND e.via = 'pod'
-             GROUP BY e.death, e.fact HAVING count(DISTINCT r.fact) > 1) retried
-    ON retried.death = e.death AND retried.fact = e.fact
+  LEFT JOIN retried ON retried.death = e.death AND retried.fact = e.fact
   WHERE e.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
     AND retried.fact IS NULL
     AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND COALESCE(e.actor, '') NOT LIKE '%vpa-updater%'

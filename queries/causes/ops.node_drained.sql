@@ -14,16 +14,7 @@
 -- advice: Make sure that drains wait for running jobs, or protect the jobs with a PodDisruptionBudget.
 -- Who evicts one pod need not drain its node: unless a record says that the node was closed, or kubectl did it, which
 -- evicts for nothing else but what is written by hand, that is ops.manual_delete. A drained node stays closed.
--- A drain that a budget holds up asks again every five seconds, also after somebody opened the node: nobody does so by hand.
-WITH retried AS (
-  SELECT e.death, e.fact FROM links e
-  JOIN links k ON k.death = e.death AND k.record = e.record AND k.signal = 'k8s.pod.drained_by_kubectl'
-  JOIN links r ON r.death = e.death AND r.via = 'pod' AND r.signal = 'k8s.pod.drain_blocked' AND r.actor = e.actor
-    AND e.time - r.time BETWEEN 3000000000 AND 20000000000
-  WHERE e.signal = 'k8s.pod.evicted_by_user' AND e.via = 'pod'
-  GROUP BY e.death, e.fact HAVING count(DISTINCT r.fact) > 1
-),
-single AS (
+WITH single AS (
   SELECT e.death, e.fact FROM links e
   LEFT JOIN links k ON k.death = e.death AND k.record = e.record AND k.signal = 'k8s.pod.drained_by_kubectl'
   LEFT JOIN retried ON retried.death = e.death AND retried.fact = e.fact

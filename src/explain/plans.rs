@@ -39,17 +39,21 @@ const MISSED: &str = include_str!("../../queries/views/missed.sql");
 /// Deaths for which the program gave a reason of its own.
 const OWN_REASON: &str = include_str!("../../queries/views/own_reason.sql");
 
+/// Evictions that kubectl asked for until they were granted.
+const RETRIED: &str = include_str!("../../queries/views/retried.sql");
+
 /// Members that their own job took away from machines that nobody missed.
 const TORN_DOWN: &str = include_str!("../../queries/views/torn_down.sql");
 
 /// The views that rules may select from, by name.
 /// One may use those before it.
-pub(super) const VIEWS: [(&str, &str); 7] = [
+pub(super) const VIEWS: [(&str, &str); 8] = [
     ("answering", ANSWERING),
     ("mechanisms", MECHANISMS),
     ("asked_for", ASKED_FOR),
     ("missed", MISSED),
     ("own_reason", OWN_REASON),
+    ("retried", RETRIED),
     ("torn_down", TORN_DOWN),
     ("troubled", TROUBLED),
 ];

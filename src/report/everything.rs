@@ -113,12 +113,17 @@ pub fn befalls(cause: &str) -> bool {
     OF_MACHINES.iter().any(|stem| cause.starts_with(stem))
 }
 
+/// The cause of a finding, where a rule explains it.
+fn cause_of<'c>(case: &'c Case, finding: &Finding) -> Option<&'c str> {
+    let rule = finding.candidate.as_ref()?.rule;
+    case.rules.causes.get(rule).map(|rule| rule.cause.as_str())
+}
+
 /// Whether something was done to a machine, or to a place of it, and whom it struck was
 /// there: an eviction names the pod and not the machine that it had to leave.
 fn happened_here(case: &Case, verdict: &Verdict, finding: &Finding, place: &MachineMatch) -> bool {
-    let rule = finding.candidate.as_ref().map(|one| one.rule);
-    let cause = rule.and_then(|rule| case.rules.causes.get(rule));
-    let of_machine = cause.is_some_and(|rule| befalls(&rule.cause));
+    let cause = cause_of(case, finding);
+    let of_machine = cause.is_some_and(befalls);
     let mut victims = finding.victims.iter().filter_map(|death| {
         case.graph
             .pods
@@ -179,9 +184,7 @@ fn reported(
     // Of a machine that is asked for, what somebody died of is not told once more without them.
     let struck: BTreeSet<String> = incidents.iter().map(|one| one.cause.clone()).collect();
     for finding in faults.iter().filter(|one| wanted(one)) {
-        let rule = finding.candidate.as_ref().map(|one| one.rule);
-        let cause = rule.and_then(|rule| case.rules.causes.get(rule));
-        let again = cause.is_some_and(|rule| struck.contains(&rule.cause));
+        let again = cause_of(case, finding).is_some_and(|cause| struck.contains(cause));
         if is_news(case, verdict, finding) && !(place.is_some() && again) {
             incidents.push(context.incident_of(finding, role(case, finding))?);
         }
@@ -253,11 +256,8 @@ fn is_news(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
 
 /// Whether a run got over what befell a machine of its: who asks for the machine asks for that.
 fn is_survived_loss(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
-    let rule = finding.candidate.as_ref().map(|one| one.rule);
-    let cause = rule.and_then(|rule| case.rules.causes.get(rule));
-    finding.recovered
-        && cause.is_some_and(|rule| befalls(&rule.cause))
-        && !is_unwitnessed(case, verdict, finding)
+    let cause = cause_of(case, finding);
+    finding.recovered && cause.is_some_and(befalls) && !is_unwitnessed(case, verdict, finding)
 }
 
 /// Runs of whose end nothing but a stop is known that nobody tells the reason of. All at once:
@@ -332,10 +332,9 @@ fn is_unwitnessed(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
         pod.is_some_and(|pod| pod.kind == TaskKind::Pod && pod.body.is_none())
     };
     let run = case.runs.get(finding.run);
-    let rule = finding.candidate.as_ref().map(|one| one.rule);
-    let cause = rule.and_then(|rule| case.rules.causes.get(rule));
+    let cause = cause_of(case, finding);
     // What says why it was stopped is news.
-    let is_untold = cause.is_none_or(|rule| rule.cause == "ops.manual_delete");
+    let is_untold = cause.is_none_or(|cause| cause == "ops.manual_delete");
     finding.run != NO_RUN
         && is_untold
         && !run.is_some_and(|run| has_failed(&case.graph, run))

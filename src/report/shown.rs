@@ -126,12 +126,14 @@ fn was_started_again(case: &Case, number: u32) -> bool {
     };
     let restarts = case.ends.get(number as usize).map(|end| &end.restarts);
     let last = restarts.and_then(|all| all.iter().map(|one| one.exit.time.hi).max());
+    let Some(last) = last else {
+        return false;
+    };
     let uid = graph.name(one.uid);
-    let versions = graph.evidence.objects.iter();
-    let own = versions.filter(|(key, _)| key.kind == "Instance" && key.uid == uid);
+    let objects = graph.evidence.objects.iter();
+    let own = objects.filter(|(key, _)| key.kind == "Instance" && key.uid == uid);
     let seen = own
         .flat_map(|(_, versions)| versions)
         .filter_map(|one| one.at);
-    let seen = seen.map(|at| at.lo).max();
-    last.is_some_and(|last| seen.is_none_or(|seen| seen < last))
+    seen.map(|at| at.lo).max().is_none_or(|seen| seen < last)
 }

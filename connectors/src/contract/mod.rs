@@ -23,6 +23,6 @@ pub(crate) use stored_line::RecordedLine;
 pub use stored_line::{Labels, StoredLine};
 pub(crate) use stream_name::labels_of_stream;
 pub(crate) use table::Table;
-pub(crate) use text_format::{FileHead, FormatOutput, TextFormat, TextReader, numbered};
+pub(crate) use text_format::{FileHead, FormatOutput, TextFormat, TextReader, each_line, numbered};
 pub(crate) use yaml::parse as yaml_to_json;
 pub use yaml::read as read_yaml;

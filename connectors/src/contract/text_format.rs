@@ -1,5 +1,6 @@
 //! A format of text that has a decoder of its own, beside container logs.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -68,6 +69,20 @@ pub(crate) fn numbered(lines: &[u8], first: u64) -> impl Iterator<Item = (u64, &
     (first..)
         .zip(lines.split(|&b| b == b'\n'))
         .map(|(number, line)| (number, line.strip_suffix(b"\r").unwrap_or(line)))
+}
+
+/// Gives each line of a block, as text, with its number; counts those that are no UTF-8.
+pub(crate) fn each_line(
+    lines: &[u8],
+    first: u64,
+    found: &mut FormatOutput,
+    mut take: impl FnMut(&str, u64, &mut FormatOutput),
+) {
+    for (number, line) in numbered(lines, first) {
+        let text = String::from_utf8_lossy(line);
+        found.lossy += u64::from(matches!(text, Cow::Owned(_)));
+        take(&text, number, found);
+    }
 }
 
 impl PartialEq for TextFormat {

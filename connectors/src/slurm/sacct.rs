@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::columns::{Columns, Row as Cells};
 use super::job::{self, Row};
 use super::times;
-use crate::contract::{FileHead, FormatOutput, TextReader, numbered};
+use crate::contract::{FileHead, FormatOutput, TextReader, each_line};
 use crate::logs::LogSource;
 use crate::redact::redact;
 
@@ -197,11 +197,9 @@ fn read(cells: &Cells<'_>, line: u64, raw: &str) -> Result<Row, &'static str> {
 
 impl TextReader for Table {
     fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput) {
-        for (number, line) in numbered(lines, first) {
-            let text = String::from_utf8_lossy(line);
-            found.lossy += u64::from(matches!(text, std::borrow::Cow::Owned(_)));
-            self.line(&text, number, found);
-        }
+        each_line(lines, first, found, |text, number, found| {
+            self.line(text, number, found);
+        });
     }
 
     fn finish(&mut self, found: &mut FormatOutput) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::columns::Columns;
 use super::node::{self, NodeReport};
 use super::times;
-use crate::contract::{FileHead, FormatOutput, TextReader, numbered};
+use crate::contract::{FileHead, FormatOutput, TextReader, each_line};
 use crate::host_list;
 use crate::logs::LogSource;
 use crate::observation::Observation;
@@ -112,11 +112,9 @@ impl Table {
 
 impl TextReader for Table {
     fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput) {
-        for (number, line) in numbered(lines, first) {
-            let text = String::from_utf8_lossy(line);
-            found.lossy += u64::from(matches!(text, std::borrow::Cow::Owned(_)));
-            self.line(&text, number, found);
-        }
+        each_line(lines, first, found, |text, number, found| {
+            self.line(text, number, found);
+        });
     }
 
     fn finish(&mut self, _found: &mut FormatOutput) {}

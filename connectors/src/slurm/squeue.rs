@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::job::{self, Row};
-use crate::contract::{FileHead, FormatOutput, TextReader, numbered};
+use crate::contract::{FileHead, FormatOutput, TextReader, each_line};
 use crate::logs::LogSource;
 use crate::redact::redact;
 
@@ -132,11 +132,9 @@ fn read(columns: &[String], text: &str, line: u64) -> Option<Row> {
 
 impl TextReader for Table {
     fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput) {
-        for (number, line) in numbered(lines, first) {
-            let text = String::from_utf8_lossy(line);
-            found.lossy += u64::from(matches!(text, std::borrow::Cow::Owned(_)));
-            self.line(&text, number, found);
-        }
+        each_line(lines, first, found, |text, number, found| {
+            self.line(text, number, found);
+        });
     }
 
     fn finish(&mut self, _found: &mut FormatOutput) {}

@@ -235,6 +235,14 @@ impl Progress {
         self.last.lo.saturating_sub(self.first.lo) / steps.max(1)
     }
 
+    /// For how long a program that goes on may be silent: some of its usual steps, and `least` at the least.
+    #[must_use]
+    pub fn may_be_silent(progress: Option<&Self>, least: Nanos) -> Nanos {
+        const STEPS: Nanos = 3;
+        let usual = progress.map_or(0, Self::usual);
+        least.max(usual.saturating_mul(STEPS))
+    }
+
     /// The instant after which steps were made that were told after a line, as the line's log orders
     /// them: one that has no time of its own stands before the next one that has.
     #[must_use]

@@ -49,8 +49,7 @@ pub(super) fn claim(
             continue;
         }
         let event = evidence.event(fact.row)?;
-        let unit = event.attribute("unit").or(event.attribute("unit2"));
-        let unit = unit.unwrap_or_default().to_owned();
+        let unit = event.attribute("unit").unwrap_or_default().to_owned();
         let Some(number) = by_unit.get(&(fact.node, unit)) else {
             continue;
         };
@@ -77,10 +76,8 @@ pub(super) fn claim(
 /// Whether the program had written long before of why it fails, and nothing after it.
 fn had_failed(task: &Task, stopped: Nanos) -> bool {
     const SILENT: Nanos = 60 * SECOND;
-    const STEPS: Nanos = 3;
     let progress = task.progress.as_deref();
-    let usual = progress.map_or(0, Progress::usual);
-    let silent = SILENT.max(usual.saturating_mul(STEPS));
+    let silent = Progress::may_be_silent(progress, SILENT);
     let said = task.last_words.filter(|said| *said != Stamp::OPEN);
     said.is_some_and(|said| {
         let went_on = progress.is_some_and(|progress| progress.last.lo > said.hi);

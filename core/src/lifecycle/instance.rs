@@ -86,9 +86,8 @@ fn signs<'a>(one: &'a Task, crashes: &'a [InstanceRecord]) -> Vec<&'a InstanceRe
     all
 }
 
-/// Who writes of a failure without a time had written before no longer ago than this, or this many steps.
+/// Who writes of a failure without a time had written before no longer ago than this, or some steps.
 const SILENT: Nanos = 60 * SECOND;
-const STEPS: Nanos = 3;
 
 /// The state an instance was last seen in, and every end that it outlived.
 pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -> End {
@@ -202,8 +201,7 @@ fn failed(one: &Task, end: Option<&InstanceRecord>) -> Option<Stamp> {
         begins && sign.time.lo > said.hi
     });
     // That it was silent for many steps before it was stopped shows that it did not write in its last moment.
-    let usual = one.progress.as_deref().map_or(0, Progress::usual);
-    let silent = SILENT.max(usual.saturating_mul(STEPS));
+    let silent = Progress::may_be_silent(one.progress.as_deref(), SILENT);
     let by = if said.width() > CLOCKS {
         said.lo.saturating_add(silent)
     } else {

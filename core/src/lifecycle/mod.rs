@@ -142,6 +142,7 @@ pub fn ends(graph: &EntityGraph) -> Vec<End> {
     let crashes = instance::crashes(graph);
     let over = job_over::JobsOver::of(graph);
     let seen_off = not_seen_off::SeenOff::of(graph);
+    let downs = went_down::Downs::of(graph);
     (0..)
         .zip(&graph.pods)
         .map(|(number, one)| match one.kind {
@@ -152,7 +153,7 @@ pub fn ends(graph: &EntityGraph) -> Vec<End> {
                     job_over: over.by(graph, &losses, (number, one)),
                     over_since: seen_off.over_since(&losses, (number, one)),
                 };
-                went_down::with_machine(graph, one, pod::end(graph, one, &around))
+                downs.end(graph, one, pod::end(graph, one, &around))
             }
             TaskKind::Instance => {
                 let crashes = crashes.get(&one.node).map_or(&[][..], Vec::as_slice);

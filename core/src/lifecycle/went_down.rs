@@ -1,9 +1,12 @@
 //! Programs of which nothing but a log is known, on a machine that went down while they wrote: they went with it.
 
+use std::collections::HashMap;
+
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::{End, Mode, State};
-use crate::graph::{EntityGraph, Task, TaskKind};
+use crate::graph::{EntityGraph, Fact, Progress, Task, TaskKind};
+use crate::symbols::Symbol;
 
 /// Clocks of a log and of its machine's are this far apart at most.
 const CLOCKS: Nanos = 5 * SECOND;
@@ -25,43 +28,54 @@ const DOWN: [&str; 7] = [
     "node.rebooting",
 ];
 
-/// The end of a log's program, where its machine went down soon after its last line: between that line and the first
-/// word that the machine was down.
-pub(super) fn with_machine(graph: &EntityGraph, log: &Task, end: End) -> End {
-    let runs = log.kind == TaskKind::Log && end.state == State::Running && end.mode == Mode::None;
-    let last = log.last_line.filter(|last| *last != Stamp::OPEN);
-    let (true, true, Some(last)) = (runs, log.node.is_some(), last) else {
-        return end;
-    };
-    let Some(progress) = log.progress.as_deref() else {
-        return end;
-    };
-    // What had been silent for long before had ended, or hung, before.
-    let paces = progress.usual().saturating_mul(3).max(SILENT);
-    let is_down = |fact: &&crate::graph::Fact| {
-        let signal = graph.name(fact.signal);
-        let after = fact.time.lo.saturating_sub(last.hi);
-        // That a machine is up again is told when it is.
-        let within = if signal == "k8s.node.rebooted" {
-            BOOTS
-        } else {
-            paces
+/// When machines went down, or told that they were up again.
+pub(super) struct Downs<'a>(HashMap<Symbol, Vec<&'a Fact>>);
+
+impl<'a> Downs<'a> {
+    pub(super) fn of(graph: &'a EntityGraph) -> Self {
+        let mut found: HashMap<Symbol, Vec<&Fact>> = HashMap::new();
+        for fact in graph.facts.iter().filter(|fact| fact.node.is_some()) {
+            if fact.time != Stamp::OPEN && DOWN.contains(&graph.name(fact.signal)) {
+                found.entry(fact.node).or_default().push(fact);
+            }
+        }
+        Self(found)
+    }
+
+    /// The end of a log's program, where its machine went down soon after its last line: between that line and the
+    /// first word that the machine was down.
+    pub(super) fn end(&self, graph: &EntityGraph, log: &Task, end: End) -> End {
+        match self.after_last_line(graph, log) {
+            Some(time) if end.state == State::Running && end.mode == Mode::None => End {
+                state: State::Died,
+                mode: Mode::Lost,
+                time,
+                ..end
+            },
+            _ => end,
+        }
+    }
+
+    fn after_last_line(&self, graph: &EntityGraph, log: &Task) -> Option<Stamp> {
+        let downs = self
+            .0
+            .get(&log.node)
+            .filter(|_| log.kind == TaskKind::Log)?;
+        let last = log.last_line.filter(|last| *last != Stamp::OPEN)?;
+        let progress = log.progress.as_deref()?;
+        let is_soon = |fact: &&&Fact| {
+            // That a machine is up again is told when it is. What had been silent for long before it went down had
+            // ended, or hung, before.
+            let within = match graph.name(fact.signal) {
+                "k8s.node.rebooted" => BOOTS,
+                _ => Progress::may_be_silent(Some(progress), SILENT),
+            };
+            (-CLOCKS..=within).contains(&fact.time.lo.saturating_sub(last.hi))
         };
-        fact.node == log.node
-            && DOWN.contains(&signal)
-            && fact.time != Stamp::OPEN
-            && (-CLOCKS..=within).contains(&after)
-    };
-    let Some(down) = graph.facts.iter().find(is_down) else {
-        return end;
-    };
-    End {
-        state: State::Died,
-        mode: Mode::Lost,
-        time: Stamp {
+        let down = downs.iter().find(is_soon)?;
+        Some(Stamp {
             lo: last.lo.min(down.time.lo),
-            hi: down.time.hi.max(last.hi),
-        },
-        ..end
+            hi: last.hi.max(down.time.hi),
+        })
     }
 }

@@ -5,8 +5,10 @@ mod matching;
 mod name;
 mod places;
 mod run;
+mod tier;
 
 pub use machine::{MachineMatch, place};
-pub use matching::{BY_ARRAY, BY_STEM, LABELS, NameMatch, OtherRun, rank_names, resolve};
+pub use matching::{NameMatch, OtherRun, rank_names, resolve};
 pub use name::Name;
 pub use run::{Attempt, Root, Run, runs};
+pub use tier::{BY_ARRAY, BY_STEM, LABELS};

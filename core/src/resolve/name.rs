@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::matching::LABELS;
+use super::tier::LABELS;
 
 /// Short words for kinds, as kubectl has them.
 const ALIASES: &[(&str, &str)] = &[
