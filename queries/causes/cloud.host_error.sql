@@ -21,9 +21,16 @@ WHERE u.signal IN ('cloud.instance_unhealthy', 'cloud.host_error')
   AND u.death NOT IN (SELECT death FROM torn_down)
 UNION ALL
 -- The instance itself: the record of the fault is the record of its end.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
-FROM links
-WHERE signal = 'cloud.host_error' AND via = 'pod' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -60 AND 900
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
+FROM links u
+LEFT JOIN (SELECT death, MIN(time) AS time FROM links
+           WHERE via = 'pod' AND lag_s BETWEEN -5 AND 300
+             AND signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user')
+           GROUP BY death) asked
+  ON asked.death = u.death AND asked.time < u.time
+WHERE u.signal = 'cloud.host_error' AND u.via = 'pod' AND u.mode IN ('killed', 'lost') AND u.lag_s BETWEEN -60 AND 900
+  -- Somebody was ending it already.
+  AND asked.death IS NULL
 UNION ALL
 -- The cloud's record of the fault is written once it was noticed: shortly after the machine fell silent.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role

@@ -18,10 +18,16 @@ FROM links u
 WHERE u.signal IN ('cloud.spot_reclaimed', 'cloud.capacity_reclaimed') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
   AND (COALESCE(u.phase, 'announced') <> 'announced' OR u.death NOT IN (SELECT death FROM torn_down))
 UNION ALL
--- The instance itself: the record names it.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM links
-WHERE signal IN ('cloud.spot_reclaimed', 'cloud.capacity_reclaimed') AND via = 'pod'
-  AND root_kind <> 'Pod' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -60 AND 900
-  -- A warning comes before: one for a machine that somebody is ending already changes nothing.
-  AND (COALESCE(phase, 'announced') <> 'announced' OR lag_s >= -5)
+-- The instance itself: the record names it. What the cloud says of one that somebody was ending already changes nothing.
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM links u
+LEFT JOIN (SELECT death, MIN(time) AS time FROM links
+           WHERE via = 'pod' AND lag_s BETWEEN -5 AND 300
+             AND signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user')
+           GROUP BY death) asked
+  ON asked.death = u.death AND asked.time < u.time
+WHERE u.signal IN ('cloud.spot_reclaimed', 'cloud.capacity_reclaimed') AND u.via = 'pod'
+  AND u.root_kind <> 'Pod' AND u.mode IN ('killed', 'lost') AND u.lag_s BETWEEN -60 AND 900
+  -- A warning comes before.
+  AND (COALESCE(u.phase, 'announced') <> 'announced' OR u.lag_s >= -5)
+  AND asked.death IS NULL

@@ -34,6 +34,8 @@ told AS (
     AND COALESCE(detail, '') NOT LIKE '%SignalException' AND COALESCE(detail, '') NOT LIKE '%KeyboardInterrupt'
     AND COALESCE(detail, '') NOT LIKE '%SIGTERMException'
     AND record NOT IN (SELECT record FROM missed_peer)
+    -- That a process was killed is told by whoever waited for it.
+    AND record NOT IN (SELECT record FROM links WHERE via = 'pod' AND signal = 'log.killed')
     -- Whom the others did not meet is no failure of its program: hang.rendezvous says it as surely.
     AND NOT (regexp_like(COALESCE(detail, ''), '(Rendezvous(Connection|Timeout|Closed)Error|DistStoreError|DistNetworkError)$')
       AND death IN (SELECT death FROM links WHERE via = 'pod' AND signal = 'rendezvous.error'))
@@ -96,6 +98,8 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM links
 WHERE signal IN ('slurm.failed', 'slurm.task_failed') AND via = 'pod' AND mode = 'exited' AND exit_code BETWEEN 1 AND 125
+  -- Accounting takes 128 away from what a shell makes of a signal: SIGKILL and SIGTERM are 9 and 15.
+  AND exit_code NOT IN (9, 15)
   AND lag_s BETWEEN -1 AND 1
 UNION ALL
 -- A launcher that starts the same failure anew hides its end.

@@ -107,7 +107,7 @@ UNION ALL
 -- Nobody else saw it, but the kernel told the program so: whether the disk or a server failed is not known.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM links
-WHERE signal = 'log.io_error' AND via = 'pod' AND same_container AND (mode = 'exited' OR state = 'failing')
+WHERE signal IN ('log.io_error', 'log.storage_error') AND via = 'pod' AND same_container AND (mode = 'exited' OR state = 'failing')
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 120
 UNION ALL
 -- The kernel gave up on the file server and lets programs fail; of what this one said last nothing is there.
@@ -117,3 +117,12 @@ LEFT JOIN links said ON said.death = k.death AND said.via = 'pod' AND said.signa
   AND said.signal <> 'log.checkpoint_saved' AND said.lag_s BETWEEN -5 AND 120
 WHERE k.signal = 'kernel.nfs_not_responding' AND k.via = 'node' AND k.detail = 'timed out'
   AND k.mode = 'exited' AND COALESCE(k.exit_code, 1) NOT IN (0, 137, 139, 143) AND k.lag_s BETWEEN -5 AND 120 AND said.fact IS NULL
+UNION ALL
+-- A program that waits for its files since they went away is ended by its time limit, or by whoever notices, unless they
+-- came back in time.
+SELECT o.death, o.fact AS cause, o.effect,
+  CASE WHEN o.person OR ok.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM outwaited o
+LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE via = 'node' AND signal = 'kernel.nfs_ok') ok
+  ON ok.death = o.death AND ok.time BETWEEN o.time AND o.time + 900000000000
+WHERE o.signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted')

@@ -90,3 +90,8 @@ WHERE k.signal IN ('gpu.missing', 'gpu.hardware_error') AND k.via = 'node' AND k
   -- It was there until the others had given up.
   AND k.time + k.lag_s * 1e9 >= g.time - 5e9
   AND COALESCE(k.reason, '') <> 'OOMKilled' AND k.death NOT IN (SELECT death FROM own_reason)
+UNION ALL
+-- A program that hangs since its GPU failed is ended by its time limit, or by whoever notices.
+SELECT death, fact AS cause, effect, CASE WHEN person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM outwaited
+WHERE signal IN ('gpu.missing', 'gpu.hardware_error')

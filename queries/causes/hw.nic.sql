@@ -58,3 +58,11 @@ WHERE k.signal IN ('nic.error') AND k.via = 'node' AND k.mode IN ('exited', 'kil
   -- It was there until the others had given up.
   AND k.time + k.lag_s * 1e9 >= g.time - 5e9
   AND COALESCE(k.reason, '') <> 'OOMKilled' AND k.death NOT IN (SELECT death FROM own_reason)
+UNION ALL
+-- A program that hangs since its network failed is ended by its time limit, or by whoever notices; a link that was up
+-- again within a minute may have been borne.
+SELECT o.death, o.fact AS cause, o.effect, CASE WHEN o.person OR up.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM outwaited o
+LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE via = 'node' AND signal = 'nic.link_up') up
+  ON up.death = o.death AND up.time BETWEEN o.time AND o.time + 60000000000
+WHERE o.signal = 'nic.error'

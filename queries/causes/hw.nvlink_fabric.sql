@@ -37,3 +37,8 @@ WHERE k.signal IN ('gpu.nvlink_error') AND k.via = 'node' AND k.mode IN ('exited
   -- It was there until the others had given up.
   AND k.time + k.lag_s * 1e9 >= g.time - 5e9
   AND COALESCE(k.reason, '') <> 'OOMKilled' AND k.death NOT IN (SELECT death FROM own_reason)
+UNION ALL
+-- A program that hangs since its links failed is ended by its time limit, or by whoever notices.
+SELECT death, fact AS cause, effect, CASE WHEN person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM outwaited
+WHERE signal = 'gpu.nvlink_error'

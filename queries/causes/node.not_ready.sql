@@ -13,10 +13,16 @@
 --
 -- A NoExecute taint is anybody's: the node lifecycle controller's where the node had fallen silent, else that of
 -- whoever set another one (ops.node_drained).
+-- What was being ended before it was evicted is a leftover by then. What one command printed has ages from one moment, so
+-- that their order is known better than their times.
 WITH evicted AS (
-  SELECT death, fact, time, time_hi FROM links
-  WHERE signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller') AND via = 'pod'
-    AND mode IN ('killed', 'lost')
+  SELECT e.death, e.fact, e.time, e.time_hi FROM links e
+  LEFT JOIN (SELECT death, MIN(time) AS time FROM links
+             WHERE via = 'pod' AND signal IN ('k8s.container.killing', 'k8s.workload.pod_deleted') AND lag_s BETWEEN -5 AND 5
+             GROUP BY death) ending
+    ON ending.death = e.death AND ending.time < e.time - 5000000000
+  WHERE e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller') AND e.via = 'pod'
+    AND e.mode IN ('killed', 'lost') AND ending.death IS NULL
 ),
 -- What is put on a node shows that it answers. A record that says the same twice tells of two silences: the last counts.
 silent AS (

@@ -28,7 +28,9 @@ LEFT JOIN links o ON o.death = k.death AND o.signal = 'kernel.oom_kill.outside' 
   AND ABS(o.time - k.time) < 2000000000
 WHERE k.signal = 'kernel.oom_kill.node' AND k.mode IN ('exited', 'killed')
   AND (k.via = 'pod' AND k.lag_s BETWEEN -5 AND 60 AND COALESCE(k.exit_code, 137) <> 0
-    OR k.via = 'node' AND k.exit_code = 137 AND k.lag_s BETWEEN -2 AND 10 AND o.fact IS NULL)
+    OR k.via = 'node' AND k.exit_code = 137 AND k.lag_s BETWEEN -2 AND 10
+      -- On a machine of its own the program may be a service.
+      AND (o.fact IS NULL OR k.root_kind IN ('Experiment', 'InstanceGroup', 'Instance')))
 UNION ALL
 -- The very process of which a launcher on that machine tells that it was killed.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role

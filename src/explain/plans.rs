@@ -35,6 +35,7 @@ const ASKED_FOR: &str = include_str!("../../queries/views/asked_for.sql");
 
 /// Members that others of their gang waited for in vain.
 const MISSED: &str = include_str!("../../queries/views/missed.sql");
+const OUTWAITED: &str = include_str!("../../queries/views/outwaited.sql");
 
 /// Deaths for which the program gave a reason of its own.
 const OWN_REASON: &str = include_str!("../../queries/views/own_reason.sql");
@@ -47,11 +48,12 @@ const TORN_DOWN: &str = include_str!("../../queries/views/torn_down.sql");
 
 /// The views that rules may select from, by name.
 /// One may use those before it.
-pub(super) const VIEWS: [(&str, &str); 8] = [
+pub(super) const VIEWS: [(&str, &str); 9] = [
     ("answering", ANSWERING),
     ("mechanisms", MECHANISMS),
     ("asked_for", ASKED_FOR),
     ("missed", MISSED),
+    ("outwaited", OUTWAITED),
     ("own_reason", OWN_REASON),
     ("retried", RETRIED),
     ("torn_down", TORN_DOWN),

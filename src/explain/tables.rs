@@ -148,6 +148,11 @@ pub const LINKS: &[Column] = &[
         DataType::Boolean,
         "it was reported by pods of several runs on several nodes, or by three machines: something they share failed",
     ),
+    (
+        "at_last_step",
+        DataType::Boolean,
+        "it came as the pod's log told of its last step, long before the death; NULL where steps went on, or none are known",
+    ),
 ];
 
 fn schema(columns: &[&[Column]]) -> SchemaRef {
@@ -355,6 +360,7 @@ pub fn links(
     let (mut due_from_s, mut phase) = (Float64Builder::new(), StringBuilder::new());
     let (mut code, mut same) = (Int32Builder::new(), BooleanBuilder::new());
     let (mut witnesses, mut shared) = (Int64Builder::new(), BooleanBuilder::new());
+    let mut at_last_step = BooleanBuilder::new();
     let troubles = SharedFaults::of(graph, runs);
     let shippers = shippers(graph);
     for link in links {
@@ -388,9 +394,12 @@ pub fn links(
         let seen = troubles.seen(graph, one);
         witnesses.append_option(seen.as_ref().map(|seen| long(seen.witnesses())));
         shared.append_value(seen.is_some_and(|seen| seen.is_shared()));
+        let steps = graph.pods.get(death.pod as usize);
+        let steps = steps.and_then(|pod| pod.progress.as_deref());
+        at_last_step.append_option(steps.and_then(|steps| steps.stopped_at(one.time, death.time)));
     }
     let mut arrays = columns.finish();
-    arrays.extend::<[ArrayRef; 19]>([
+    arrays.extend::<[ArrayRef; 20]>([
         Arc::new(fact.finish()),
         Arc::new(record.finish()),
         Arc::new(signal.finish()),
@@ -410,6 +419,7 @@ pub fn links(
         Arc::new(same.finish()),
         Arc::new(witnesses.finish()),
         Arc::new(shared.finish()),
+        Arc::new(at_last_step.finish()),
     ]);
     RecordBatch::try_new(schema(&[DEATHS, LINKS]), arrays)
 }

@@ -33,6 +33,7 @@ mod logs;
 mod machines_and_peers;
 mod metrics;
 mod newcomer;
+mod outwaited;
 mod pages;
 mod parity;
 mod pasted;

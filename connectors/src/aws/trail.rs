@@ -1,5 +1,7 @@
 //! `CloudTrail`: who called what, and the service events that stand among the calls.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::{GROUP_TAG, machine, tags};
@@ -94,7 +96,15 @@ pub(super) fn decode(
         facts: &facts,
     };
     if instances.is_empty() {
-        call.emit(&call.machine(None), emitted);
+        let mut machine = call.machine(None);
+        // What was to be made, and was not, bears its name in the request alone.
+        let requested = requested_tags(fields);
+        machine.name = requested.get("Name").cloned();
+        let before = emitted.observations.len();
+        call.emit(&machine, emitted);
+        if let Some(Observation::Event(event)) = emitted.observations.get_mut(before) {
+            event.entities.experiment = field::experiment(&requested);
+        }
     }
     for (id, about) in &instances {
         let mut machine = call.machine(Some(id));
@@ -116,6 +126,18 @@ pub(super) fn decode(
         }
     }
     Ok(())
+}
+
+/// The tags that machines were to bear.
+fn requested_tags(fields: &Fields) -> BTreeMap<String, String> {
+    let of = field::objects(
+        fields,
+        &["requestParameters", "tagSpecificationSet", "items"],
+    );
+    let of_machines = of.filter(|one| field::text(one, &["resourceType"]) == Some("instance"));
+    of_machines
+        .flat_map(|one| tags(field::objects(one, &["tags"])))
+        .collect()
 }
 
 /// The instances of a record, each with what the answer says of it.

@@ -123,7 +123,11 @@ pub(super) fn slurm(text: &str) -> Result<Option<HostLine>, String> {
 /// Whether it begins as such a log.
 pub(super) fn is_slurm(head: &FileHead<'_>) -> bool {
     // All of them with the sign that parts the time from the text.
-    const WORDS: [&str; 16] = [
+    const WORDS: [&str; 20] = [
+        "] Launching batch job ",
+        "] launch task StepId=",
+        ".batch] done with job",
+        ".extern] done with job",
         "] error: Nodes ",
         "] Node ",
         "] Killing JobId=",

@@ -84,11 +84,9 @@ fn walk(path: &Path) -> impl Iterator<Item = Entry> + use<> {
             Some(Entry::File(entry.into_path(), is_named))
         };
         if !entry.path_is_symlink() || entry.depth() == 0 {
-            return if entry.file_type().is_dir() {
-                None
-            } else {
-                file(entry)
-            };
+            // The folder that was named may be a link to one.
+            let is_folder = entry.file_type().is_dir() || entry.depth() == 0 && entry.path().is_dir();
+            return if is_folder { None } else { file(entry) };
         }
         let not = |why: &str| {
             let path = entry.path().to_string_lossy().into_owned();

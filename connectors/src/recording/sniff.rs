@@ -236,7 +236,11 @@ fn logged(object: &Map<String, Value>) -> Form {
     let stern = says && has(&["podName"]) && has(&["containerName"]);
     let trained = has(&["loss", "train_loss", "lm_loss"])
         && has(&["step", "iteration", "iter", "global_step", "epoch"]);
-    if stern || trained || says && has(WHEN) {
+    // structlog calls the message so; other records have events, and no level.
+    let event = object.get("event").is_some_and(Value::is_string)
+        && has(&["level", "log_level"])
+        && has(&["timestamp", "time", "ts"]);
+    if stern || trained || event || says && has(WHEN) {
         Form::JsonLog
     } else {
         Form::JsonLines

@@ -112,6 +112,10 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
             Some("FAILED"),
         ),
         (
+            r"(?:^Requeuing|_job_complete: requeue) JobId=(?<job>\d\S*)(?: .*\bdue to (?<why>.+))?",
+            Some("REQUEUED"),
+        ),
+        (
             r"_job_complete: JobId=(?<job>\S+) OOM failure",
             Some("OUT_OF_MEMORY"),
         ),

@@ -56,11 +56,8 @@ pub fn has_failed(graph: &EntityGraph, run: &Run) -> bool {
     };
     // An object that says later that it runs is another one of that name.
     let runs_since = |failed: Nanos| {
-        let seen = graph
-            .workloads
-            .get(root as usize)
-            .and_then(|root| root.unasked);
-        own_word(graph, root) == Some("Running") && seen.is_some_and(|seen| seen > failed)
+        let root = graph.workloads.get(root as usize);
+        root.is_some_and(|root| root.says_it_runs_after(failed))
     };
     let failed = failed.max();
     failed.is_some_and(|failed| !is_made_since(failed) && !runs_since(failed))

@@ -11,8 +11,8 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 use super::announcements;
 use super::identity::{Pods, Workloads};
 use super::{
-    EntityGraph, Fact, NO, NodeInstances, Phase, TaskKind, Topology, Workload, boots, clocks,
-    clusters, collection, collectives, deletion, gpu_repeats, instance, job, killed_process,
+    EntityGraph, Fact, NO, NodeInstances, Phase, TaskKind, Topology, Workload, asked_again, boots,
+    clocks, clusters, collection, collectives, deletion, gpu_repeats, instance, job, killed_process,
     last_line, learn, log_level, lone_log, mismatch, node_folder, node_instance, order, pace,
     parent, pod_log, progress, remade, rows, scheduling, short_name, tagged, undated, unit,
     version_diff, versions, vm_log, witness, workload_names,
@@ -187,6 +187,7 @@ pub(super) fn build(
     mismatch::note(&mut graph)?;
     killed_process::note(&mut graph)?;
     order::put_in_order(&mut graph);
+    asked_again::mark(&mut graph);
     deletion::note(&mut graph);
     boots::set_onsets(&mut graph);
     graph.node_instances = node_instance::join(&graph);

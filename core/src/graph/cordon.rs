@@ -18,6 +18,9 @@ const UNORDERED: Nanos = 30 * SECOND;
 /// Servers of one cluster keep the same time to the second: an audit log tells which of two requests came first.
 const SERVERS: Nanos = SECOND;
 
+/// Who drains a node may wait for its pods for as long.
+const DRAINS: Nanos = 3_600 * SECOND;
+
 /// When nodes were closed and opened, as far as records tell. That a node takes pods later says nothing: who drains
 /// opens it again.
 #[derive(Debug, Default)]
@@ -28,6 +31,8 @@ pub struct Cordons {
     requested: HashMap<Symbol, Stamp>,
     /// When the last version of a node's own object took new pods.
     open: HashMap<Symbol, Nanos>,
+    /// When somebody changed a node, maybe so: a log of metadata does not say how.
+    patched: HashMap<Symbol, Vec<Stamp>>,
 }
 
 impl Cordons {
@@ -38,6 +43,9 @@ impl Cordons {
         for fact in &graph.facts {
             let signal = graph.name(fact.signal);
             let closed = signal.starts_with("k8s.node.cordoned");
+            if fact.node.is_some() && signal == "k8s.node.patched_with_kubectl" {
+                known.patched.entry(fact.node).or_default().push(fact.time);
+            }
             if fact.node.is_some() && (closed || signal.starts_with("k8s.node.uncordoned")) {
                 let changes = known.changes.entry(fact.node).or_default();
                 changes.push((fact.time, closed));
@@ -79,8 +87,17 @@ impl Cordons {
                 });
                 *closed && (requested || first.lo > at.hi.saturating_add(UNORDERED))
             }
-            None => self.open.get(&node).is_some_and(seen),
+            None => self.open.get(&node).is_some_and(seen) && !self.may_be_closed(node, at),
         }
+    }
+
+    /// Whether somebody may have closed a node shortly before, as who drains it does.
+    fn may_be_closed(&self, node: Symbol, at: Stamp) -> bool {
+        let mut patched = self.patched.get(&node).into_iter().flatten();
+        let before = |time: &Stamp| {
+            time.lo <= at.hi.saturating_add(SERVERS) && time.lo.saturating_add(DRAINS) > at.lo
+        };
+        patched.any(before)
     }
 }
 

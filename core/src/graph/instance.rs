@@ -50,6 +50,17 @@ pub struct InstanceRecord {
     pub operation: Symbol,
 }
 
+impl InstanceRecord {
+    /// Whether what runs on the instance began anew.
+    #[must_use]
+    pub fn begins(&self) -> bool {
+        matches!(
+            self.what,
+            InstanceChange::Made | InstanceChange::Reset | InstanceChange::Runs
+        )
+    }
+}
+
 /// Signals, by how they begin, that tell of an instance's life.
 const SIGNALS: [(&str, InstanceChange); 16] = [
     ("cloud.host_error", InstanceChange::Lost),
@@ -131,7 +142,8 @@ pub(super) fn versions(
         let Some(one) = pods.all.get_mut(number as usize) else {
             return;
         };
-        is_known_as(one, account, name, group);
+        is_known_as(one, account, name);
+        belongs_to(one, group, symbols, workloads);
         if let Some(created) = body.created {
             one.created = earlier(one.created, created);
         }
@@ -184,7 +196,8 @@ pub(super) fn event(
     let Some(one) = pods.all.get_mut(number as usize) else {
         return;
     };
-    is_known_as(one, account, name, group);
+    is_known_as(one, account, name);
+    belongs_to(one, group, symbols, workloads);
     if !one.zone.is_some() {
         one.zone = zone;
     }
@@ -222,7 +235,7 @@ pub(super) fn settle(pods: &mut [Task], failed: &HashSet<Symbol>) {
     }
 }
 
-fn is_known_as(one: &mut Task, account: Symbol, name: Symbol, group: u32) {
+fn is_known_as(one: &mut Task, account: Symbol, name: Symbol) {
     for (slot, reported) in [(&mut one.namespace, account), (&mut one.name, name)] {
         if !slot.is_some() {
             *slot = reported;
@@ -234,8 +247,17 @@ fn is_known_as(one: &mut Task, account: Symbol, name: Symbol, group: u32) {
     } else {
         one.uid
     };
-    if group != NO {
-        one.owner = group;
+}
+
+/// The run of an instance; the experiment that one record names is it also where others tell only of its group.
+fn belongs_to(one: &mut Task, run: u32, symbols: &SymbolTable, workloads: &Workloads) {
+    let experiment = symbols.find("Experiment");
+    let is_experiment = |run: u32| {
+        let run = workloads.all.get(run as usize);
+        run.is_some_and(|run| Some(run.kind) == experiment)
+    };
+    if run != NO && (is_experiment(run) || !is_experiment(one.owner)) {
+        one.owner = run;
     }
 }
 

@@ -2,6 +2,7 @@
 //! identity, who owned whom and who was where, and the facts about them.
 
 mod announcements;
+mod asked_again;
 mod boots;
 mod build;
 mod claims;

@@ -243,6 +243,30 @@ impl Progress {
         least.max(usual.saturating_mul(STEPS))
     }
 
+    /// Whether `time` is when the steps stopped, of a program that was ended at `end`, long after its
+    /// last step. `None` where no such standstill is known.
+    #[must_use]
+    pub fn stopped_at(&self, time: Stamp, end: Stamp) -> Option<bool> {
+        /// Steps that must be known before their absence tells anything.
+        const ENOUGH: u64 = 5;
+        /// Evaluating and saving take a while.
+        const STANDSTILL: Nanos = 900 * SECOND;
+        const STEPS: Nanos = 30;
+        /// Clocks of a log and of its machine's are this far apart at most.
+        const CLOCKS: Nanos = 5 * SECOND;
+        /// What has hung misses its next step; a buffer may hold back one more.
+        const AT_ONCE: Nanos = 120 * SECOND;
+        let usual = self.usual();
+        let stood =
+            end.lo.saturating_sub(self.last.hi) >= STANDSTILL.max(usual.saturating_mul(STEPS));
+        let from = self.last.lo.saturating_sub(CLOCKS);
+        let to = self
+            .last
+            .hi
+            .saturating_add(AT_ONCE.max(usual.saturating_mul(2)));
+        (self.reported >= ENOUGH && stood).then_some((from..to).contains(&time.lo))
+    }
+
     /// The instant after which steps were made that were told after a line, as the line's log orders
     /// them: one that has no time of its own stands before the next one that has.
     #[must_use]

@@ -84,6 +84,13 @@ impl Workload {
         })
     }
 
+    /// Whether its object was seen later than that, and said that it runs.
+    #[must_use]
+    pub fn says_it_runs_after(&self, time: Nanos) -> bool {
+        let word = self.body.as_ref().and_then(|body| body.phase.as_deref());
+        word == Some("Running") && self.unasked.is_some_and(|seen| seen > time)
+    }
+
     pub(super) fn new(kind: Symbol, uid: Symbol, namespace: Symbol, name: Symbol) -> Self {
         Self {
             kind,

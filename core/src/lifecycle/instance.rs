@@ -106,6 +106,10 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
         };
     }
     let (mut ends, mut runs) = (Vec::<&InstanceRecord>::new(), true);
+    let are_on_record = one
+        .signs
+        .iter()
+        .any(|sign| sign.what == InstanceChange::Made);
     for sign in signs(one, crashes) {
         let was_running = match sign.what {
             InstanceChange::Refused => continue,
@@ -125,8 +129,11 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
             | InstanceChange::ShutDown => {
                 let last = ends.last().map_or(Nanos::MIN, |last| last.time.hi);
                 // Who asks for its end is on record, and who asks for its start would be.
-                let asked = ends.last().is_some_and(|last| {
-                    matches!(last.what, InstanceChange::Stopped | InstanceChange::Deleted)
+                let asked = ends.last().is_some_and(|last| match last.what {
+                    InstanceChange::Stopped | InstanceChange::Deleted => true,
+                    // One that shut itself down stays off until somebody asks.
+                    InstanceChange::ShutDown => are_on_record,
+                    _ => false,
                 });
                 runs || !asked && sign.time.lo.saturating_sub(last) > ONE_END
             }
@@ -159,9 +166,11 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
             (State::Completed, Mode::None, sign.time)
         }
         (Some(sign), _) => (State::Died, mode(sign), sign.time),
-        (None, _) => failed.map_or((State::Running, Mode::None, since), |failed| {
-            (State::Died, Mode::Exited, failed)
-        }),
+        (None, _) => match (failed, finished(one, done)) {
+            (Some(failed), _) => (State::Died, Mode::Exited, failed),
+            (None, Some(done)) => (State::Completed, Mode::None, done),
+            (None, None) => (State::Running, Mode::None, since),
+        },
     };
     End {
         state,
@@ -170,6 +179,16 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
         exit: last.map(exit),
         restarts,
     }
+}
+
+/// When the work on an instance that runs on was done: no step was made since, and the instance was not started anew.
+fn finished(one: &Task, done: Option<Stamp>) -> Option<Stamp> {
+    let step = one.progress.as_deref().map(|progress| progress.last.lo);
+    let anew = |at: Stamp| {
+        let mut signs = one.signs.iter();
+        signs.any(|sign| sign.begins() && sign.time.lo > at.hi)
+    };
+    done.filter(|done| step.is_none_or(|step| step <= done.hi) && !anew(*done))
 }
 
 /// When the log of the program on an instance ended in a failure, before the end of the
@@ -193,13 +212,10 @@ fn failed(one: &Task, end: Option<&InstanceRecord>) -> Option<Stamp> {
         },
         _ => said,
     };
-    let since = one.signs.iter().any(|sign| {
-        let begins = matches!(
-            sign.what,
-            InstanceChange::Made | InstanceChange::Reset | InstanceChange::Runs
-        );
-        begins && sign.time.lo > said.hi
-    });
+    let since = one
+        .signs
+        .iter()
+        .any(|sign| sign.begins() && sign.time.lo > said.hi);
     // That it was silent for many steps before it was stopped shows that it did not write in its last moment.
     let silent = Progress::may_be_silent(one.progress.as_deref(), SILENT);
     let by = if said.width() > CLOCKS {

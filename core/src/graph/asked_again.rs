@@ -1,0 +1,74 @@
+//! Requests for the end of a pod that was ending: who comes second to ask for that has ended nothing.
+
+use std::collections::HashMap;
+
+use whathappened_model::event::SourceKind;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
+
+use super::{EntityGraph, NO};
+
+/// What such a request means.
+const ASKED_AGAIN: &str = "k8s.pod.asked_again";
+
+/// What the eviction API leaves on a pod.
+const LEFT_BY_EVICTION: &str = "k8s.pod.evicted.api";
+
+/// Servers of one cluster keep the same time but for as much.
+const SERVERS: Nanos = SECOND / 5;
+
+/// What is there for longer than this after it was asked to end may be ended by who asks again.
+const LONGEST: Nanos = 60 * SECOND;
+
+/// The first request for the end of a pod.
+struct Asked {
+    time: Stamp,
+    evicts: bool,
+}
+
+/// Takes their meaning from requests that the audit log has of a pod whose end had been asked for shortly
+/// before, and from what they leave on it. Facts are in time order.
+pub(super) fn mark(graph: &mut EntityGraph) {
+    let mut firsts: HashMap<u32, Asked> = HashMap::new();
+    let mut again = Vec::new();
+    for (number, fact) in graph.facts.iter().enumerate() {
+        let Some(pod) = graph.pods.get(fact.pod as usize).filter(|_| fact.pod != NO) else {
+            continue;
+        };
+        let signal = graph.name(fact.signal);
+        let asks = asks(signal) && fact.source_kind == SourceKind::KubernetesAudit;
+        let late = |first: &Asked| {
+            let by = first.time.hi.saturating_add(LONGEST);
+            fact.time.lo > first.time.hi.saturating_add(SERVERS) && fact.time.lo < by
+        };
+        let left = |first: &Asked| {
+            signal == LEFT_BY_EVICTION && !first.evicts && fact.time.hi > first.time.hi
+        };
+        match firsts.get(&fact.pod) {
+            Some(first) if asks && late(first) || left(first) => again.push(number),
+            // Another pod may have borne the name before.
+            None if asks && pod.known_begin().is_none_or(|begin| begin <= fact.time.hi) => {
+                let evicts = signal.starts_with("k8s.pod.evicted_by_");
+                let time = fact.time;
+                firsts.insert(fact.pod, Asked { time, evicts });
+            }
+            _ => {}
+        }
+    }
+    if again.is_empty() {
+        return;
+    }
+    let signal = graph.evidence.symbols.number(ASKED_AGAIN);
+    for number in again {
+        if let Some(fact) = graph.facts.get_mut(number) {
+            fact.signal = signal;
+        }
+    }
+}
+
+/// Whether a signal is a request for the end of a pod. A kubelet only confirms what others asked for.
+fn asks(signal: &str) -> bool {
+    let deleted = signal.strip_prefix("k8s.pod.deleted_by_");
+    deleted.is_some_and(|by| by != "kubelet")
+        || signal.starts_with("k8s.pod.evicted_by_")
+        || signal == "k8s.pod.drained_by_kubectl"
+}

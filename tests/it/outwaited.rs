@@ -1,0 +1,222 @@
+//! What ends long after it has stopped working: a program that hangs until its limit; and what of a machine's life tells
+//! of the program on it.
+
+use serde_json::json;
+
+use super::unseen::{ask, text, verdict};
+
+const ACCOUNTS: &str = "JobID|JobName|State|ExitCode|Start|End|NodeList";
+const XID: &str = "kernel: NVRM: Xid (PCI:0000:c1:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.";
+
+/// Steps every 20 seconds from 08:00 on, until so many minutes after.
+fn steps(minutes: u32) -> String {
+    let line = |step: u32| {
+        let (minute, second) = (step * 20 / 60, step * 20 % 60);
+        format!(
+            "[2026-11-20 {:02}:{:02}:{second:02}] step {step} loss 2.{step}",
+            8 + minute / 60,
+            minute % 60
+        )
+    };
+    (0..minutes * 3).map(line).collect::<Vec<_>>().join("\n") + "\n"
+}
+
+/// Cause and level of a job of six hours whose machine wrote `line`, and that made steps for so many minutes.
+fn hung(state: &str, minutes: u32, line: &str) -> (String, String) {
+    let job = format!("901|train|{state}|0:0|2026-11-20T08:00:00|2026-11-20T14:00:02|n1");
+    let answer = ask(
+        "901",
+        &[
+            ("sacct.txt", text(&[ACCOUNTS, &job])),
+            ("slurm-901.out", steps(minutes)),
+            ("kern.log", text(&[line])),
+        ],
+    );
+    let (_, cause, level, _) = verdict(&answer);
+    (cause.to_owned(), level.to_owned())
+}
+
+#[test]
+fn what_hangs_since_its_gpu_failed_is_not_to_blame_on_its_limit() {
+    let at = |time: &str| format!("2026-11-20T{time}+00:00 n1 {XID}");
+    let supported = |cause: &str| (cause.to_owned(), "supported".to_owned());
+    assert_eq!(hung("TIMEOUT", 120, &at("10:00:05")), supported("hw.gpu"));
+    // It went on for long, or had stopped long before.
+    for time in ["09:00:05", "12:00:00"] {
+        assert_eq!(
+            hung("TIMEOUT", 120, &at(time)),
+            supported("code.deadline"),
+            "{time}"
+        );
+    }
+    // It worked until its limit.
+    assert_eq!(hung("TIMEOUT", 359, &at("10:00:05")).0, "code.deadline");
+}
+
+#[test]
+fn what_waits_for_its_files_until_its_limit_waited_for_them() {
+    let line =
+        "2026-11-20T10:00:10+00:00 n1 kernel: nfs: server filer1 not responding, still trying";
+    assert_eq!(hung("TIMEOUT", 120, line).0, "dep.storage");
+    let back = format!("{line}\n2026-11-20T10:01:10+00:00 n1 kernel: nfs: server filer1 OK");
+    assert_ne!(hung("TIMEOUT", 120, &back).1, "established");
+    assert_eq!(hung("TIMEOUT", 120, &back).0, "code.deadline");
+}
+
+fn cloud(at: &str, method: &str, who: &str, operation: (&str, bool, bool)) -> String {
+    let (id, first, last) = operation;
+    json!({
+        "protoPayload": {
+            "@type": "type.googleapis.com/google.cloud.audit.AuditLog", "serviceName": "compute.googleapis.com",
+            "methodName": method, "resourceName": "projects/lab/zones/europe-west4-a/instances/box-1",
+            "authenticationInfo": { "principalEmail": who }, "status": {},
+            "request": { "labels": [{ "key": "experiment", "value": "swin" }] },
+        },
+        "insertId": format!("{method}-{at}"), "timestamp": at, "severity": "INFO",
+        "resource": { "type": "gce_instance", "labels": { "instance_id": "61", "project_id": "lab", "zone": "europe-west4-a" } },
+        "logName": format!("projects/lab/logs/cloudaudit.googleapis.com%2F{}", if who.starts_with("system") { "system_event" } else { "activity" }),
+        "operation": { "id": id, "producer": "compute.googleapis.com", "first": first, "last": last },
+    })
+    .to_string()
+}
+
+fn made() -> String {
+    let method = "v1.compute.instances.insert";
+    cloud(
+        "2026-11-20T07:00:00.1Z",
+        method,
+        "ada@lab.example",
+        ("made", true, true),
+    )
+}
+
+fn of_cloud(at: &str, event: &str) -> String {
+    let method = format!("compute.instances.{event}");
+    cloud(at, &method, "system@google.com", (at, true, true))
+}
+
+#[test]
+fn a_machine_that_somebody_is_deleting_is_not_reclaimed() {
+    let delete = |at: &str, first| {
+        let method = "v1.compute.instances.delete";
+        cloud(at, method, "eve@lab.example", ("gone", first, !first))
+    };
+    let asked = |asked_at: &str| {
+        let records = [
+            made(),
+            delete(asked_at, true),
+            of_cloud("2026-11-20T11:00:05.1Z", "preempted"),
+            delete("2026-11-20T11:03:00.1Z", false),
+        ];
+        verdict(&ask("swin", &[("audit.jsonl", records.join("\n"))]))
+            .1
+            .to_owned()
+    };
+    assert_eq!(asked("2026-11-20T11:00:00.1Z"), "ops.manual_delete");
+    assert_eq!(asked("2026-11-20T11:02:00.1Z"), "cloud.spot_reclaimed");
+}
+
+#[test]
+fn a_machine_that_shut_itself_down_is_off_until_it_is_started() {
+    let asked = |more: &[String]| {
+        let mut records = vec![made(), of_cloud("2026-11-20T09:00:00.1Z", "guestTerminate")];
+        records.extend_from_slice(more);
+        records.push(of_cloud("2026-11-20T12:00:00.1Z", "hostError"));
+        verdict(&ask("swin", &[("audit.jsonl", records.join("\n"))]))
+            .1
+            .to_owned()
+    };
+    let method = "v1.compute.instances.start";
+    let start = cloud(
+        "2026-11-20T10:00:00.1Z",
+        method,
+        "ada@lab.example",
+        ("on", true, true),
+    );
+    assert_eq!(asked(&[]), "node.shutdown");
+    assert_eq!(asked(&[start]), "cloud.host_error");
+}
+
+#[test]
+fn work_that_is_done_on_a_machine_that_runs_on_is_done() {
+    let asked = |last: &str| {
+        let records = [
+            made(),
+            of_cloud("2026-11-20T08:30:00.1Z", "hostError"),
+            of_cloud("2026-11-20T08:33:00.1Z", "automaticRestart"),
+        ];
+        let log = format!("{}[2026-11-20 09:00:05] {last}\n", steps(60));
+        let answer = ask(
+            "swin",
+            &[
+                ("audit.jsonl", records.join("\n")),
+                ("box-1/train.log", log),
+            ],
+        );
+        verdict(&answer).0.to_owned()
+    };
+    assert_eq!(asked("Training finished"), "completed");
+    assert_eq!(asked("step 181 loss 2.1"), "running");
+}
+
+#[test]
+fn an_exit_code_that_may_be_a_signal_is_no_error_of_the_program() {
+    let asked = |code: &str| {
+        let job = format!("901|train|FAILED|{code}|2026-11-20T08:00:00|2026-11-20T09:00:02|n1");
+        verdict(&ask("901", &[("sacct.txt", text(&[ACCOUNTS, &job]))]))
+            .1
+            .to_owned()
+    };
+    assert_eq!(asked("1:0"), "code.exception");
+    assert_eq!(asked("9:0"), "unknown");
+    assert_eq!(asked("15:0"), "unknown");
+}
+
+#[test]
+fn a_job_whose_node_could_not_be_made_ready_waits_again() {
+    let answer = ask(
+        "901",
+        &[(
+            "slurmctld.log",
+            text(&[
+                "[2026-11-20T08:00:00.300] sched: Allocate JobId=901 NodeList=n1 #CPUs=96 Partition=gpu",
+                "[2026-11-20T08:00:02.300] error: validate_node_specs: Prolog or job env setup failure on node n1, draining the node",
+                "[2026-11-20T08:00:02.400] Requeuing JobId=901",
+            ]),
+        )],
+    );
+    assert_eq!(verdict(&answer).0, "pending", "{answer:#}");
+}
+
+#[test]
+fn a_structured_log_is_read_whatever_its_text_is_called() {
+    let line = |level: &str, rest: &str| {
+        format!(r#"{{"timestamp": "2026-11-20T08:00:00Z", "level": "{level}", {rest}}}"#)
+    };
+    let log = text(&[
+        &line("info", r#""event": "step", "step": 1, "loss": 2.5"#),
+        &line(
+            "critical",
+            r#""event": "uncaught", "exception": "Traceback (most recent call last):\n  File \"t.py\", line 3, in <module>\nKeyError: 'labels'""#,
+        ),
+    ]);
+    assert_eq!(
+        verdict(&ask("train", &[("train.log", log)])).1,
+        "code.exception"
+    );
+}
+
+#[test]
+fn a_machine_that_could_not_be_had_is_known_by_the_tags_that_it_was_to_bear() {
+    let call = json!({ "Records": [{
+        "eventVersion": "1.09", "eventTime": "2026-11-20T08:00:00Z", "eventSource": "ec2.amazonaws.com",
+        "eventName": "RunInstances", "awsRegion": "eu-west-1", "recipientAccountId": "111122223333", "eventID": "e-1",
+        "readOnly": false, "userIdentity": { "type": "IAMUser", "userName": "ada", "accountId": "111122223333" },
+        "requestParameters": { "instanceType": "p5.48xlarge", "tagSpecificationSet": { "items": [
+            { "resourceType": "instance", "tags": [{ "key": "experiment", "value": "swin" }] } ] } },
+        "responseElements": null, "errorCode": "Server.InsufficientInstanceCapacity", "errorMessage": "No capacity.",
+    }] });
+    let answer = ask("swin", &[("trail.json", call.to_string())]);
+    let (state, cause, _, _) = verdict(&answer);
+    assert_eq!((state, cause), ("pending", "cloud.capacity_exhausted"));
+}
