@@ -15,12 +15,15 @@
 -- whoever set another one (ops.node_drained).
 -- What was being ended before it was evicted is a leftover by then. What one command printed has ages from one moment, so
 -- that their order is known better than their times.
-WITH evicted AS (
+WITH ending AS (
+  SELECT death, MIN(time) AS time FROM links
+  WHERE via = 'pod' AND signal IN ('k8s.container.killing', 'k8s.workload.pod_deleted') AND lag_s BETWEEN -5 AND 5
+    OR via = 'named' AND signal = 'k8s.workload.pod_deleted' AND lag_s BETWEEN -5 AND 120
+  GROUP BY death
+),
+evicted AS (
   SELECT e.death, e.fact, e.time, e.time_hi FROM links e
-  LEFT JOIN (SELECT death, MIN(time) AS time FROM links
-             WHERE via = 'pod' AND signal IN ('k8s.container.killing', 'k8s.workload.pod_deleted') AND lag_s BETWEEN -5 AND 5
-             GROUP BY death) ending
-    ON ending.death = e.death AND ending.time < e.time - 5000000000
+  LEFT JOIN ending ON ending.death = e.death AND ending.time < e.time - 5000000000
   WHERE e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller') AND e.via = 'pod'
     AND e.mode IN ('killed', 'lost') AND ending.death IS NULL
 ),
@@ -68,6 +71,16 @@ tainted AS (
     JOIN links k ON k.death = e.death AND k.via = 'pod' AND k.signal = 'kernel.oom_kill.limit'
       AND k.exit_code IS NULL AND e.time - k.time BETWEEN 0 AND 600000000000)
   GROUP BY death, fact
+),
+-- Evicted by a taint of somebody's own, though nobody saw it: the eviction's Event is there, the kubelet obeyed within a
+-- minute, or somebody else than the node's controller had changed the node.
+sent_away AS (
+  SELECT DISTINCT e.death, e.fact FROM evicted e
+  JOIN links o ON o.death = e.death
+    AND (o.via = 'pod' AND o.signal = 'k8s.pod.taint_eviction_told'
+      OR o.via = 'pod' AND o.signal = 'k8s.container.killing' AND o.time BETWEEN e.time - 5000000000 AND e.time_hi + 60000000000
+      OR o.via = 'node' AND o.signal LIKE 'k8s.node.changed_by_%' AND o.signal NOT IN ('k8s.node.changed_by_node_controller', 'k8s.node.changed_by_kubelet')
+        AND e.time - o.time BETWEEN -1000000000 AND 3600000000000)
 ),
 -- Somebody deleted it before anybody would have been evicted for its silence: it may have come back, and its machine may have
 -- been switched off for that. Pods of a node that is gone are collected within two minutes.
@@ -117,7 +130,7 @@ LEFT JOIN answered a ON a.death = e.death
 WHERE r.death IS NULL
 UNION ALL
 -- Evicted for a taint that nobody saw: most are set for silent nodes. When a node falls silent, its controller tells
--- that of each pod on it: where the taint manager's own Event is there and that one is not, somebody set another taint.
+-- that of each pod on it: where the eviction's own Event is there and that one is not, somebody set another taint.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN s.death IS NULL OR a.death IS NOT NULL THEN 'guess'
     WHEN k.death IS NOT NULL OR c.death IS NOT NULL OR t.late THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
@@ -133,10 +146,9 @@ LEFT JOIN tainted t ON t.death = e.death AND t.fact = e.fact
 LEFT JOIN answered a ON a.death = e.death
 -- One that was ready all the time had not fallen silent.
 LEFT JOIN deaths d ON d.death = e.death AND d.node_ready
-LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'k8s.pod.evicted.taint' AND actor IS NOT NULL) told
-  ON told.death = e.death
+LEFT JOIN sent_away o ON o.death = e.death AND o.fact = e.fact
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'k8s.pod.node_lost') lost ON lost.death = e.death
-WHERE (t.fact IS NULL OR t.late) AND d.death IS NULL AND (s.death IS NOT NULL OR told.death IS NULL OR lost.death IS NOT NULL)
+WHERE (t.fact IS NULL OR t.late) AND d.death IS NULL AND (s.death IS NOT NULL OR o.death IS NULL OR lost.death IS NOT NULL)
 UNION ALL
 -- A node that somebody took out of service had not fallen silent. The taint manager's later
 -- eviction says that the pod was on it still.
@@ -180,8 +192,9 @@ FROM links u
 LEFT JOIN complained c ON c.death = u.death
 LEFT JOIN removed d ON d.death = u.death
 LEFT JOIN past ON past.death = u.death AND past.fact = u.fact
+LEFT JOIN ending ON ending.death = u.death AND ending.time < u.time - 5000000000
 WHERE u.signal = 'k8s.pod.node_lost' AND u.via = 'pod' AND u.mode = 'lost' AND u.lag_s BETWEEN -60 AND 3600
-  AND past.fact IS NULL
+  AND past.fact IS NULL AND ending.death IS NULL
 UNION ALL
 -- What waits for a node that does not answer now: it was bound to it, or runs there unseen.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
@@ -192,6 +205,13 @@ LEFT JOIN links again ON again.death = u.death AND again.via = 'node' AND again.
 LEFT JOIN links why ON why.death = u.death AND why.record = u.record AND why.signal LIKE 'k8s.node.runtime%'
 WHERE u.signal IN ('k8s.node.not_ready', 'k8s.node.silent') AND u.via = 'node'
   AND u.state IN ('stuck_starting', 'not_ready') AND again.fact IS NULL AND why.fact IS NULL
+UNION ALL
+-- Its node's controller says so of the pod, and has not taken it back.
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
+FROM links u
+LEFT JOIN links again ON again.death = u.death AND again.time > u.time
+  AND (again.via = 'node' AND again.signal = 'k8s.node.ready' OR again.via = 'pod' AND again.signal = 'k8s.pod.taint_eviction_cancelled')
+WHERE u.signal = 'k8s.pod.node_lost' AND u.via = 'pod' AND u.state = 'not_ready' AND again.fact IS NULL
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM links

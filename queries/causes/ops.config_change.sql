@@ -194,5 +194,9 @@ LEFT JOIN links other ON other.death = p.death AND other.via = 'workload'
                         'k8s.workload.suspended', 'k8s.workload.deletion_requested', 'k8s.namespace.deletion_requested')
     OR other.signal LIKE 'k8s.workload.deleted%' OR other.signal LIKE 'k8s.namespace.deleted%' OR other.signal LIKE 'kueue.%'
     OR other.signal LIKE 'k8s.workload.suspension_requested%')
+-- A Job whose pod was ended otherwise may have failed of that, and told of it later.
+LEFT JOIN (SELECT DISTINCT d.run FROM deaths d
+           LEFT JOIN links own ON own.death = d.death AND own.via = 'named' AND own.signal = 'k8s.workload.pod_deleted'
+           WHERE d.mode IN ('killed', 'exited', 'lost') AND own.fact IS NULL) spoilt ON spoilt.run = p.run
 WHERE p.signal = 'k8s.workload.pod_deleted' AND p.via = 'named' AND p.mode = 'killed' AND p.root_kind = 'Job' AND p.desired > 0
-  AND p.lag_s BETWEEN -5 AND 120 AND other.fact IS NULL
+  AND p.lag_s BETWEEN -5 AND 120 AND other.fact IS NULL AND spoilt.run IS NULL

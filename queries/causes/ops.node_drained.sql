@@ -3,7 +3,7 @@
 -- rank: 70
 -- level: established
 -- needs: k8s.node.tainted.no_execute, k8s.pod.drained_by_kubectl, k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user
--- needs: k8s.pod.drain_blocked, k8s.pod.deletion_requested, k8s.container.killing, slurm.node.set_down, ray.node_ended
+-- needs: k8s.pod.taint_eviction_told, k8s.node.changed_by_*, k8s.pod.drain_blocked, k8s.pod.deletion_requested, k8s.container.killing, slurm.node.set_down, ray.node_ended
 -- summary_of: ray.node_ended: Ray reports that a node of {workload} was stopped, scaled down or preempted.
 -- title_of: ray.node_ended: A node was taken away
 -- advice_of: ray.node_ended: Look in the log of Ray's autoscaler, or of the cloud, for who took the node away and why; on machines that can be preempted, save checkpoints more often.
@@ -11,6 +11,8 @@
 -- summary: {pod} {was} evicted from {node}, which was being drained{by}.
 -- summary_of: k8s.node.cordoned_by_user: {node} was closed{by}, who then deleted {pod}.
 -- summary_of: k8s.node.cordoned, k8s.pod.deletion_requested, k8s.container.killing: {pod} {was} deleted just after its node, {node}, had been closed.
+-- summary_of: k8s.pod.evicted.taint, k8s.pod.deleted_by_node_controller: {pod} {was} evicted from {node} because of a taint that no record shows.
+-- summary_of: k8s.node.changed_by_user, k8s.node.changed_by_other: {node} was changed{by}, and {pod} {was} evicted from it because of a taint.
 -- advice: Make sure that drains wait for running jobs, or protect the jobs with a PodDisruptionBudget.
 -- Who evicts one pod need not drain its node: unless a record says that the node was closed, or kubectl did it, which
 -- evicts for nothing else but what is written by hand, that is ops.manual_delete. A drained node stays closed.
@@ -29,11 +31,39 @@ out_of_reach AS (
   LEFT JOIN links back ON back.death = c.death AND back.signal = 'k8s.node.ready' AND back.via = 'node'
     AND back.time > p.time AND back.time_hi < c.time
   WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node' AND back.fact IS NULL
+),
+changed AS (
+  SELECT death, fact, time FROM links WHERE via = 'node' AND signal IN ('k8s.node.changed_by_user', 'k8s.node.changed_by_other')
+),
+-- What ran and was sent away from a node that answers leaves its kubelet's word that it was stopped: where the eviction's
+-- Event is there and that one is not, the pod was over before.
+leftover AS (
+  SELECT DISTINCT t.death FROM links t
+  LEFT JOIN links k ON k.death = t.death AND k.via = 'pod' AND k.signal = 'k8s.container.killing'
+    AND k.time BETWEEN t.time - 15000000000 AND t.time_hi + 60000000000
+  WHERE t.via = 'pod' AND t.signal = 'k8s.pod.taint_eviction_told' AND t.exit_code IS NULL AND k.fact IS NULL
+),
+-- Sent away by a taint that no record shows, from a node that nobody told of as out of reach: the kubelet obeyed, or somebody
+-- had changed the node.
+unseen AS (
+  SELECT DISTINCT e.death, e.fact, e.time FROM links e
+  JOIN links o ON o.death = e.death
+    AND (o.via = 'pod' AND o.signal = 'k8s.container.killing' AND o.time BETWEEN e.time - 5000000000 AND e.time_hi + 60000000000
+      OR o.via = 'node' AND o.signal IN ('k8s.node.changed_by_user', 'k8s.node.changed_by_other')
+        AND e.time - o.time BETWEEN -1000000000 AND 3600000000000)
+  LEFT JOIN links why ON why.death = e.death
+    AND (why.via = 'pod' AND why.signal = 'k8s.pod.node_lost'
+      OR why.via = 'node' AND why.signal IN ('k8s.node.tainted.no_execute', 'k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable'))
+  LEFT JOIN leftover ON leftover.death = e.death
+  WHERE e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller') AND e.via = 'pod'
+    AND e.mode IN ('killed', 'lost') AND why.fact IS NULL AND leftover.death IS NULL
 )
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN retried.fact IS NULL AND e.signal = 'k8s.pod.evicted_by_user' AND e.node_open IS NULL THEN 'guess' ELSE 'asserted' END AS edge,
+  CASE WHEN over.death IS NOT NULL OR retried.fact IS NULL AND e.signal = 'k8s.pod.evicted_by_user' AND e.node_open IS NULL THEN 'guess'
+    ELSE 'asserted' END AS edge,
   'act' AS role
 FROM links e
+LEFT JOIN unstopped over ON over.death = e.death
 LEFT JOIN retried ON retried.death = e.death AND retried.fact = e.fact
 WHERE e.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_remediator')
   AND e.via = 'pod' AND e.mode IN ('killed', 'lost')
@@ -97,8 +127,9 @@ LEFT JOIN out_of_reach out ON out.death = c.death AND out.fact = c.fact
 JOIN links e ON e.death = c.death AND e.via = 'pod'
   AND e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller')
   AND e.time_hi >= c.time - 5000000000 AND e.time - c.time < 3600000000000
+LEFT JOIN leftover ON leftover.death = c.death
 -- A printed Event may be of minutes, and of a taint it may be known only by when it was there; nobody was sent away for a taint that was set after the end.
-WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node' AND c.mode IN ('killed', 'lost') AND c.lag_s >= -15
+WHERE leftover.death IS NULL AND c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node' AND c.mode IN ('killed', 'lost') AND c.lag_s >= -15
 UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN c.dated THEN 'asserted' ELSE 'guess' END AS edge, 'act' AS role
@@ -111,7 +142,18 @@ JOIN (SELECT e.death, e.fact, bool_or(c.time_hi - 600000000000 < c.time) AS date
       WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node' AND c.lag_s >= -15 AND out.fact IS NULL
       GROUP BY e.death, e.fact) c
   ON c.death = e.death AND c.fact = e.fact
-WHERE e.mode IN ('killed', 'lost')
+LEFT JOIN leftover ON leftover.death = e.death
+WHERE e.mode IN ('killed', 'lost') AND leftover.death IS NULL
+UNION ALL
+-- The taint was not seen, but who changed the node last before the pod was sent away.
+SELECT e.death, c.fact AS cause, e.fact AS effect, 'guess' AS edge, 'act' AS role
+FROM unseen e
+JOIN changed c ON c.death = e.death AND c.time <= e.time + 1000000000 AND e.time - c.time < 3600000000000
+LEFT JOIN changed later ON later.death = c.death AND later.time > c.time AND later.time <= e.time + 1000000000
+WHERE later.fact IS NULL
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
+FROM unseen
 UNION ALL
 -- A drain that deletes instead of evicting: one actor cordons the node, then deletes the pod.
 SELECT d.death, c.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'act' AS role

@@ -167,6 +167,9 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
             }
         }
         ("died" | "restarted", _) => format!("ended with {exit}"),
+        ("crash_loop", _) if member.is_some_and(Task::runs_again) => {
+            format!("ended with {exit} and was started again")
+        }
         ("crash_loop", _) => format!("keeps ending with {exit}"),
         // A table says `Pending`, and not whether it has a node.
         ("never_scheduled", _)

@@ -273,6 +273,9 @@ fn conditions(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts:
         event.message = field::text(condition, &["message"]).map(|text| redact(text).into_owned());
         event.set_attribute("condition", Some(kind));
         event.set_attribute("status", Some(status));
+        if kind == "Ready" && status == "False" && reason == "ContainersNotReady" {
+            event.set_attribute("containers_ready", containers_ready(pod));
+        }
         // Schedulers write who they are: `koord-scheduler: preempting to accommodate …`.
         if reason == "PreemptionByScheduler" {
             let who = event
@@ -284,6 +287,16 @@ fn conditions(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts:
         }
         facts.push(event);
     }
+}
+
+/// What the kubelet says of all containers. The controller of nodes marks each pod of a node that is out of reach as
+/// not ready, and leaves this and the kubelet's last reason as they are.
+fn containers_ready(pod: &Value) -> Option<&str> {
+    let conditions = field::items(pod, &["status", "conditions"]);
+    let mut kinds = conditions
+        .iter()
+        .filter(|condition| field::text(condition, &["type"]) == Some("ContainersReady"));
+    kinds.next().and_then(|ready| field::text(ready, &["status"]))
 }
 
 /// A scheduler's first word on a pod is its `PodScheduled` condition: a pod without a

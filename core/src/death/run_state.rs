@@ -2,7 +2,7 @@
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use crate::graph::{EntityGraph, Task, Workload};
+use crate::graph::{EntityGraph, Task, TaskKind, Workload};
 use crate::lifecycle::{BatchState, End, Mode, State};
 use crate::resolve::{Root, Run};
 
@@ -96,6 +96,9 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
             return RunState::Pending;
         }
     }
+    if let Some(state) = taken_away(graph, run, ends) {
+        return state;
+    }
     let Some(last) = run.attempts.last() else {
         return match says_it_runs(graph, run) {
             true => RunState::Running,
@@ -116,8 +119,11 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
         .pods
         .iter()
         .chain(failing)
-        .filter_map(|pod| ends.get(*pod as usize))
-        .map(|end| end.state)
+        .filter_map(|pod| {
+            let (one, end) = (graph.pods.get(*pod as usize)?, ends.get(*pod as usize)?);
+            let again = end.state == State::CrashLoop && one.runs_again();
+            Some(if again { State::Running } else { end.state })
+        })
         .collect();
     // A job whose processes are stopped, or whose nodes are not ready yet, works as little as one that waits.
     let mut own = last.pods.iter();
@@ -168,6 +174,29 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
     } else {
         RunState::Running
     }
+}
+
+/// How a pod that nobody owns stands, where its end was asked for while it ran: nothing makes it anew. What
+/// sends pods away for reasons of the cluster's says so in the pod, and what is lost or fails is no wish.
+fn taken_away(graph: &EntityGraph, run: &Run, ends: &[End]) -> Option<RunState> {
+    let Root::Pod(_) = run.root else {
+        return None;
+    };
+    let last = run.attempts.last()?;
+    let mut gone = true;
+    for pod in &last.pods {
+        let (one, end) = (graph.pods.get(*pod as usize)?, ends.get(*pod as usize)?);
+        let asked = one.deletion_requested.is_some() || one.gone.is_some();
+        let killed = end.state == State::Died && end.mode == Mode::Killed;
+        if one.kind != TaskKind::Pod || !killed || !asked || !one.kills.is_empty() {
+            return None;
+        }
+        gone &= one.gone.is_some();
+    }
+    Some(match gone {
+        true => RunState::Deleted,
+        false => RunState::Deleting,
+    })
 }
 
 /// Whether an object of which no pods are known says of itself that it runs.

@@ -44,7 +44,17 @@ impl Objects {
     fn as_of(&self, moment: Nanos, known: &mut Self) -> u64 {
         let mut left_out = 0;
         for (key, versions) in &self.versions {
-            let is_later = |version: &&Version| version.at.is_some_and(|at| at.lo > moment);
+            let last = versions.iter().filter(|one| !one.deleted);
+            let last = last.filter_map(|one| one.at).max();
+            // A watch that was recorded does not say when an object went, if its end was not asked for
+            // before: the object is as it was last changed.
+            let is_undated = |one: &Version| {
+                let asked = one.body.deletion_requested;
+                one.deleted && one.at <= last && asked.is_none_or(|asked| asked.lo > moment)
+            };
+            let is_later = |version: &&Version| {
+                version.at.is_some_and(|at| at.lo > moment) || is_undated(version)
+            };
             let there: Vec<&Version> = versions.iter().filter(|one| !is_later(one)).collect();
             left_out += (versions.len() - there.len()) as u64;
             let mut kept: Vec<Version> = there.into_iter().map(|one| cut(one, moment)).collect();
@@ -178,5 +188,34 @@ mod tests {
         assert_eq!(versions[0].body.ended, None);
         let (known, _) = evidence.as_of(SECOND).unwrap();
         assert!(known.rows().is_empty() && known.objects.is_empty());
+    }
+
+    #[test]
+    fn a_deletion_of_an_unknown_time_came_later() {
+        let mut evidence = Evidence::default();
+        for deleted in [false, true] {
+            evidence.objects.add(ObjectVersion {
+                key: ObjectKey {
+                    kind: "Job".to_owned(),
+                    name: "run-1".to_owned(),
+                    ..ObjectKey::default()
+                },
+                revision: None,
+                at: Some(at(10)),
+                deleted,
+                by: None,
+                body: ObjectBody {
+                    created: Some(at(5)),
+                    ..ObjectBody::default()
+                },
+                source_kind: SourceKind::Kubernetes,
+                origin: Origin::default(),
+            });
+        }
+        evidence.settle().unwrap();
+        let (known, later) = evidence.as_of(20 * SECOND).unwrap();
+        let (_, versions) = known.objects.iter().next().unwrap();
+        assert_eq!((versions.len(), later), (1, 1));
+        assert!(!versions[0].deleted);
     }
 }

@@ -43,7 +43,7 @@ impl Cordons {
         for fact in &graph.facts {
             let signal = graph.name(fact.signal);
             let closed = signal.starts_with("k8s.node.cordoned");
-            if fact.node.is_some() && signal == "k8s.node.patched_with_kubectl" {
+            if fact.node.is_some() && signal == "k8s.node.changed_by_user" {
                 known.patched.entry(fact.node).or_default().push(fact.time);
             }
             if fact.node.is_some() && (closed || signal.starts_with("k8s.node.uncordoned")) {

@@ -304,6 +304,16 @@ impl Progress {
 }
 
 impl Task {
+    /// Whether its container ended once, and runs again by its own word: that it keeps ending is likely, and not seen.
+    #[must_use]
+    pub fn runs_again(&self) -> bool {
+        let restarts = self.body.iter().flat_map(|body| body.restarts.values());
+        restarts.copied().max() == Some(1)
+            && self.phase.as_deref() == Some("Running")
+            && self.waits.is_empty()
+            && self.ready.is_some_and(|(_, ready)| ready)
+    }
+
     /// When somebody first asked for its end.
     #[must_use]
     pub fn first_asked(&self) -> Option<Stamp> {
