@@ -83,6 +83,12 @@ WHERE signal = 'kernel.oom_kill.limit' AND via = 'pod' AND mode = 'exited'
   AND exit_code IN (137, 247)
   AND state IN ('died', 'restarted', 'crash_loop') AND COALESCE(reason, '') <> 'OOMKilled' AND lag_s BETWEEN -5 AND 30
 UNION ALL
+-- The kernel killed in the pod, another rank lost touch with it just after, and it was taken away with what was left.
+SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links k
+JOIN cut_off c ON c.death = k.death AND c.time - k.time BETWEEN -5000000000 AND 60000000000
+WHERE k.signal = 'kernel.oom_kill.limit' AND k.via = 'pod' AND k.mode = 'killed' AND k.exit_code IS NOT NULL
+UNION ALL
 -- A process of it that the kernel killed at its limit, where the program says that one was killed.
 SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links k

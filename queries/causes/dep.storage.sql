@@ -120,8 +120,8 @@ WHERE k.signal = 'kernel.nfs_not_responding' AND k.via = 'node' AND k.detail = '
 UNION ALL
 -- A program that waits for its files since they went away is ended by its time limit, or by whoever notices, unless they
 -- came back in time.
-SELECT o.death, o.fact AS cause, o.effect,
-  CASE WHEN o.person OR ok.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+SELECT DISTINCT o.death, o.fact AS cause, o.effect,
+  CASE WHEN ok.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM outwaited o
 LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE via = 'node' AND signal = 'kernel.nfs_ok') ok
   ON ok.death = o.death AND ok.time BETWEEN o.time AND o.time + 900000000000

@@ -91,7 +91,15 @@ WHERE k.signal IN ('gpu.missing', 'gpu.hardware_error') AND k.via = 'node' AND k
   AND k.time + k.lag_s * 1e9 >= g.time - 5e9
   AND COALESCE(k.reason, '') <> 'OOMKilled' AND k.death NOT IN (SELECT death FROM own_reason)
 UNION ALL
--- A program that hangs since its GPU failed is ended by its time limit, or by whoever notices.
-SELECT death, fact AS cause, effect, CASE WHEN person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+-- A rank that another one lost touch with just after its GPU had failed, and that was taken away with what was left: it
+-- wrote no more.
+SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
+FROM links k
+JOIN cut_off c ON c.death = k.death AND c.time - k.time BETWEEN -5000000000 AND 120000000000
+WHERE k.signal IN ('gpu.missing', 'gpu.hardware_error') AND k.via = 'node' AND k.mode = 'killed'
+  AND k.death NOT IN (SELECT death FROM own_reason)
+UNION ALL
+-- A program that hangs since its GPU failed is ended by its time limit, by whoever notices, or by whoever wants the machine.
+SELECT DISTINCT death, fact AS cause, effect, 'inferred' AS edge, 'fault' AS role
 FROM outwaited
 WHERE signal IN ('gpu.missing', 'gpu.hardware_error')

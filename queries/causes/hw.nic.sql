@@ -61,8 +61,17 @@ WHERE k.signal IN ('nic.error') AND k.via = 'node' AND k.mode IN ('exited', 'kil
 UNION ALL
 -- A program that hangs since its network failed is ended by its time limit, or by whoever notices; a link that was up
 -- again within a minute may have been borne.
-SELECT o.death, o.fact AS cause, o.effect, CASE WHEN o.person OR up.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+SELECT DISTINCT o.death, o.fact AS cause, o.effect, CASE WHEN o.person OR up.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM outwaited o
 LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE via = 'node' AND signal = 'nic.link_up') up
   ON up.death = o.death AND up.time BETWEEN o.time AND o.time + 60000000000
 WHERE o.signal = 'nic.error'
+UNION ALL
+-- A rank that another one lost touch with just after its link had failed, and that was taken away with what was left.
+SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
+FROM links k
+JOIN cut_off c ON c.death = k.death AND c.time - k.time BETWEEN -5000000000 AND 60000000000
+LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE via = 'node' AND signal = 'nic.link_up') up
+  ON up.death = k.death AND up.time BETWEEN k.time AND c.time
+WHERE k.signal = 'nic.error' AND k.via = 'node' AND k.mode = 'killed' AND up.death IS NULL
+  AND k.death NOT IN (SELECT death FROM own_reason)

@@ -1,9 +1,18 @@
--- Deaths of those that a time limit or somebody ended long after their last step, with what befell their machine as the
--- steps stopped, and the end that it led to.
-SELECT h.death, h.fact, h.signal, m.fact AS effect, h.time, m.signal = 'slurm.cancelled' AS person
+-- Deaths of those that a time limit, somebody or the cluster ended long after their run's last step, with what befell a machine
+-- of the run as the steps stopped, and the end that it led to.
+SELECT m.death, h.fact, h.signal, m.fact AS effect, h.time,
+  m.signal NOT LIKE '%.deadline' AND m.signal NOT IN ('slurm.time_limit', 'unit.timed_out') AS person
 FROM links h
-JOIN links m ON m.death = h.death AND m.fact <> h.fact
+JOIN links m ON m.run = h.run AND m.attempt = h.attempt AND m.fact <> h.fact AND m.time > h.time
   AND (m.signal IN ('k8s.workload.deadline', 'k8s.pod.deadline', 'k8s.container.deadline', 'kueue.evicted.deadline',
                     'slurm.time_limit', 'unit.timed_out')
-    OR m.signal = 'slurm.cancelled' AND m.via = 'pod')
+    OR m.signal = 'slurm.cancelled' AND m.via = 'pod'
+    OR m.mode IN ('killed', 'lost') AND m.lag_s BETWEEN -5 AND 600
+      AND (m.via = 'pod'
+          AND (m.signal LIKE 'k8s.pod.evicted_by_%' OR m.signal LIKE 'k8s.pod.preempted%' OR m.signal = 'autoscaler.scale_down.pod'
+            OR m.signal IN ('k8s.pod.deleted_by_user', 'k8s.pod.deleted_by_autoscaler', 'k8s.pod.evicted.api', 'k8s.pod.evicted.taint'))
+        OR m.via = 'workload'
+          AND (m.signal LIKE 'kueue.evicted%' OR m.signal LIKE 'k8s.workload.suspension_requested_by_%' OR m.signal = 'kueue.preempted'
+            OR m.signal IN ('k8s.workload.deleted_by_user', 'k8s.workload.suspended'))
+        OR m.via = 'node' AND m.signal LIKE 'autoscaler.scale_down%'))
 WHERE h.via = 'node' AND h.at_last_step

@@ -3,23 +3,41 @@
 
 use whathappened_core::death::Death;
 use whathappened_core::graph::EntityGraph;
+use whathappened_core::lifecycle::Mode;
+use whathappened_core::resolve::{Root, Run};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::bounds::CLOCKS;
 use super::gang::Finding;
+use super::rule::Rule;
+use crate::answer::Level;
+
+/// What a workload says when it fails.
+const FAILED: [&str; 2] = ["k8s.workload.failed", "k8s.workload.backoff_limit"];
 
 /// How long a controller takes from the end of a pod to the deletion of the others.
 const NOTICED: Nanos = 15 * SECOND;
 
+/// The same where the workload says that it failed meanwhile.
+const FAILED_MEANWHILE: Nanos = 60 * SECOND;
+
 /// Marks what was only deleted with the rest of its run, and that the run did not get over the
 /// end before it.
-pub(super) fn mark(graph: &EntityGraph, deaths: &[Death], findings: &mut [Finding]) {
-    let rests: Vec<usize> = (0..findings.len())
-        .filter(|number| is_rest(&findings[*number]))
-        .collect();
-    for rest in rests {
+pub(super) fn mark(
+    graph: &EntityGraph,
+    runs: &[Run],
+    rules: &[Rule],
+    deaths: &[Death],
+    findings: &mut [Finding],
+) {
+    for rest in 0..findings.len() {
+        let Some(limit) = notice(graph, runs, rules, deaths, &findings[rest]) else {
+            continue;
+        };
         let straws: Vec<usize> = (0..findings.len())
-            .filter(|number| was_last_straw(graph, deaths, &findings[*number], &findings[rest]))
+            .filter(|number| {
+                was_last_straw(graph, deaths, &findings[*number], &findings[rest], limit)
+            })
             .collect();
         for straw in &straws {
             findings[*straw].recovered = false;
@@ -28,9 +46,44 @@ pub(super) fn mark(graph: &EntityGraph, deaths: &[Death], findings: &mut [Findin
     }
 }
 
-/// Whether nothing is known but that their controller deleted these pods.
-fn is_rest(finding: &Finding) -> bool {
-    !finding.recovered && finding.candidate.is_none() && finding.victims.is_empty()
+/// Within which time of another's end nothing is known of these pods but that they were deleted: by their controller, as
+/// it says, or by nobody that is known, when their workload had just said that it failed.
+fn notice(
+    graph: &EntityGraph,
+    runs: &[Run],
+    rules: &[Rule],
+    deaths: &[Death],
+    finding: &Finding,
+) -> Option<Nanos> {
+    if finding.recovered {
+        return None;
+    }
+    let own = || finding.deaths().filter_map(|death| deaths.get(death));
+    let said_failed = || {
+        let Root::Workload(root) = runs.get(finding.run)?.root else {
+            return None;
+        };
+        let said = FAILED
+            .iter()
+            .filter_map(|signal| graph.last_said(root, signal));
+        said.max()
+    };
+    let failed = said_failed().is_some_and(|failed| {
+        own().all(|death| (death.time.lo - failed).abs() <= NOTICED && death.mode == Mode::Killed)
+    });
+    let limit = if failed { FAILED_MEANWHILE } else { NOTICED };
+    match &finding.candidate {
+        None => finding.victims.is_empty().then_some(limit),
+        Some(root) => {
+            let rule = rules.get(root.rule).map(|rule| rule.cause.as_str());
+            let of_nobody = graph
+                .facts
+                .get(root.root())
+                .is_some_and(|act| !act.actor.is_some());
+            let unproven = root.level <= Level::Hypothesis;
+            (failed && unproven && of_nobody && rule == Some("ops.manual_delete")).then_some(limit)
+        }
+    }
 }
 
 fn was_last_straw(
@@ -38,23 +91,25 @@ fn was_last_straw(
     deaths: &[Death],
     finding: &Finding,
     rest: &Finding,
+    limit: Nanos,
 ) -> bool {
-    let of = |own: &[usize]| -> Vec<&Death> {
-        own.iter().filter_map(|death| deaths.get(*death)).collect()
+    let of = |finding: &Finding| -> Vec<&Death> {
+        let own = finding.deaths();
+        own.filter_map(|death| deaths.get(death)).collect()
     };
-    let Some(deleted) = of(&rest.collateral).iter().map(|death| death.time.lo).min() else {
+    let Some(deleted) = of(rest).iter().map(|death| death.time.lo).min() else {
         return false;
     };
     finding.run == rest.run
         && finding.attempt < rest.attempt
-        && of(&finding.victims).iter().any(|death| {
+        && of(finding).iter().any(|death| {
             let pod = graph.pods.get(death.pod as usize);
             // What was lost with its node counts as failed once it is cleared away.
             let counted = pod.into_iter().flat_map(|pod| [pod.untracked, pod.gone]);
             let known = counted.flatten().chain([death.time]);
             let soon = |time: Stamp| {
                 let lag = deleted.saturating_sub(time.hi);
-                (-CLOCKS..=NOTICED).contains(&lag)
+                (-CLOCKS..=limit).contains(&lag)
             };
             death.state == "died" && known.into_iter().any(soon)
         })

@@ -3,7 +3,7 @@
 //! `links` is one row a fact that touches a death, with what both are, so that
 //! most rules are a filter and the rest one self-join on `death`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
@@ -13,7 +13,7 @@ use datafusion::arrow::array::{
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use whathappened_core::death::Death;
-use whathappened_core::graph::{Cordons, EntityGraph, NO, NodeHealth, Task, TaskKind};
+use whathappened_core::graph::{Cordons, EntityGraph, NO, NodeHealth, Progress, Task, TaskKind};
 use whathappened_core::link::Link;
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::shared_fault::SharedFaults;
@@ -151,7 +151,7 @@ pub const LINKS: &[Column] = &[
     (
         "at_last_step",
         DataType::Boolean,
-        "it came as the pod's log told of its last step, long before the death; NULL where steps went on, or none are known",
+        "it came as the last step was told of, by the pod's own log or else by another one of its attempt, long before the death; NULL where steps went on, or none are known",
     ),
 ];
 
@@ -361,6 +361,7 @@ pub fn links(
     let (mut code, mut same) = (Int32Builder::new(), BooleanBuilder::new());
     let (mut witnesses, mut shared) = (Int64Builder::new(), BooleanBuilder::new());
     let mut at_last_step = BooleanBuilder::new();
+    let mut steps = HashMap::new();
     let troubles = SharedFaults::of(graph, runs);
     let shippers = shippers(graph);
     for link in links {
@@ -394,8 +395,12 @@ pub fn links(
         let seen = troubles.seen(graph, one);
         witnesses.append_option(seen.as_ref().map(|seen| long(seen.witnesses())));
         shared.append_value(seen.is_some_and(|seen| seen.is_shared()));
-        let steps = graph.pods.get(death.pod as usize);
-        let steps = steps.and_then(|pod| pod.progress.as_deref());
+        let own = graph.pods.get(death.pod as usize);
+        let own = own.and_then(|pod| pod.progress.as_deref());
+        let steps = own.or_else(|| {
+            let of_attempt = steps.entry((death.run, death.attempt));
+            *of_attempt.or_insert_with(|| steps_of(graph, runs, death))
+        });
         at_last_step.append_option(steps.and_then(|steps| steps.stopped_at(one.time, death.time)));
     }
     let mut arrays = columns.finish();
@@ -422,4 +427,16 @@ pub fn links(
         Arc::new(at_last_step.finish()),
     ]);
     RecordBatch::try_new(schema(&[DEATHS, LINKS]), arrays)
+}
+
+/// What the log that tells of the last step of a death's attempt tells of steps.
+fn steps_of<'a>(graph: &'a EntityGraph, runs: &[Run], death: &Death) -> Option<&'a Progress> {
+    let attempts = runs.get(death.run).map(|run| run.attempts.as_slice());
+    let before = (death.attempt as usize).saturating_sub(1);
+    let attempt = attempts.and_then(|attempts| attempts.get(before))?;
+    let known = attempt
+        .pods
+        .iter()
+        .filter_map(|pod| graph.pods.get(*pod as usize)?.progress.as_deref());
+    known.max_by_key(|progress| (progress.last, progress.reported))
 }

@@ -238,7 +238,7 @@ pub async fn explain(
     });
     recurrence::mark(graph, runs, &deaths, &mut findings);
     replaced::mark(graph, &deaths, &mut findings);
-    last_straw::mark(graph, &deaths, &mut findings);
+    last_straw::mark(graph, runs, rules, &deaths, &mut findings);
     Ok(Verdict {
         deaths,
         candidates: of_death,

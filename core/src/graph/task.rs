@@ -250,8 +250,8 @@ impl Progress {
         /// Steps that must be known before their absence tells anything.
         const ENOUGH: u64 = 5;
         /// Evaluating and saving take a while.
-        const STANDSTILL: Nanos = 900 * SECOND;
-        const STEPS: Nanos = 30;
+        const STANDSTILL: Nanos = 300 * SECOND;
+        const STEPS: Nanos = 10;
         /// Clocks of a log and of its machine's are this far apart at most.
         const CLOCKS: Nanos = 5 * SECOND;
         /// What has hung misses its next step; a buffer may hold back one more.

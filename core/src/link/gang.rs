@@ -1,59 +1,78 @@
-//! Who waited for whom in a gang: that the others gave up on a collective operation is about
-//! the member that did not, too.
+//! Who complains of whom in a gang: that the others gave up on a collective operation, or lost touch with a member,
+//! is about the member that did not, too.
 
 use std::collections::HashMap;
 
 use super::index::Index;
 use crate::death::{Death, WAITED};
-use crate::graph::{EntityGraph, Fact, Task};
+use crate::graph::{EntityGraph, Task};
 use crate::resolve::Run;
+use crate::symbols::Symbol;
+
+/// What a member writes of another one that is gone.
+const PEER_GONE: [&str; 5] = [
+    "gloo.error",
+    "jax.peer_died",
+    "mpi.process_died",
+    "nccl.peer_lost",
+    "ucx.error",
+];
 
 /// Members with the first such fact of each.
 type First = Vec<(u32, Vec<usize>)>;
 
-/// The first of these of two members of each attempt: one of them is another's.
-pub(super) struct GangTimeouts {
-    first: HashMap<(usize, u32), First>,
+/// What members of each attempt wrote first of others: that they waited in vain, or that they are gone. Of two members
+/// each, as one of them is another than the member that it is about.
+pub(super) struct GangComplaints {
+    first: HashMap<(usize, u32), [First; 2]>,
 }
 
-impl GangTimeouts {
+impl GangComplaints {
     pub(super) fn of(graph: &EntityGraph, runs: &[Run], deaths: &[Death], index: &Index) -> Self {
+        let find = |signal: &&str| graph.evidence.symbols.find(signal);
+        let waited: Vec<Symbol> = [WAITED].iter().filter_map(find).collect();
+        let gone: Vec<Symbol> = PEER_GONE.iter().filter_map(find).collect();
         let mut first = HashMap::new();
-        let Some(waited) = graph.evidence.symbols.find(WAITED) else {
+        if waited.is_empty() && gone.is_empty() {
             return Self { first };
-        };
-        let fact = |number: &usize| -> Option<&Fact> {
-            let fact = graph.facts.get(*number)?;
-            (fact.signal == waited).then_some(fact)
-        };
+        }
         for death in deaths {
             let key = (death.run, death.attempt);
             first.entry(key).or_insert_with(|| {
                 let number = (death.attempt as usize).saturating_sub(1);
                 let attempt = runs.get(death.run).and_then(|run| run.attempts.get(number));
-                let pods = attempt.into_iter().flat_map(|attempt| &attempt.pods);
-                let mut found: First = pods
-                    .filter_map(|pod| {
-                        let facts = index.pod.get(pod)?;
-                        let first = facts.iter().find(|number| fact(number).is_some())?;
-                        Some((*pod, vec![*first]))
-                    })
-                    .collect();
-                // Facts are in order of time.
-                found.sort_by_key(|(pod, facts)| (facts.first().copied(), *pod));
-                found.truncate(2);
-                found
+                let pods = attempt.map_or(&[][..], |attempt| attempt.pods.as_slice());
+                [&waited, &gone].map(|signals| first_of(graph, pods, signals, index))
             });
         }
         Self { first }
     }
 
-    /// What another member wrote first.
-    pub(super) fn beside(&self, death: &Death) -> Option<&Vec<usize>> {
-        let of_attempt = self.first.get(&(death.run, death.attempt))?;
-        let other = of_attempt.iter().find(|(pod, _)| *pod != death.pod);
-        other.map(|(_, facts)| facts)
+    /// What another member wrote first, of each kind.
+    pub(super) fn beside(&self, death: &Death) -> impl Iterator<Item = &Vec<usize>> {
+        let of_attempt = self.first.get(&(death.run, death.attempt));
+        let kinds = of_attempt.into_iter().flatten();
+        kinds.filter_map(|first| {
+            let other = first.iter().find(|(pod, _)| *pod != death.pod);
+            other.map(|(_, facts)| facts)
+        })
     }
+}
+
+/// The first fact with one of some signals of each of two pods, the earliest.
+fn first_of(graph: &EntityGraph, pods: &[u32], signals: &[Symbol], index: &Index) -> First {
+    let says = |number: &&usize| {
+        let fact = graph.facts.get(**number);
+        fact.is_some_and(|fact| signals.contains(&fact.signal))
+    };
+    let mut found: First = pods
+        .iter()
+        .filter_map(|pod| Some((*pod, vec![*index.pod.get(pod)?.iter().find(says)?])))
+        .collect();
+    // Facts are in order of time.
+    found.sort_by_key(|(pod, facts)| (facts.first().copied(), *pod));
+    found.truncate(2);
+    found
 }
 
 /// The members of a death's attempt beside the one that it is about.

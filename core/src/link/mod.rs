@@ -53,7 +53,7 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
     let index = index(graph);
     let claims = claims(graph);
     let children = children(graph);
-    let waited = gang::GangTimeouts::of(graph, runs, deaths, &index);
+    let complaints = gang::GangComplaints::of(graph, runs, deaths, &index);
     let mut found = Vec::new();
     for (number, death) in deaths.iter().enumerate() {
         let ends = RepeatedEnds::of(graph, death, &index);
@@ -100,7 +100,9 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
                 touch(Some(&index.cluster), "cluster", &|fact| near(fact, death));
             }
         }
-        touch(waited.beside(death), "gang", &|_| true);
+        for facts in complaints.beside(death) {
+            touch(Some(facts), "gang", &|_| true);
+        }
         // The slowest of a gang sets its pace.
         if death.state == "slow" {
             for (number, pod) in gang::others(graph, runs, death) {
