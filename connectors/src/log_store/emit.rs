@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::contract::{Span, StoredLine};
-use super::machines;
+use super::{carried, machines};
 use crate::contract::{LabelNames, Labels};
 use crate::event::SourceKind;
 use crate::logs::{Emitter, LineJoiner, PlacedLine, interpret, unwrapped};
@@ -35,7 +35,7 @@ pub fn emit(mut lines: Vec<StoredLine>, how: &EmitOptions<'_>, out: &mut Vec<Obs
         (a.stamp, &a.labels, a.order, &a.id).cmp(&(b.stamp, &b.labels, b.order, &b.id))
     });
     let mut machines = machines::MachineLines::new(how);
-    lines.retain(|line| !machines.push(line, None, out));
+    lines.retain(|line| !carried::take(line, how, out) && !machines.push(line, None, out));
     machines.finish(out);
     let mut streams: BTreeMap<String, Vec<(StoredLine, Labels)>> = BTreeMap::new();
     for line in lines {

@@ -8,6 +8,7 @@
 //! read: the head and tail of each pod's stream, what surrounds each death, and
 //! the lines that tell something over the whole time.
 
+mod carried;
 mod collected;
 mod contract;
 mod cover;
@@ -29,6 +30,7 @@ pub use contract::{
     Counts, Limits, LineFilter, LineQuery, LineSubject, LinesRead, LogStore, Minute, PodRef, Span,
     StoredLine,
 };
+pub(crate) use carried::event as carried_event;
 pub use depth::Depth;
 pub use emit::{EmitOptions, emit};
 pub use evidence_words::EvidenceWords;

@@ -21,7 +21,7 @@ use super::logql::{Query, as_words, literal};
 use super::plan::{Schema, each_once};
 use crate::event::{Origin, SourceKind};
 use crate::kubernetes;
-use crate::log_store::{LabelNames, LineSubject, StoredLine};
+use crate::log_store::{LabelNames, LineSubject, StoredLine, carried_event};
 use crate::logs::unwrapped;
 use crate::observation::{Observation, Rejection};
 use crate::redact::redact;
@@ -69,7 +69,7 @@ pub(super) fn emit(
     let mut short: BTreeMap<[String; 5], Vec<LogfmtEvent<'_>>> = BTreeMap::new();
     for line in lines {
         let text = unwrapped(&line.text);
-        if let Some(event) = whole(&text) {
+        if let Some(event) = carried_event(&text) {
             let emitted = decode(&event, line, names, place, out);
             none += usize::from(emitted.is_err());
         } else if let Some(one) = LogfmtEvent::read(&text, line, names) {
@@ -91,26 +91,6 @@ pub(super) fn emit(
         none += usize::from(emitted.is_err());
     }
     none
-}
-
-/// The Event in a line that holds all of it.
-fn whole(text: &str) -> Option<Value> {
-    if !text.starts_with('{') {
-        return None;
-    }
-    let record: Value = serde_json::from_str(text).ok()?;
-    let is_event =
-        |value: &Value| value.get("involvedObject").is_some() || value.get("regarding").is_some();
-    if is_event(&record) {
-        return Some(record);
-    }
-    ["event", "object", "body"]
-        .iter()
-        .filter_map(|key| record.get(*key))
-        .flat_map(|inner| [Some(inner), inner.get("object")])
-        .flatten()
-        .find(|inner| is_event(inner))
-        .cloned()
 }
 
 fn decode(

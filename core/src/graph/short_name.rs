@@ -6,26 +6,34 @@ use super::fact::Fact;
 use super::task::Task;
 use crate::symbols::{Symbol, SymbolTable};
 
-/// Gives facts about machines of a whole name to the known machine whose name is its first word. Where two whole
-/// names begin with that word, or the whole name is a known machine's, they stay as they are.
+/// Gives facts about machines of a whole name to the known machine whose name is its first word, and those about
+/// machines of one word to the known machine whose name begins with it. Where two whole names begin with that word,
+/// or both names are those of known machines, they stay as they are.
 pub(super) fn join(symbols: &SymbolTable, tasks: &[Task], facts: &mut [Fact]) {
     let known: HashSet<Symbol> = tasks.iter().flat_map(Task::machines).collect();
+    let told = facts.iter().map(|fact| fact.node);
+    let told: HashSet<Symbol> = told.filter(|node| node.is_some()).collect();
     let mut whole: HashMap<Symbol, BTreeSet<Symbol>> = HashMap::new();
-    for fact in facts.iter().filter(|fact| fact.node.is_some()) {
-        if !known.contains(&fact.node)
-            && let Some(short) = first_word(symbols, fact.node)
-            && known.contains(&short)
-        {
-            whole.entry(short).or_default().insert(fact.node);
+    for name in known.union(&told) {
+        if let Some(short) = first_word(symbols, *name) {
+            whole.entry(short).or_default().insert(*name);
         }
     }
-    let alone = whole.into_iter().filter(|(_, names)| names.len() == 1);
-    let short: HashMap<Symbol, Symbol> = alone
-        .flat_map(|(short, names)| names.into_iter().map(move |name| (name, short)))
-        .collect();
+    let mut known_as = HashMap::new();
+    for (short, names) in whole {
+        let mut names = names.into_iter();
+        let (Some(name), None) = (names.next(), names.next()) else {
+            continue;
+        };
+        match (known.contains(&short), known.contains(&name)) {
+            (true, false) => known_as.insert(name, short),
+            (false, true) => known_as.insert(short, name),
+            _ => None,
+        };
+    }
     for fact in facts.iter_mut() {
-        if let Some(short) = short.get(&fact.node) {
-            fact.node = *short;
+        if let Some(known) = known_as.get(&fact.node) {
+            fact.node = *known;
         }
     }
 }

@@ -63,6 +63,8 @@ impl Name {
         }
         let parts: Vec<&str> = typed.split('/').collect();
         let kind = |word: &str| {
+            // kubectl prints the group as well: `jobs.batch`.
+            let word = word.split_once('.').map_or(word, |(kind, _)| kind);
             let alias = ALIASES
                 .iter()
                 .find(|(alias, _)| *alias == word.to_lowercase());
