@@ -69,7 +69,10 @@ fn notice(
         said.max()
     };
     let failed = said_failed().is_some_and(|failed| {
-        own().all(|death| death.time.lo.saturating_sub(failed).saturating_abs() <= NOTICED && death.mode == Mode::Killed)
+        own().all(|death| {
+            death.time.lo.saturating_sub(failed).saturating_abs() <= NOTICED
+                && death.mode == Mode::Killed
+        })
     });
     let limit = if failed { FAILED_MEANWHILE } else { NOTICED };
     match &finding.candidate {

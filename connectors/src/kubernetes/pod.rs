@@ -296,7 +296,9 @@ fn containers_ready(pod: &Value) -> Option<&str> {
     let mut kinds = conditions
         .iter()
         .filter(|condition| field::text(condition, &["type"]) == Some("ContainersReady"));
-    kinds.next().and_then(|ready| field::text(ready, &["status"]))
+    kinds
+        .next()
+        .and_then(|ready| field::text(ready, &["status"]))
 }
 
 /// A scheduler's first word on a pod is its `PodScheduled` condition: a pod without a

@@ -14,7 +14,12 @@ use crate::logs::unwrapped;
 use crate::observation::Observation;
 
 /// Words in the name of a stream that carries Events.
-const EVENTS: [&str; 4] = ["event-exporter", "eventexporter", "eventrouter", "kubernetes-events"];
+const EVENTS: [&str; 4] = [
+    "event-exporter",
+    "eventexporter",
+    "eventrouter",
+    "kubernetes-events",
+];
 
 /// Decodes a line that carries a record of the API server; whether it does.
 pub(super) fn take(line: &StoredLine, how: &EmitOptions<'_>, out: &mut Vec<Observation>) -> bool {
@@ -58,7 +63,9 @@ pub(super) fn take(line: &StoredLine, how: &EmitOptions<'_>, out: &mut Vec<Obser
 
 /// Whether a label of a line's stream is named so.
 fn is_named(line: &StoredLine, named: impl Fn(&str) -> bool) -> bool {
-    line.labels.values().any(|value| named(&value.to_lowercase()))
+    line.labels
+        .values()
+        .any(|value| named(&value.to_lowercase()))
 }
 
 /// The Event in a line that holds all of it: by itself, as eventrouter wraps it, or as a line of a watch.

@@ -26,11 +26,11 @@ mod source;
 pub(crate) mod tests;
 
 pub use crate::contract::{LabelNames, Labels};
+pub(crate) use carried::event as carried_event;
 pub use contract::{
     Counts, Limits, LineFilter, LineQuery, LineSubject, LinesRead, LogStore, Minute, PodRef, Span,
     StoredLine,
 };
-pub(crate) use carried::event as carried_event;
 pub use depth::Depth;
 pub use emit::{EmitOptions, emit};
 pub use evidence_words::EvidenceWords;

@@ -12,10 +12,10 @@ use super::announcements;
 use super::identity::{Pods, Workloads};
 use super::{
     EntityGraph, Fact, NO, NodeInstances, Phase, TaskKind, Topology, Workload, asked_again, boots,
-    clocks, clusters, collection, collectives, deletion, gpu_repeats, instance, job, killed_process,
-    last_line, learn, log_level, lone_log, mismatch, node_folder, node_instance, order, pace,
-    parent, pod_log, progress, remade, rows, scheduling, short_name, tagged, undated, unit,
-    version_diff, versions, vm_log, witness, workload_names,
+    clocks, clusters, collection, collectives, deletion, gpu_repeats, instance, job,
+    killed_process, last_line, learn, log_level, lone_log, mismatch, node_folder, node_instance,
+    order, pace, parent, pod_log, progress, remade, rows, scheduling, short_name, tagged, undated,
+    unit, version_diff, versions, vm_log, witness, workload_names,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;

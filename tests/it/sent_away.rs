@@ -1,0 +1,345 @@
+//! Pods that were sent away, or asked to go when they were over: by whom, and whether that ended them.
+
+use serde_json::{Value, json};
+
+use super::deletions::record;
+use super::unseen::{ask, text, verdict};
+
+/// A job of so many pods on nodes `n0`, `n1`, …, that failed at 10:30:03, or runs.
+pub(super) fn job(pods: usize, failed: bool) -> Value {
+    let conditions = json!([{ "type": "Failed", "status": "True", "reason": "BackoffLimitExceeded",
+        "message": "Job has reached the specified backoff limit", "lastTransitionTime": "2026-11-24T10:30:03Z" }]);
+    json!({
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": { "name": "bert", "namespace": "ml", "uid": "job-1", "creationTimestamp": "2026-11-24T10:00:00Z" },
+        "spec": { "parallelism": pods, "completions": pods, "completionMode": "Indexed", "backoffLimit": 0,
+            "template": { "spec": { "containers": [{ "name": "main" }] } } },
+        "status": { "conditions": if failed { conditions } else { json!([]) } },
+    })
+}
+
+/// A pod of that job, with the state of its container.
+pub(super) fn pod(rank: usize, phase: &str, state: &Value) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": { "name": format!("bert-{rank}-aaaa{rank}"), "namespace": "ml", "uid": format!("pod-{rank}"),
+            "creationTimestamp": "2026-11-24T10:00:01Z",
+            "labels": { "batch.kubernetes.io/job-name": "bert", "batch.kubernetes.io/job-completion-index": rank.to_string() },
+            "ownerReferences": [{ "apiVersion": "batch/v1", "kind": "Job", "name": "bert", "uid": "job-1", "controller": true }] },
+        "spec": { "nodeName": format!("n{rank}"), "restartPolicy": "Never", "containers": [{ "name": "main" }] },
+        "status": { "phase": phase, "startTime": "2026-11-24T10:00:02Z",
+            "containerStatuses": [{ "name": "main", "restartCount": 0, "ready": phase == "Running", "state": state }] },
+    })
+}
+
+pub(super) fn running() -> Value {
+    json!({ "running": { "startedAt": "2026-11-24T10:00:05Z" } })
+}
+
+pub(super) fn ended(code: i32, reason: &str, at: &str) -> Value {
+    json!({ "terminated": { "exitCode": code, "reason": reason, "startedAt": "2026-11-24T10:00:05Z",
+        "finishedAt": format!("2026-11-24T{at}Z") } })
+}
+
+pub(super) fn event(pod: &str, reason: &str, message: &str, by: &str, at: &str) -> Value {
+    let time = format!("2026-11-24T{at}Z");
+    json!({
+        "apiVersion": "v1", "kind": "Event",
+        "metadata": { "name": format!("{pod}.{reason}"), "namespace": "ml", "uid": format!("{pod}-{reason}"), "creationTimestamp": time },
+        "involvedObject": { "kind": "Pod", "namespace": "ml", "name": pod }, "reason": reason, "message": message,
+        "type": "Normal", "firstTimestamp": time, "lastTimestamp": time, "count": 1, "source": { "component": by },
+    })
+}
+
+pub(super) fn list(items: &[Value]) -> String {
+    json!({ "apiVersion": "v1", "kind": "List", "items": items }).to_string()
+}
+
+pub(super) fn actor(answer: &Value) -> &str {
+    answer["incidents"][0]["actor"]["name"]
+        .as_str()
+        .unwrap_or_default()
+}
+
+fn started() -> Value {
+    event(
+        "bert-0-aaaa0",
+        "Started",
+        "Container started",
+        "kubelet",
+        "10:00:05",
+    )
+}
+
+fn killing(at: &str) -> Value {
+    event(
+        "bert-0-aaaa0",
+        "Killing",
+        "Stopping container main",
+        "kubelet",
+        at,
+    )
+}
+
+fn sent_away() -> Value {
+    event(
+        "bert-0-aaaa0",
+        "TaintManagerEviction",
+        "Marking for deletion Pod ml/bert-0-aaaa0",
+        "taint-eviction-controller",
+        "10:30:00",
+    )
+}
+
+/// Cause, level and actor of the job whose pod is gone, of which these Events are left.
+fn of_events(events: &[Value]) -> (String, String) {
+    let answer = ask(
+        "bert",
+        &[
+            ("jobs.json", list(&[job(1, true)])),
+            ("events.json", list(events)),
+        ],
+    );
+    let (_, cause, level, _) = verdict(&answer);
+    (cause.to_owned(), level.to_owned())
+}
+
+#[test]
+fn a_taint_that_nobody_saw_is_a_silent_node_only_where_its_controller_says_so() {
+    let not_ready = event(
+        "bert-0-aaaa0",
+        "NodeNotReady",
+        "Node is not ready",
+        "node-controller",
+        "10:25:00",
+    );
+    let (cause, _) = of_events(&[started(), not_ready, sent_away()]);
+    assert_eq!(cause, "node.not_ready");
+    let (cause, level) = of_events(&[started(), sent_away(), killing("10:30:01")]);
+    assert_eq!(
+        (cause.as_str(), level.as_str()),
+        ("ops.node_drained", "hypothesis")
+    );
+    // It was over when it was sent away.
+    let (cause, _) = of_events(&[started(), sent_away()]);
+    assert!(
+        !["ops.node_drained", "node.not_ready"].contains(&cause.as_str()),
+        "{cause}"
+    );
+}
+
+/// An audit record of metadata about a pod of the job, or its node.
+pub(super) fn asked(
+    verb: &str,
+    user: &str,
+    at: &str,
+    resource: &str,
+    name: &str,
+    sub: &str,
+) -> String {
+    let mut object = json!({ "resource": resource, "name": name, "apiVersion": "v1" });
+    if resource != "nodes" {
+        object["namespace"] = "ml".into();
+    }
+    if resource == "jobs" {
+        object["apiGroup"] = "batch".into();
+    }
+    if !sub.is_empty() {
+        object["subresource"] = sub.into();
+    }
+    record(
+        verb,
+        user,
+        &format!("2026-11-24T{at}Z"),
+        &object,
+        "",
+        &json!({}),
+    )
+}
+
+const NODES: &str = "system:serviceaccount:kube-system:node-controller";
+const COLLECTOR: &str = "system:serviceaccount:kube-system:generic-garbage-collector";
+
+#[test]
+fn who_changed_a_node_before_its_controller_sent_a_pod_away_may_have_tainted_it() {
+    let log = text(&[
+        &asked(
+            "patch",
+            "bob@lab.example",
+            "10:29:59.500000",
+            "nodes",
+            "n0",
+            "",
+        ),
+        &asked(
+            "delete",
+            NODES,
+            "10:30:00.100000",
+            "pods",
+            "bert-0-aaaa0",
+            "",
+        ),
+    ]);
+    let pods = list(&[
+        job(1, true),
+        pod(0, "Failed", &ended(143, "Error", "10:30:01")),
+    ]);
+    let answer = ask("bert", &[("audit.log", log), ("objects.json", pods)]);
+    let (_, cause, level, _) = verdict(&answer);
+    assert_eq!(
+        (cause, level, actor(&answer)),
+        ("ops.node_drained", "hypothesis", "bob@lab.example"),
+        "{answer:#}"
+    );
+}
+
+#[test]
+fn what_was_asked_to_go_before_a_drain_was_not_drained() {
+    let log = text(&[
+        &asked(
+            "delete",
+            "dave@lab.example",
+            "10:30:00.100000",
+            "jobs",
+            "bert",
+            "",
+        ),
+        &asked(
+            "delete",
+            COLLECTOR,
+            "10:30:00.300000",
+            "pods",
+            "bert-0-aaaa0",
+            "",
+        ),
+        &asked(
+            "patch",
+            "bob@lab.example",
+            "10:30:01.000000",
+            "nodes",
+            "n0",
+            "",
+        ),
+        &asked(
+            "create",
+            "bob@lab.example",
+            "10:30:01.400000",
+            "pods",
+            "bert-0-aaaa0",
+            "eviction",
+        ),
+    ]);
+    let pods = list(&[job(1, false), pod(0, "Running", &running())]);
+    let answer = ask("bert", &[("audit.log", log), ("objects.json", pods)]);
+    let (_, cause, _, _) = verdict(&answer);
+    assert_eq!(
+        (cause, actor(&answer)),
+        ("ops.manual_delete", "dave@lab.example"),
+        "{answer:#}"
+    );
+}
+
+#[test]
+fn a_kubelet_that_stopped_nothing_had_nothing_to_stop() {
+    let of = |events: &[Value]| {
+        let log = asked(
+            "create",
+            "bob@lab.example",
+            "10:30:00.400000",
+            "pods",
+            "bert-0-aaaa0",
+            "eviction",
+        ) + "\n";
+        let files = [
+            ("audit.log", log),
+            ("jobs.json", list(&[job(1, true)])),
+            ("events.json", list(events)),
+        ];
+        let answer = ask("bert", &files);
+        let (_, cause, level, _) = verdict(&answer);
+        (cause.to_owned(), level.to_owned())
+    };
+    let (cause, level) = of(&[started(), killing("10:30:01")]);
+    assert_eq!(cause, "ops.manual_delete");
+    assert_ne!(level, "hypothesis");
+    assert!(["", "hypothesis", "unknown"].contains(&of(&[started()]).1.as_str()));
+}
+
+#[test]
+fn a_pod_whose_node_is_out_of_reach_fails_no_probe() {
+    let mut cut_off = pod(0, "Running", &running());
+    let ready = |kind: &str, status: &str, at: &str| {
+        json!({ "type": kind, "status": status, "reason": "ContainersNotReady",
+            "message": "containers with unready status: [main]", "lastTransitionTime": format!("2026-11-24T{at}Z") })
+    };
+    let of = |containers: &str, cut_off: &mut Value| {
+        cut_off["status"]["conditions"] = json!([
+            ready("Ready", "False", "10:20:00"),
+            ready("ContainersReady", containers, "10:00:05")
+        ]);
+        let answer = ask(
+            "bert",
+            &[("objects.json", list(&[job(1, false), cut_off.clone()]))],
+        );
+        verdict(&answer).1.to_owned()
+    };
+    assert_eq!(of("False", &mut cut_off), "code.readiness_probe");
+    assert_eq!(of("True", &mut cut_off), "node.not_ready");
+}
+
+#[test]
+fn a_pod_that_nobody_owns_is_deleted_as_a_whole() {
+    let mut bare = pod(0, "Running", &running());
+    let meta = bare["metadata"].as_object_mut().unwrap();
+    meta.remove("ownerReferences");
+    meta.remove("labels");
+    let log = asked(
+        "delete",
+        "carol@lab.example",
+        "10:30:00.100000",
+        "pods",
+        "bert-0-aaaa0",
+        "",
+    ) + "\n";
+    let watch = ["ADDED", "DELETED"].map(|kind| {
+        if kind == "DELETED" {
+            bare["metadata"]["deletionTimestamp"] = "2026-11-24T10:30:30Z".into();
+        }
+        json!({ "type": kind, "object": bare }).to_string()
+    });
+    let answer = ask(
+        "bert-0-aaaa0",
+        &[("audit.log", log), ("pods.ndjson", watch.join("\n") + "\n")],
+    );
+    assert_eq!(answer["runs"][0]["state"], "deleted", "{answer:#}");
+    assert_eq!(verdict(&answer).1, "ops.manual_delete");
+}
+
+#[test]
+fn what_ended_once_and_runs_again_is_running() {
+    let mut again = pod(
+        0,
+        "Running",
+        &json!({ "running": { "startedAt": "2026-11-24T10:00:15Z" } }),
+    );
+    let status = &mut again["status"];
+    status["conditions"] = json!([{ "type": "Ready", "status": "True", "lastTransitionTime": "2026-11-24T10:00:15Z" }]);
+    status["containerStatuses"][0]["restartCount"] = 1.into();
+    status["containerStatuses"][0]["lastState"] = json!({ "terminated": { "exitCode": 1, "reason": "Error",
+        "startedAt": "2026-11-24T10:00:05Z", "finishedAt": "2026-11-24T10:00:14Z" } });
+    let events = event(
+        "bert-0-aaaa0",
+        "Started",
+        "Container started",
+        "kubelet",
+        "10:00:16",
+    );
+    let answer = ask(
+        "bert",
+        &[("objects.json", list(&[job(1, false), again, events]))],
+    );
+    assert_eq!(answer["runs"][0]["state"], "running", "{answer:#}");
+    assert_eq!(verdict(&answer).1, "code.exception");
+    let victim = &answer["incidents"][0]["first_victims"][0];
+    assert!(!victim.to_string().contains("keeps ending"), "{victim}");
+}
