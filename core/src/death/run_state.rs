@@ -44,23 +44,27 @@ pub(super) const FAILED: [&str; 3] = [
 /// given up gets no more pods, so that one made later is of another object of that name.
 #[must_use]
 pub fn has_failed(graph: &EntityGraph, run: &Run) -> bool {
+    failed_at(graph, run).is_some()
+}
+
+/// When it said so.
+fn failed_at(graph: &EntityGraph, run: &Run) -> Option<Nanos> {
     let Root::Workload(root) = run.root else {
-        return false;
+        return None;
     };
     let said = FAILED.iter();
-    let failed = said.filter_map(|signal| graph.last_said(root, signal));
-    let is_made_since = |failed: Nanos| {
+    let failed = said
+        .filter_map(|signal| graph.last_said(root, signal))
+        .max()?;
+    let is_made_since = {
         let there = run.pods.iter().filter(|pod| is_there(graph, **pod));
         let mut begun = there.filter_map(|pod| graph.pods.get(*pod as usize)?.known_begin());
         begun.any(|begun| begun >= failed)
     };
     // An object that says later that it runs is another one of that name.
-    let runs_since = |failed: Nanos| {
-        let root = graph.workloads.get(root as usize);
-        root.is_some_and(|root| root.says_it_runs_after(failed))
-    };
-    let failed = failed.max();
-    failed.is_some_and(|failed| !is_made_since(failed) && !runs_since(failed))
+    let root = graph.workloads.get(root as usize);
+    let runs_since = root.is_some_and(|root| root.says_it_runs_after(failed));
+    (!is_made_since && !runs_since).then_some(failed)
 }
 
 /// How a run stands at the end of what was seen.
@@ -70,10 +74,15 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
         if graph.says(root, "k8s.workload.completed") {
             return RunState::Completed;
         }
-        if has_failed(graph, run) {
+        let root = graph.workloads.get(root as usize);
+        // A Job whose pods are taken away with it, or with its namespace, says that it failed of that.
+        let was_going = |failed: Nanos| {
+            let gone = root.and_then(|root| root.gone);
+            gone.is_some_and(|gone| gone.hi <= failed)
+        };
+        if failed_at(graph, run).is_some_and(|failed| !was_going(failed)) {
             return RunState::Failed;
         }
-        let root = graph.workloads.get(root as usize);
         if root.is_some_and(Workload::is_being_deleted) {
             return RunState::Deleting;
         }
