@@ -121,13 +121,15 @@ pub struct FaultWitnesses {
 }
 
 impl FaultWitnesses {
-    /// Whether these are several that have nothing in common but what failed. The pods
-    /// of one run may all have made the same mistake, and those of one node may all
-    /// suffer from that node.
+    /// Whether these are several that have nothing in common but what failed.
     #[must_use]
     pub fn is_shared(&self) -> bool {
-        let runs = self.runs.len() >= 2 && self.nodes.len() >= 2 && self.pods.len() >= 3;
-        runs || self.hosts.len() >= 3
+        are_several(
+            self.runs.len(),
+            self.nodes.len(),
+            self.pods.len(),
+            self.hosts.len(),
+        )
     }
 
     /// Pods and machines that said so.
@@ -145,10 +147,123 @@ struct Witness {
     node: Option<String>,
 }
 
+/// What a fault is, and of which target where that matters.
+type Kind = (&'static str, String);
+
 /// Everybody who saw something of the kind, by what it is and its target.
 #[derive(Debug)]
 pub struct SharedFaults {
-    by_kind: HashMap<(&'static str, String), Vec<Witness>>,
+    by_kind: HashMap<Kind, Vec<Witness>>,
+}
+
+/// How many saw one trouble at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultCount {
+    /// Pods and machines that said so.
+    pub witnesses: usize,
+    /// Whether these are several that have nothing in common but what failed.
+    pub is_shared: bool,
+}
+
+/// The same of all troubles, counted in one pass over each kind: a gang of thousands sees one
+/// trouble a hundred thousand times, and each of these has others around it.
+#[derive(Debug)]
+pub struct FaultCounts {
+    by_kind: HashMap<Kind, Vec<(Nanos, FaultCount)>>,
+}
+
+impl FaultCounts {
+    /// How many saw the trouble that a fact tells of, the fact's own witness among them;
+    /// `None` for what is no dependency's trouble.
+    #[must_use]
+    pub fn of(&self, graph: &EntityGraph, fact: &Fact) -> Option<FaultCount> {
+        let counts = self.by_kind.get(&key(graph, fact)?)?;
+        let place = counts
+            .binary_search_by_key(&fact.time.lo, |(at, _)| *at)
+            .ok()?;
+        counts.get(place).map(|(_, count)| *count)
+    }
+}
+
+/// Things with how often each is in a window.
+struct Multiset<T>(HashMap<T, usize>);
+
+impl<T: std::hash::Hash + Eq> Multiset<T> {
+    fn new() -> Self {
+        Self(HashMap::new())
+    }
+
+    fn add(&mut self, one: T) {
+        *self.0.entry(one).or_default() += 1;
+    }
+
+    fn remove(&mut self, one: &T) {
+        if let Some(times) = self.0.get_mut(one) {
+            *times -= 1;
+            if *times == 0 {
+                self.0.remove(one);
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Counts around each witness's time, in order of time.
+fn counted(witnesses: &[Witness]) -> Vec<(Nanos, FaultCount)> {
+    let (mut pods, mut runs) = (Multiset::new(), Multiset::new());
+    let (mut hosts, mut nodes) = (Multiset::<&str>::new(), Multiset::<&str>::new());
+    let (mut from, mut to) = (0, 0);
+    let mut counts: Vec<(Nanos, FaultCount)> = Vec::new();
+    for Witness { at, .. } in witnesses {
+        if counts.last().is_some_and(|(last, _)| last == at) {
+            continue;
+        }
+        while let Some(one) = witnesses
+            .get(to)
+            .filter(|one| one.at <= at.saturating_add(AT_ONE_TIME))
+        {
+            let node = one.node.as_deref();
+            match one.who {
+                Some((pod, run)) => {
+                    pods.add(pod);
+                    run.into_iter().for_each(|run| runs.add(run));
+                }
+                None => node.into_iter().for_each(|node| hosts.add(node)),
+            }
+            node.into_iter().for_each(|node| nodes.add(node));
+            to += 1;
+        }
+        while let Some(one) = witnesses
+            .get(from)
+            .filter(|one| one.at < at.saturating_sub(AT_ONE_TIME))
+        {
+            let node = one.node.as_deref();
+            match one.who {
+                Some((pod, run)) => {
+                    pods.remove(&pod);
+                    run.iter().for_each(|run| runs.remove(run));
+                }
+                None => node.iter().for_each(|node| hosts.remove(node)),
+            }
+            node.iter().for_each(|node| nodes.remove(node));
+            from += 1;
+        }
+        let count = FaultCount {
+            witnesses: pods.len() + hosts.len(),
+            is_shared: are_several(runs.len(), nodes.len(), pods.len(), hosts.len()),
+        };
+        counts.push((*at, count));
+    }
+    counts
+}
+
+/// Whether these have nothing in common but what failed. The pods of one run may all have made the
+/// same mistake, and those of one node may all suffer from that node.
+fn are_several(runs: usize, nodes: usize, pods: usize, hosts: usize) -> bool {
+    runs >= 2 && nodes >= 2 && pods >= 3 || hosts >= 3
 }
 
 impl SharedFaults {
@@ -213,6 +328,17 @@ impl SharedFaults {
         key(graph, fact).is_some()
     }
 
+    /// How many saw each trouble: for who asks about all of them.
+    #[must_use]
+    pub fn counts(&self) -> FaultCounts {
+        let kinds = self.by_kind.iter();
+        FaultCounts {
+            by_kind: kinds
+                .map(|(kind, witnesses)| (kind.clone(), counted(witnesses)))
+                .collect(),
+        }
+    }
+
     /// Who saw the trouble that a fact tells of, the fact's own witness among them;
     /// `None` for what is no dependency's trouble.
     #[must_use]
@@ -247,7 +373,7 @@ impl SharedFaults {
 }
 
 /// What a fact's trouble is, and of which target where that matters.
-fn key(graph: &EntityGraph, fact: &Fact) -> Option<(&'static str, String)> {
+fn key(graph: &EntityGraph, fact: &Fact) -> Option<Kind> {
     if fact.time.lo == Nanos::MIN || fact.time.hi == Nanos::MAX {
         return None;
     }
@@ -259,7 +385,7 @@ fn key(graph: &EntityGraph, fact: &Fact) -> Option<(&'static str, String)> {
     kind_of(signal, graph.evidence.symbols.some(fact.target))
 }
 
-fn kind_of(signal: &str, target: Option<&str>) -> Option<(&'static str, String)> {
+fn kind_of(signal: &str, target: Option<&str>) -> Option<Kind> {
     let (_, what, needs_target) = TROUBLES
         .iter()
         .find(|(stem, _, _)| signal.starts_with(stem))?;
@@ -267,4 +393,53 @@ fn kind_of(signal: &str, target: Option<&str>) -> Option<(&'static str, String)>
         return Some((what, target?.to_owned()));
     }
     Some((what, String::new()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn witness(second: i64, pod: Option<u32>, run: usize, node: &str) -> Witness {
+        Witness {
+            at: second * SECOND,
+            who: pod.map(|pod| (WitnessPod::Pod(pod), Some(WitnessRun::Run(run)))),
+            node: Some(node.to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_moving_window_counts_what_stands_in_it() {
+        let mut witnesses = vec![
+            witness(0, Some(1), 1, "a"),
+            witness(10, Some(1), 1, "a"),
+            witness(10, Some(2), 1, "b"),
+            witness(200, Some(3), 2, "b"),
+            witness(301, None, 0, "c"),
+            witness(900, Some(1), 1, "a"),
+        ];
+        witnesses.sort_unstable();
+        let counts: Vec<(i64, usize, bool)> = counted(&witnesses)
+            .into_iter()
+            .map(|(at, count)| (at / SECOND, count.witnesses, count.is_shared))
+            .collect();
+        // Pods 1 to 3 of two runs on two nodes; then the machine c as well, then pod 1 alone.
+        let expected = [
+            (0, 3, true),
+            (10, 4, true),
+            (200, 4, true),
+            (301, 4, true),
+            (900, 1, false),
+        ];
+        assert_eq!(counts, expected);
+    }
+
+    #[test]
+    fn a_hundred_thousand_records_of_one_trouble_are_counted() {
+        let all: Vec<Witness> = (0..120_000_u32)
+            .map(|n| witness(i64::from(n / 40), Some(n % 10_000), 1, "a"))
+            .collect();
+        let counts = counted(&all);
+        assert_eq!(counts.len(), 3_000);
+        assert!(counts.iter().all(|(_, count)| count.witnesses == 10_000));
+    }
 }

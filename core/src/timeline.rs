@@ -1,10 +1,13 @@
 //! The timeline of some runs: every fact about their pods and workloads, and
 //! what their machines told while they were there.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use whathappened_model::event::{Event, EventId};
-use whathappened_model::time::{Nanos, SECOND};
+use hashbrown::HashTable;
+use whathappened_model::event::{Event, EventId, SourceKind};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::evidence::{Row, SpillError};
 use crate::graph::{EntityGraph, NO, Task, TaskKind};
@@ -17,13 +20,22 @@ const ECHO: Nanos = 60 * SECOND;
 /// What was noted so long before and after may have to do with a run.
 const NOTED: Nanos = 600 * SECOND;
 
-/// One fact of the timeline, or several that say the same.
+/// One fact of the timeline, or several that say the same. Of the record itself it has no more than
+/// is told: there may be a million of them.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The first of them, whole.
-    pub event: Event,
+    /// When the first of them was.
+    pub time: Stamp,
+    /// Who did it.
+    pub actor: Option<String>,
+    /// What it means.
+    pub signals: Vec<String>,
+    /// Whether it says that a machine was ready, where it speaks of that.
+    ready: Option<bool>,
+    /// Whether it is an Event, whose text may name what its maker made up.
+    is_event: bool,
     /// Connectors that witnessed it.
-    pub seen_by: Vec<String>,
+    pub seen_by: Vec<&'static str>,
     /// `pod`, `container`, `node`, `workload`, `log` or `other`.
     pub lane: &'static str,
     /// What it is about, by name.
@@ -36,8 +48,15 @@ pub struct Entry {
     pub count: u64,
     /// When the last of them was.
     pub end: Option<Nanos>,
-    /// All of them.
+    /// All of them, the first one first.
     pub ids: Vec<EventId>,
+}
+
+impl Entry {
+    /// Whether something cites it.
+    fn is_one_of(&self, wanted: &BTreeSet<EventId>) -> bool {
+        self.ids.first().is_some_and(|id| wanted.contains(id))
+    }
 }
 
 /// When a pod was on a machine.
@@ -159,38 +178,29 @@ pub fn timeline(
             .evidence
             .event(u32::try_from(number).map_err(|_| SpillError::TooMany)?)?;
         if wanted.contains(&event.id) || !is_noise(&event) {
-            let seen_by = row.seen_by().map(|kind| kind.as_str().to_owned()).collect();
+            let seen_by = row.seen_by().map(SourceKind::as_str).collect();
             entries.push(entry(event, seen_by));
         }
     }
     entries.sort_by(|a, b| {
-        (a.event.time, &a.entity, &a.text, a.event.id).cmp(&(
-            b.event.time,
-            &b.entity,
-            &b.text,
-            b.event.id,
-        ))
+        (a.time, &a.entity, &a.text, &a.ids).cmp(&(b.time, &b.entity, &b.text, &b.ids))
     });
-    Ok(collapsed(without_calm(entries, wanted), wanted))
+    without_calm(&mut entries, wanted);
+    collapse(&mut entries, wanted);
+    Ok(entries)
 }
 
 /// That a machine is ready is told every few seconds; only that it is again is news.
-fn without_calm(entries: Vec<Entry>, wanted: &BTreeSet<EventId>) -> Vec<Entry> {
+fn without_calm(entries: &mut Vec<Entry>, wanted: &BTreeSet<EventId>) {
     let mut troubled: BTreeSet<String> = BTreeSet::new();
-    let mut kept = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let event = &entry.event;
-        let of_node = event.fact == "k8s.node.condition";
-        if of_node && event.attribute("condition") == Some("Ready") {
-            if event.attribute("status") != Some("True") {
-                troubled.insert(entry.entity.clone());
-            } else if !troubled.remove(&entry.entity) && !wanted.contains(&event.id) {
-                continue;
-            }
+    entries.retain(|entry| match entry.ready {
+        Some(false) => {
+            troubled.insert(entry.entity.clone());
+            true
         }
-        kept.push(entry);
-    }
-    kept
+        Some(true) => troubled.remove(&entry.entity) || entry.is_one_of(wanted),
+        None => true,
+    });
 }
 
 /// What other facts say better: phases and readiness follow from container
@@ -215,7 +225,7 @@ fn is_noise(event: &Event) -> bool {
     }
 }
 
-fn entry(event: Event, seen_by: Vec<String>) -> Entry {
+fn entry(event: Event, seen_by: Vec<&'static str>) -> Entry {
     let names = &event.entities;
     let (lane, entity) = if event.fact == "log.line" {
         ("log", names.pod.clone().or_else(|| names.node.clone()))
@@ -236,7 +246,12 @@ fn entry(event: Event, seen_by: Vec<String>) -> Entry {
     let text = crate::describe::describe(&event);
     let weight = weight(&event);
     let end = event.end.map(|end| end.lo);
+    let is_of_ready =
+        event.fact == "k8s.node.condition" && event.attribute("condition") == Some("Ready");
     Entry {
+        time: event.time,
+        ready: is_of_ready.then(|| event.attribute("status") == Some("True")),
+        is_event: event.fact == "k8s.event",
         lane,
         entity: entity.unwrap_or_default(),
         text,
@@ -245,7 +260,8 @@ fn entry(event: Event, seen_by: Vec<String>) -> Entry {
         end,
         ids: vec![event.id],
         seen_by,
-        event,
+        actor: event.actor,
+        signals: event.signals,
     }
 }
 
@@ -288,57 +304,79 @@ fn weight(event: &Event) -> &'static str {
 }
 
 /// Neighbours that say the same of the same entity become one line; what a chain cites
-/// only joins what it cites as well.
-fn collapsed(entries: Vec<Entry>, wanted: &BTreeSet<EventId>) -> Vec<Entry> {
-    let mut lines: Vec<Entry> = Vec::new();
-    let mut last_of: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for entry in entries {
-        let key = (entry.entity.clone(), sense(&entry));
-        let known = last_of.get(&key).copied();
-        let is_cited = wanted.contains(&entry.event.id);
-        match known.and_then(|index| lines.get_mut(index)) {
-            Some(line) if !is_cited || wanted.contains(&line.event.id) => {
-                line.count += entry.count;
-                line.end = line.end.max(entry.end).max(Some(entry.event.time.lo));
-                line.ids.extend(entry.ids);
-                line.seen_by.extend(entry.seen_by);
-                line.seen_by.sort();
-                line.seen_by.dedup();
-            }
-            _ => {
-                last_of.insert(key, lines.len());
-                lines.push(entry);
+/// only joins what it cites as well. The lines take the places of the first entries.
+fn collapse(entries: &mut Vec<Entry>, wanted: &BTreeSet<EventId>) {
+    let mut lines = 0;
+    // Places of the last line of each kind: names and texts are in the lines.
+    let mut last_of: HashTable<usize> = HashTable::new();
+    for at in 0..entries.len() {
+        let (before, rest) = entries.split_at_mut(at);
+        let Some(entry) = rest.first_mut() else { break };
+        let hash = hash_of(entry);
+        let says_so = |line: &usize| before.get(*line).is_some_and(|line| is_alike(line, entry));
+        let known = last_of.find(hash, says_so).copied();
+        let is_cited = entry.is_one_of(wanted);
+        if let Some(line) = known.and_then(|line| before.get_mut(line))
+            && (!is_cited || line.is_one_of(wanted))
+        {
+            line.count += entry.count;
+            line.end = line.end.max(entry.end).max(Some(entry.time.lo));
+            line.ids.append(&mut entry.ids);
+            line.seen_by.append(&mut entry.seen_by);
+            line.seen_by.sort_unstable();
+            line.seen_by.dedup();
+            continue;
+        }
+        entries.swap(lines, at);
+        match last_of.find_mut(hash, |line| Some(*line) == known) {
+            Some(last) => *last = lines,
+            None => {
+                let hash_of = |line: &usize| entries.get(*line).map_or(0, hash_of);
+                last_of.insert_unique(hash, lines, hash_of);
             }
         }
+        lines += 1;
     }
-    lines
+    entries.truncate(lines);
+}
+
+/// Whether two entries say the same of the same thing.
+fn is_alike(one: &Entry, other: &Entry) -> bool {
+    one.entity == other.entity && sense(one) == sense(other)
+}
+
+fn hash_of(entry: &Entry) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&entry.entity, sense(entry)).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// What a line says without the names that its maker made up: each attempt to create a
 /// pod names another one.
-fn sense(entry: &Entry) -> String {
-    if entry.event.fact != "k8s.event" || !entry.text.contains('"') {
-        return entry.text.clone();
+fn sense(entry: &Entry) -> Cow<'_, str> {
+    if !entry.is_event || !entry.text.contains('"') {
+        return Cow::Borrowed(&entry.text);
     }
     let parts = entry.text.split('"').enumerate();
     let said: Vec<&str> = parts
         .map(|(at, part)| if at % 2 == 1 { "…" } else { part })
         .collect();
-    said.join("\"")
+    Cow::Owned(said.join("\""))
 }
 
 #[cfg(test)]
 mod tests {
-    use whathappened_model::event::SourceKind;
-    use whathappened_model::time::Stamp;
-
     use super::*;
 
     fn reported(second: i64, fact: &str, text: &str) -> Entry {
         let id = EventId::of(&[&second.to_string(), text]);
         let time = Stamp::second(second * SECOND);
         Entry {
-            event: Event::new(id, fact, time, SourceKind::Kubernetes),
+            time,
+            actor: None,
+            signals: Vec::new(),
+            ready: None,
+            is_event: fact == "k8s.event",
             seen_by: Vec::new(),
             lane: "workload",
             entity: "llm".to_owned(),
@@ -357,26 +395,48 @@ mod tests {
             reported(second, "k8s.event", &text)
         };
         let entries = vec![failed(1, "x7k2p"), failed(2, "9dk3v"), failed(3, "zz1p0")];
-        let cited: BTreeSet<EventId> = entries.iter().map(|one| one.event.id).collect();
+        let lines = |wanted: &BTreeSet<EventId>| {
+            let mut lines = entries.clone();
+            collapse(&mut lines, wanted);
+            lines
+        };
+        let cited: BTreeSet<EventId> = entries.iter().map(|one| one.ids[0]).collect();
         for wanted in [BTreeSet::new(), cited] {
-            let lines = collapsed(entries.clone(), &wanted);
+            let lines = lines(&wanted);
             assert_eq!((lines.len(), lines[0].count), (1, 3));
+            assert_eq!(lines[0].ids.len(), 3);
         }
-        let only = BTreeSet::from([entries[2].event.id]);
-        assert_eq!(collapsed(entries, &only).len(), 2);
+        let only = BTreeSet::from([entries[2].ids[0]]);
+        assert_eq!(lines(&only).len(), 2);
+    }
+
+    #[test]
+    fn what_joins_a_line_leaves_the_order_of_the_others() {
+        let mut entries: Vec<Entry> = ["a", "b", "a", "c", "b", "d"]
+            .iter()
+            .zip(1..)
+            .map(|(text, second)| reported(second, "k8s.pod.status", text))
+            .collect();
+        let cited = BTreeSet::from([entries[4].ids[0]]);
+        collapse(&mut entries, &cited);
+        let lines: Vec<(&str, u64)> = entries
+            .iter()
+            .map(|line| (line.text.as_str(), line.count))
+            .collect();
+        assert_eq!(lines, [("a", 2), ("b", 1), ("c", 1), ("b", 1), ("d", 1)]);
     }
 
     #[test]
     fn a_machine_that_is_ready_is_no_news_unless_it_was_not() {
         let ready = |second, status: &str| {
             let mut entry = reported(second, "k8s.node.condition", status);
-            entry.event.set_attribute("condition", Some("Ready"));
-            entry.event.set_attribute("status", Some(status));
+            entry.ready = Some(status == "True");
             entry
         };
         let states = ["True", "True", "Unknown", "True", "True"];
         let entries = (1..).zip(states).map(|(at, status)| ready(at, status));
-        let kept = without_calm(entries.collect(), &BTreeSet::new());
+        let mut kept: Vec<Entry> = entries.collect();
+        without_calm(&mut kept, &BTreeSet::new());
         let reported: Vec<&str> = kept.iter().map(|one| one.text.as_str()).collect();
         assert_eq!(reported, ["Unknown", "True"]);
     }

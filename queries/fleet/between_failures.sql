@@ -16,9 +16,9 @@ WITH known AS (
 SELECT CASE WHEN pods <= 1 THEN '1' WHEN pods <= 8 THEN '2 to 8' WHEN pods <= 32 THEN '9 to 32'
             WHEN pods <= 128 THEN '33 to 128' WHEN pods <= 1024 THEN '129 to 1024' ELSE 'more than 1024' END AS pods_of_the_run,
        count(*) AS runs,
-       round(sum(hours), 1) AS run_hours,
+       round(sum(hours), 2) AS run_hours,
        coalesce(sum(failures), 0) AS incidents,
-       round(sum(hours) / nullif(sum(failures), 0), 1) AS hours_between_failures
+       round(sum(hours) / nullif(sum(failures), 0), 2) AS hours_between_failures
 FROM lived
 LEFT JOIN failed ON failed.run_id = lived.run_id
 GROUP BY 1

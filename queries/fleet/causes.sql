@@ -5,7 +5,7 @@
 SELECT cause,
        max(title) AS in_words,
        count(*) AS incidents,
-       round(sum(gpu_hours_lost), 1) AS gpu_hours_lost,
+       round(sum(gpu_hours_lost), 2) AS gpu_hours_lost,
        count(gpu_hours_lost) AS with_known_gpus
 FROM incidents
 WHERE time >= {from} AND time < {to}

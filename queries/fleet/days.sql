@@ -4,7 +4,7 @@
 -- chart: gpu_hours_lost, incidents
 SELECT to_char(time, '%Y-%m-%d') AS day,
        count(*) AS incidents,
-       round(sum(gpu_hours_lost), 1) AS gpu_hours_lost
+       round(sum(gpu_hours_lost), 2) AS gpu_hours_lost
 FROM incidents
 WHERE time >= {from} AND time < {to}
 GROUP BY 1

@@ -11,7 +11,7 @@ SELECT machine,
        count(*) AS incidents,
        array_to_string(array_sort(array_agg(DISTINCT cause)), ', ') AS causes,
        to_char(max(time), '%Y-%m-%d %H:%M:%SZ') AS last,
-       round(sum(gpu_hours_lost), 1) AS gpu_hours_lost
+       round(sum(gpu_hours_lost), 2) AS gpu_hours_lost
 FROM faulty
 GROUP BY machine
 HAVING count(*) >= 2

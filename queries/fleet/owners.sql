@@ -5,7 +5,7 @@
 SELECT namespace,
        owner,
        count(*) AS incidents,
-       round(sum(gpu_hours_lost), 1) AS gpu_hours_lost
+       round(sum(gpu_hours_lost), 2) AS gpu_hours_lost
 FROM incidents
 WHERE time >= {from} AND time < {to}
 GROUP BY namespace, owner

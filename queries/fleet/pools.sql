@@ -15,7 +15,7 @@ WITH nodes AS (
 SELECT nodes.pool AS node_pool,
        nodes.gpu AS gpu_or_machine_type,
        count(*) AS incidents,
-       round(sum(gpu_hours_lost), 1) AS gpu_hours_lost
+       round(sum(gpu_hours_lost), 2) AS gpu_hours_lost
 FROM incidents
 LEFT JOIN nodes ON nodes.name = incidents.machines[1]
 WHERE time >= {from} AND time < {to}

@@ -4,7 +4,7 @@
 SELECT count(*) AS incidents,
        count(DISTINCT run_id) AS runs,
        count(DISTINCT experiment) AS experiments,
-       round(sum(gpu_hours_lost), 1) AS gpu_hours_lost,
+       round(sum(gpu_hours_lost), 2) AS gpu_hours_lost,
        count(gpu_hours_lost) AS with_known_gpus,
        count(*) FILTER (WHERE level = 'unknown') AS without_a_cause
 FROM incidents

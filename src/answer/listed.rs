@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 use whathappened_core::resolve::rank_names;
-use whathappened_model::time::Stamp;
+use whathappened_model::time::{Nanos, Stamp};
 
 use super::{Incident, Level, Run};
 
@@ -118,6 +118,13 @@ impl ListedRun {
             self.time = incident.time.clone().or(self.time);
         }
         self
+    }
+
+    /// Whether it was heard of in a window.
+    #[must_use]
+    pub fn is_seen_in(&self, (from, to): (Nanos, Nanos)) -> bool {
+        let known = self.seen;
+        known.is_some_and(|(first, last)| last >= from && first <= to)
     }
 
     /// Whether it is one of those asked for.

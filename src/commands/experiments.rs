@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
+use std::time::Instant;
 
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use whathappened_core::resolve::rank_names;
@@ -43,7 +44,7 @@ pub struct Args {
 /// Owners or namespaces that are named where nothing matches.
 const NAMED: usize = 5;
 /// Runs of a store that are explained on the way.
-const MOST: usize = 50;
+pub(super) const MOST: usize = 50;
 
 /// Lists the runs.
 ///
@@ -243,7 +244,8 @@ async fn of_store(args: &Args, rules: &Arc<Rules>) -> Result<KnownRuns, Error> {
         .map(|text| moment_of_store(text, latest, args.output.tz))
         .transpose()?;
     let window = (since.unwrap_or(Nanos::MIN), Nanos::MAX);
-    let explained = explain(&store, &config, window, rules, args.input.quiet).await?;
+    let quiet = args.input.quiet;
+    let explained = explain(&store, &config, window, rules, (MOST, None), quiet).await?;
     let snapshot = store.snapshot()?;
     let all = fetch::listed(&snapshot, window)?;
     let newest = if all.is_empty() {
@@ -260,12 +262,14 @@ async fn of_store(args: &Args, rules: &Arc<Rules>) -> Result<KnownRuns, Error> {
     })
 }
 
-/// Explains what is not yet, as far as it is little; nothing where the store may only be read.
+/// Explains what is not yet, at most so many runs and no more after a moment; nothing where the store
+/// may only be read.
 pub(super) async fn explain(
     store: &Store,
     config: &Config,
     window: (Nanos, Nanos),
     rules: &Arc<Rules>,
+    (most, until): (usize, Option<Instant>),
     quiet: bool,
 ) -> Result<Option<fetch::Explained>, Error> {
     let Ok(mut store) = Store::open(store.root(), config.limits()) else {
@@ -275,9 +279,10 @@ pub(super) async fn explain(
     let mut tick = |done: usize, all: usize| {
         bar.set_length(all as u64);
         bar.set_position(done as u64);
+        until.is_none_or(|until| Instant::now() < until)
     };
     let now = clock::now();
-    let done = fetch::explain_rest(&mut store, window, MOST, rules, now, &mut tick).await?;
+    let done = fetch::explain_rest(&mut store, window, most, rules, now, &mut tick).await?;
     bar.finish_and_clear();
     Ok(Some(done))
 }

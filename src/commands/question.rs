@@ -291,8 +291,12 @@ fn keep(store: Option<Store>, args: &Args, case: &Case, answer: &Answer) {
     let stored = Store::open(store.root(), Limits::default())
         .map_err(Error::from)
         .and_then(|mut store| fetch::store_incidents(&mut store, case, answer, clock::now()));
-    if let Err(error) = stored {
-        tracing::warn!("the incidents could not be stored: {error}");
+    match stored {
+        Err(Error::Store(error)) if error.is_read_only() => {
+            tracing::debug!("the incidents were not stored: {error}");
+        }
+        Err(error) => tracing::warn!("the incidents could not be stored: {error}"),
+        Ok(()) => {}
     }
 }
 

@@ -1,6 +1,7 @@
 //! `whathappened report`
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use whathappened_model::time::{Nanos, rfc3339};
 use whathappened_store::Store;
@@ -21,7 +22,8 @@ use crate::{fetch, report};
 ///
 /// Incidents and GPU-hours, time between failures by size of run, machines that fail again and
 /// again, how sure the verdicts are and what was missing most often. Each figure comes with its
-/// definition and, in --format json, md and html, the SQL that computes it.
+/// definition and, in --format json, md and html, the SQL that computes it. A store is reported on as
+/// far as it is explained, and the report says how far that is.
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_arg("format", crate::cli::report_formats))]
 pub struct Args {
@@ -34,6 +36,10 @@ pub struct Args {
     /// Only incidents and runs of this owner: the full name or the part before the @.
     #[arg(long, value_name = "NAME")]
     pub owner: Option<String>,
+    /// Explain runs of the period that nobody explained yet, the newest first, for at most this long (30s,
+    /// 10m) before the report.
+    #[arg(long, value_name = "LENGTH")]
+    pub explain: Option<String>,
     /// Write the report to this file.
     #[arg(long = "output", short = 'o', value_name = "FILE")]
     pub file: Option<std::path::PathBuf>,
@@ -117,19 +123,43 @@ fn scope(args: &Args, (from, to): (Nanos, Nanos), ruleset: &str) -> FleetScope {
 }
 
 /// Of the runs of the period, those that are asked for, and how many of them are explained.
-fn counted(scope: FleetScope, runs: &[ListedRun]) -> FleetScope {
+fn counted<'a>(scope: FleetScope, runs: impl Iterator<Item = &'a ListedRun>) -> FleetScope {
     let names = &scope.namespaces;
     let is_asked = |run: &&ListedRun| {
         let own = run.namespace.as_deref();
         let here = names.is_empty() || names.iter().any(|name| own == Some(name));
         here && run.is(scope.owner.as_deref(), None, None)
     };
-    let asked: Vec<&ListedRun> = runs.iter().filter(is_asked).collect();
+    let asked: Vec<&ListedRun> = runs.filter(is_asked).collect();
     FleetScope {
         runs: asked.len(),
         explained: asked.iter().filter(|run| run.state.is_some()).count(),
         ..scope
     }
+}
+
+/// How long to explain what is not explained yet, where that is asked for.
+fn length_of_explaining(args: &Args) -> Result<Option<Duration>, Error> {
+    let Some(text) = &args.explain else {
+        return Ok(None);
+    };
+    let length = parse_duration(text).and_then(|length| u64::try_from(length).ok());
+    let length = length.ok_or_else(|| {
+        Error::misused(
+            format!("--explain {text:?} is not a length of time"),
+            "write how long to explain at most: 30s, 10m or 1h",
+        )
+    });
+    length.map(|length| Some(Duration::from_nanos(length)))
+}
+
+/// The command that explains all runs of a period.
+fn explained_by(from: Nanos, to: Nanos) -> String {
+    format!(
+        "whathappened explain --since {} --until {}",
+        rfc3339(from),
+        rfc3339(to)
+    )
 }
 
 async fn of_recording(args: &Args) -> Result<FleetReport, Error> {
@@ -140,7 +170,7 @@ async fn of_recording(args: &Args) -> Result<FleetReport, Error> {
     let some = !scope.namespaces.is_empty() || scope.owner.is_some();
     // All of a recording is explained when the figures are computed.
     let scope = if some {
-        counted(scope, &report::listing(&case).await?)
+        counted(scope, report::listing(&case).await?.iter())
     } else {
         FleetScope {
             runs: case.runs.len(),
@@ -159,13 +189,20 @@ async fn of_store(args: &Args) -> Result<FleetReport, Error> {
     let latest = store.latest()?.unwrap_or_else(clock::now);
     let (from, to) = period(args, latest, true)?;
     let quiet = args.input.quiet;
-    let done = experiments::explain(&store, &config, (from, to), &rules, quiet).await?;
-    if let Some(hint) = done.and_then(|done| done.hint()).filter(|_| !quiet) {
-        note!("{}.", arguments::with_own_options(&hint));
+    if let Some(length) = length_of_explaining(args)? {
+        let until = Instant::now().checked_add(length);
+        let window = (from, to);
+        let bounds = (usize::MAX, until);
+        experiments::explain(&store, &config, window, &rules, bounds, quiet).await?;
     }
     let root = store.root().to_owned();
     let snapshot = Store::open_to_read(&root)?;
-    let runs = fetch::listed(&snapshot.snapshot()?, (from, to))?;
-    let scope = counted(scope(args, (from, to), &rules.version), &runs);
-    fleet(&Session::of_store(StoredTables::new(root, rules))?, &scope).await
+    let runs = fetch::listed(&snapshot.snapshot()?, (Nanos::MIN, Nanos::MAX))?;
+    let of_period = runs.iter().filter(|run| run.is_seen_in((from, to)));
+    let scope = FleetScope {
+        explained_by: arguments::with_own_options(&explained_by(from, to)),
+        ..counted(scope(args, (from, to), &rules.version), of_period)
+    };
+    let tables = StoredTables::new(root, rules).with_runs(runs);
+    fleet(&Session::of_store(tables)?, &scope).await
 }

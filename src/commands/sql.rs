@@ -188,8 +188,10 @@ impl UnexplainedStore {
             return Ok(());
         }
         let always = (Nanos::MIN, Nanos::MAX);
-        let done = experiments::explain(&self.store, &self.config, always, &self.rules, quiet);
-        let hint = done.await?.and_then(|done| done.hint());
+        let (store, config, rules) = (&self.store, &self.config, &self.rules);
+        let bounds = (experiments::MOST, None);
+        let done = experiments::explain(store, config, always, rules, bounds, quiet).await?;
+        let hint = done.and_then(|done| done.hint());
         if let Some(hint) = hint.filter(|_| !quiet) {
             note!("{}.", arguments::with_own_options(&hint));
         }

@@ -112,7 +112,21 @@ pub(super) async fn refreshed(
     if sources.is_empty() && clusters.is_none() {
         return from_store(&path, unanswered.as_ref(), args, now);
     }
-    let mut store = Store::open(&path, config.limits())?;
+    let mut store = match Store::open(&path, config.limits()) {
+        Ok(store) => store,
+        // What is there is answered from; whoever may not write it cannot add to it.
+        Err(error) if error.is_read_only() => {
+            let store = Store::open_to_read(&path)?;
+            if !args.quiet {
+                note!(
+                    "The store {} cannot be written to: this answers from what it holds, and no live source was queried.",
+                    path.display()
+                );
+            }
+            return Ok((store, None));
+        }
+        Err(error) => return Err(error.into()),
+    };
     let asked = FetchTargets {
         clusters: clusters.unwrap_or_default(),
         sources,

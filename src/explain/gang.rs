@@ -280,17 +280,20 @@ impl Grouping<'_> {
                             .is_some_and(|root| self.same_root(root, primary, *other))
                 })
                 .collect();
+            // Of a gang of ten thousand, looking each up in a list takes longer than all the rest.
+            let mut of_this: HashSet<usize> = victims.iter().copied().collect();
             let collateral: Vec<usize> = if gang {
                 left.iter()
                     .copied()
                     .filter(|other| {
-                        !victims.contains(other) && self.followed(primary, start, *other)
+                        !of_this.contains(other) && self.followed(primary, start, *other)
                     })
                     .collect()
             } else {
                 Vec::new()
             };
-            left.retain(|other| !victims.contains(other) && !collateral.contains(other));
+            of_this.extend(&collateral);
+            left.retain(|other| !of_this.contains(other));
             // What went on after it had been made smaller, and then failed, did not fail of that.
             let trimmed = !left.is_empty() && self.was_trimmed(primary);
             // Nor did a Job whose time was up while it had tries left fail of the one that it was to try again.

@@ -362,7 +362,7 @@ pub fn links(
     let (mut witnesses, mut shared) = (Int64Builder::new(), BooleanBuilder::new());
     let mut at_last_step = BooleanBuilder::new();
     let mut steps = HashMap::new();
-    let troubles = SharedFaults::of(graph, runs);
+    let troubles = SharedFaults::of(graph, runs).counts();
     let shippers = shippers(graph);
     for link in links {
         let (Some(death), Some(one)) = (deaths.get(link.death), graph.facts.get(link.fact)) else {
@@ -392,9 +392,9 @@ pub fn links(
                     || !death.container.is_some()
                     || one.container == death.container),
         );
-        let seen = troubles.seen(graph, one);
-        witnesses.append_option(seen.as_ref().map(|seen| long(seen.witnesses())));
-        shared.append_value(seen.is_some_and(|seen| seen.is_shared()));
+        let seen = troubles.of(graph, one);
+        witnesses.append_option(seen.map(|seen| long(seen.witnesses)));
+        shared.append_value(seen.is_some_and(|seen| seen.is_shared));
         let own = graph.pods.get(death.pod as usize);
         let own = own.and_then(|pod| pod.progress.as_deref());
         let steps = own.or_else(|| {

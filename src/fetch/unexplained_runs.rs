@@ -49,7 +49,8 @@ impl Explained {
 }
 
 /// Explains the runs that lived in a window and were not explained since they were last
-/// heard of, the latest first and at most so many; keeps what is found.
+/// heard of, the latest first and at most so many; keeps what is found. `tick` hears how many of
+/// how many are done, and says whether to go on.
 ///
 /// # Errors
 /// When the store cannot be used, or a rule fails.
@@ -59,7 +60,7 @@ pub async fn explain_rest(
     most: usize,
     rules: &Arc<Rules>,
     now: Nanos,
-    tick: &mut dyn FnMut(usize, usize),
+    tick: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Result<Explained, Error> {
     let roots = store.snapshot()?.roots(window.0, window.1)?;
     let known = store.explained_runs()?;
@@ -85,7 +86,9 @@ pub async fn explain_rest(
     rest.truncate(most);
     let mut done: Vec<String> = Vec::new();
     for (number, root) in rest.iter().enumerate() {
-        tick(number, rest.len());
+        if !tick(number, rest.len()) {
+            break;
+        }
         read_ahead(store, number, &rest)?;
         // Runs of one name are explained together.
         if !done.contains(&run_id(root)) {

@@ -53,10 +53,25 @@ pub(super) fn value(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Number(number) => match (number.as_u64(), number.as_f64()) {
             (Some(whole), _) => wording::grouped(whole),
-            (None, Some(part)) => format!("{part:.1}"),
+            (None, Some(part)) => fraction(part),
             _ => number.to_string(),
         },
         other => other.to_string(),
+    }
+}
+
+/// A number with as many decimals as say something: half a minute is not 0.0 hours, and nobody reads
+/// the tenths of fifteen thousand.
+fn fraction(part: f64) -> String {
+    match part.abs() {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "checked to be in range"
+        )]
+        big if (1_000.0..1e15).contains(&big) && part > 0.0 => wording::grouped(big.round() as u64),
+        small if small > 0.0 && small < 10.0 => format!("{part:.2}"),
+        _ => format!("{part:.1}"),
     }
 }
 
@@ -124,4 +139,25 @@ fn table(report: &FleetReport, style: &Style, out: &mut dyn io::Write) -> Result
         ),
     );
     page.write(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::value;
+
+    #[test]
+    fn what_is_little_is_not_nothing() {
+        let shown = [
+            json!(0.0),
+            json!(0.01),
+            json!(0.3),
+            json!(33.3),
+            json!(15_144.9),
+            json!(-2.5),
+        ];
+        let shown: Vec<String> = shown.iter().map(value).collect();
+        assert_eq!(shown, ["0.0", "0.01", "0.30", "33.3", "15,145", "-2.50"]);
+    }
 }

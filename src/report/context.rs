@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use whathappened_core::death::Death;
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::{EntityGraph, Fact, NO, NameTenures, Phase};
+use whathappened_core::shared_fault::SharedFaults;
 use whathappened_core::symbols::Symbol;
 use whathappened_model::event::Event;
 use whathappened_model::time::Nanos;
@@ -46,6 +47,7 @@ pub(super) struct ReportContext<'a> {
     of_pod: HashMap<u32, Vec<usize>>,
     name_tenures: OnceCell<NameTenures>,
     complaints: OnceCell<HashMap<Symbol, Vec<Nanos>>>,
+    shared_faults: OnceCell<SharedFaults>,
 }
 
 impl<'a> ReportContext<'a> {
@@ -65,6 +67,7 @@ impl<'a> ReportContext<'a> {
             of_pod,
             name_tenures: OnceCell::new(),
             complaints: OnceCell::new(),
+            shared_faults: OnceCell::new(),
         }
     }
 
@@ -72,6 +75,12 @@ impl<'a> ReportContext<'a> {
     pub(super) fn name_tenures(&self) -> &NameTenures {
         self.name_tenures
             .get_or_init(|| NameTenures::of(self.graph()))
+    }
+
+    /// Who saw which troubles of what several share.
+    pub(super) fn shared_faults(&self) -> &SharedFaults {
+        self.shared_faults
+            .get_or_init(|| SharedFaults::of(self.graph(), &self.case.runs))
     }
 
     /// When the kernel or a GPU of a machine complained.

@@ -88,7 +88,7 @@ pub(super) async fn of_machine(
         .map(|fact| fact.id)
         .collect();
     let entries = timeline(&case.graph, &[], &wanted)?;
-    let start = entries.first().map(|entry| entry.event.time.lo);
+    let start = entries.first().map(|entry| entry.time.lo);
     let mut timeline = told_lines(entries, start, &answer.incidents);
     narrow::lines(&mut timeline, question, &mut Omitted::default());
     Ok(Answer {

@@ -1,7 +1,7 @@
 //! Who else was hit by what failed: counts alone, for whoever asks may not see the
 //! others.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use whathappened_core::graph::Fact;
 use whathappened_core::shared_fault::{
@@ -27,7 +27,7 @@ impl ReportContext<'_> {
         if troubles.is_empty() {
             return None;
         }
-        let all = SharedFaults::of(graph, &self.case.runs);
+        let all = self.shared_faults();
         let most = |seen: &FaultWitnesses| (seen.witnesses(), seen.nodes.len());
         let seen = troubles
             .into_iter()
@@ -43,10 +43,11 @@ impl ReportContext<'_> {
         };
         let own_namespaces: BTreeSet<String> =
             own.pods.iter().filter_map(|pod| namespace(*pod)).collect();
+        let members: HashSet<u32> = own.pods.iter().copied().collect();
         let (mut others, mut elsewhere) = (0, BTreeSet::new());
         for who in &seen.pods {
             match who {
-                WitnessPod::Pod(pod) if own.pods.contains(pod) => {}
+                WitnessPod::Pod(pod) if members.contains(pod) => {}
                 WitnessPod::Pod(pod) => {
                     others += 1;
                     elsewhere.extend(

@@ -71,26 +71,22 @@ fn cited<'a>(incidents: impl Iterator<Item = &'a Incident>) -> BTreeSet<String> 
 }
 
 fn placed_lines(
-    entries: Vec<Entry>,
+    mut entries: Vec<Entry>,
     start: Option<Nanos>,
     cited: &BTreeSet<String>,
 ) -> Vec<TimelineRow> {
-    let mut placed: Vec<(Nanos, Entry)> = entries
-        .into_iter()
-        .map(|entry| (place(&entry, start), entry))
-        .collect();
     // Stable: what is at one place keeps its order.
-    placed.sort_by_key(|(at, _)| *at);
-    placed
+    entries.sort_by_key(|entry| place(entry, start));
+    entries
         .into_iter()
-        .map(|(at, entry)| line(entry, at, start, cited))
+        .map(|entry| line(entry, start, cited))
         .collect()
 }
 
 /// Where a line stands: at its time, where that is open at the end that is
 /// known, and where nothing is known at the beginning.
 fn place(entry: &Entry, start: Option<Nanos>) -> Nanos {
-    let time = entry.event.time;
+    let time = entry.time;
     match (time.lo, time.hi) {
         (Nanos::MIN, Nanos::MAX) => entry
             .end
@@ -102,13 +98,14 @@ fn place(entry: &Entry, start: Option<Nanos>) -> Nanos {
     }
 }
 
-fn line(entry: Entry, at: Nanos, start: Option<Nanos>, cited: &BTreeSet<String>) -> TimelineRow {
+fn line(entry: Entry, start: Option<Nanos>, cited: &BTreeSet<String>) -> TimelineRow {
+    let at = place(&entry, start);
     let ids: Vec<String> = entry.ids.iter().map(ToString::to_string).collect();
     #[expect(clippy::cast_precision_loss, reason = "seconds to milliseconds")]
     let offset = start.map_or(0.0, |start| {
         (at.saturating_sub(start) / 1_000_000) as f64 / 1e3
     });
-    let time = entry.event.time;
+    let time = entry.time;
     let (until, when) = match (time.lo, time.hi) {
         (Nanos::MIN, Nanos::MAX) => (at, "at an unknown time: "),
         (Nanos::MIN, hi) => (hi, "at this time or before: "),
@@ -123,10 +120,10 @@ fn line(entry: Entry, at: Nanos, start: Option<Nanos>, cited: &BTreeSet<String>)
         lane: entry.lane.to_owned(),
         entity: entry.entity,
         text: format!("{when}{}", entry.text),
-        actor: entry.event.actor.clone(),
+        actor: entry.actor,
         weight: entry.weight.to_owned(),
-        signals: entry.event.signals.clone(),
-        seen_by: entry.seen_by,
+        signals: entry.signals,
+        seen_by: entry.seen_by.into_iter().map(str::to_owned).collect(),
         count: entry.count,
         in_chain: ids.iter().any(|id| cited.contains(id)),
         event_ids: ids,

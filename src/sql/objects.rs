@@ -55,14 +55,15 @@ fn held(objects: &Objects) -> impl Iterator<Item = ObjectRow> + '_ {
     })
 }
 
-/// Versions that a store has, of all objects or of some names, in the same order.
+/// Versions that a store has, of all objects or of some kinds and names, in the same order.
 pub(super) fn stored(
     stored: &StoredTables,
+    kinds: Option<&[String]>,
     names: Option<&[String]>,
 ) -> Result<Vec<ObjectRow>, Error> {
     let mut objects = Objects::default();
     stored.look(|snapshot| {
-        Ok(snapshot.objects_named(names, &mut |object| objects.add(object.version))?)
+        Ok(snapshot.objects_named(kinds, names, &mut |object| objects.add(object.version))?)
     })?;
     objects.settle();
     Ok(held(&objects).collect())

@@ -14,7 +14,7 @@ use super::stored::StoredTables;
 use crate::answer::ListedRun;
 use crate::case::Case;
 use crate::error::Error;
-use crate::{fetch, report};
+use crate::report;
 
 /// A run as statements see it.
 pub(super) struct RunRow {
@@ -85,8 +85,6 @@ fn rows(shared: &SharedCase) -> Box<dyn Iterator<Item = RunRow> + '_> {
 /// All runs that the store's catalogue knows, the latest last. How they stand is known
 /// of those that were explained.
 pub(super) fn stored(stored: &StoredTables) -> Result<Vec<RunRow>, Error> {
-    let always = (Nanos::MIN, Nanos::MAX);
-    let listed = stored.look(|snapshot| fetch::listed(snapshot, always))?;
     let reported = |one: ListedRun| {
         let start = one.seen.map(|(first, _)| first);
         let end = one.ended.as_deref().and_then(Stamp::parse);
@@ -106,7 +104,7 @@ pub(super) fn stored(stored: &StoredTables) -> Result<Vec<RunRow>, Error> {
             pods: usize::try_from(one.pods).unwrap_or(0),
         }
     };
-    Ok(listed.into_iter().rev().map(reported).collect())
+    Ok(stored.runs()?.into_iter().map(reported).collect())
 }
 
 /// First instant at which all of some pods were over, if all of them are.

@@ -1,9 +1,9 @@
 //! The database beside the segments: their list, the hot tier, the catalogue.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::error::StoreError;
 use crate::permissions;
@@ -275,6 +275,7 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags)
         .or_else(|_| Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY))
+        .and_then(|db| readable(db, path))
         .map_err(StoreError::database(path))?;
     db.busy_timeout(PATIENCE)
         .and_then(|()| db.pragma_update(None, "query_only", true))
@@ -282,6 +283,55 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
         .map_err(StoreError::database(path))?;
     check(&db, path)?;
     Ok(db)
+}
+
+/// The connection, or one that reads the file as it lies there: in a folder that cannot be written to
+/// there is no shared index, nobody can make one, and so nobody writes.
+fn readable(db: Connection, path: &Path) -> rusqlite::Result<Connection> {
+    let look = |db: &Connection| -> rusqlite::Result<i64> {
+        db.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
+    };
+    let Err(error) = look(&db) else {
+        return Ok(db);
+    };
+    let of_folder = matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
+    );
+    // What waits in a log of writes would be missing: that is no answer.
+    let log = beside(path, "-wal");
+    let is_whole = !log.metadata().is_ok_and(|log| log.len() > 0);
+    let Some(address) = immutable(path).filter(|_| of_folder && is_whole) else {
+        // What else is wrong with it is told by those who look closer.
+        return Ok(db);
+    };
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(address, flags)?;
+    look(&db)?;
+    Ok(db)
+}
+
+/// A file beside the database, as `SQLite` names it.
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
+}
+
+/// The address of a database that nobody changes.
+fn immutable(path: &Path) -> Option<String> {
+    let mut address = "file:".to_owned();
+    for byte in path.to_str()?.bytes() {
+        match byte {
+            b'/' | b'-' | b'_' | b'.' | b'~' => address.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => address.push(char::from(byte)),
+            _ => address.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    address.push_str("?immutable=1");
+    Some(address)
 }
 
 fn prepare(db: &Connection, path: &Path) -> Result<(), StoreError> {

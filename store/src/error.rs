@@ -125,6 +125,25 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether the store may be read, and not written to.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        use std::io::ErrorKind;
+
+        use rusqlite::ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
+        match self {
+            Self::Io { error, .. } => matches!(
+                error.kind(),
+                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+            ),
+            Self::Database { error, .. } => matches!(
+                error.sqlite_error_code(),
+                Some(CannotOpen | PermissionDenied | ReadOnly)
+            ),
+            _ => false,
+        }
+    }
+
     /// What to do about it, where something can be done.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {

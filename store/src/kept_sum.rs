@@ -34,12 +34,13 @@ pub(crate) fn columns_sum(
 /// The checksum of some values: where the disk changed a value's type, that is another
 /// sum, too.
 pub(crate) fn values_sum(values: &[ValueRef<'_>]) -> [u8; SUM] {
-    let mut hash = blake3::Hasher::new();
+    // Hashed in one piece: three dozen small ones of a row take several times as long.
+    let mut row = Vec::with_capacity(256);
     for value in values {
         let mut take = |kind: u8, bytes: &[u8]| {
-            hash.update(&[kind]);
-            hash.update(&(bytes.len() as u64).to_le_bytes());
-            hash.update(bytes);
+            row.push(kind);
+            row.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+            row.extend_from_slice(bytes);
         };
         match value {
             ValueRef::Null => take(0, &[]),
@@ -49,7 +50,8 @@ pub(crate) fn values_sum(values: &[ValueRef<'_>]) -> [u8; SUM] {
             ValueRef::Blob(bytes) => take(4, bytes),
         }
     }
-    short(&hash)
+    let mut hash = blake3::Hasher::new();
+    short(hash.update(&row))
 }
 
 fn short(hash: &blake3::Hasher) -> [u8; SUM] {

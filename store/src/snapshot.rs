@@ -402,25 +402,35 @@ impl<'a> Snapshot<'a> {
     /// When the store cannot be read.
     pub fn objects_named(
         &self,
+        kinds: Option<&[String]>,
         names: Option<&[String]>,
         take: &mut dyn FnMut(Object),
     ) -> Result<(), StoreError> {
-        let Some(names) = names else {
-            return self.all_of::<Object>(ALWAYS, &[], &mut |row| {
-                take(row);
-                ControlFlow::Continue(())
-            });
+        let keys = |names: &[String]| -> Vec<i64> {
+            let keys = names.iter().map(|name| segment::filter_key("name", name));
+            keys.collect()
         };
-        let keys: Vec<i64> = names
-            .iter()
-            .map(|name| segment::filter_key("name", name))
+        // Filters of whole segments know names, statistics of pages kinds as well.
+        let keys: Vec<Vec<i64>> = names.map(keys).into_iter().collect();
+        let words = [("kind", kinds), ("name", names)];
+        let words: Vec<(String, Vec<String>)> = words
+            .into_iter()
+            .filter_map(|(column, values)| Some((column.to_owned(), values?.to_vec())))
             .collect();
-        self.all_of::<Object>(ALWAYS, &[keys], &mut |row| {
-            if names.contains(&row.version.key.name) {
+        let is_one = |values: Option<&[String]>, own: &String| {
+            values.is_none_or(|values| values.contains(own))
+        };
+        let mut each = |row: Object| {
+            let key = &row.version.key;
+            if is_one(kinds, &key.kind)
+                && is_one(names, &key.name)
+                && let Some(row) = row.seen(&self.access_filter)
+            {
                 take(row);
             }
             ControlFlow::Continue(())
-        })
+        };
+        self.unguarded_some(ALWAYS, &keys, &words, &mut each)
     }
 
     /// Up to five names that are nearest to what was typed.
@@ -612,6 +622,17 @@ impl<'a> Snapshot<'a> {
         keys: &[Vec<i64>],
         take: &mut dyn FnMut(R) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
+        self.unguarded_some(window, keys, &[], take)
+    }
+
+    /// The same, without the pages of segments that cannot have one of the values of each of `words`.
+    fn unguarded_some<R: Record>(
+        &self,
+        window: (Nanos, Nanos),
+        keys: &[Vec<i64>],
+        words: &[(String, Vec<String>)],
+        take: &mut dyn FnMut(R) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
         let replaced: HashSet<(i64, u128)> = self.replaced(R::TABLE)?.into_iter().collect();
         if !keys.is_empty() {
             self.prefetch_filters(R::TABLE, window)?;
@@ -627,7 +648,8 @@ impl<'a> Snapshot<'a> {
             if !may_hold {
                 continue;
             }
-            let opened = self.store.open_segment(segment).and_then(Rows::<R>::open);
+            let opened = self.store.open_segment(segment);
+            let opened = opened.and_then(|file| Rows::<R>::open_some(file, words));
             let opened = self.or_noted(segment, opened.map(Some))?;
             for row in opened.into_iter().flatten() {
                 // What was read before is right; behind it nothing can be read.

@@ -132,6 +132,10 @@ fn sql_over_the_store_is_that_over_the_recording() {
         "SELECT id, time, pod, reason, signals FROM events WHERE reason = 'Killing' ORDER BY time, id",
         "SELECT pod, count(*) AS n FROM events WHERE node = 'gke-train-a100-pool-7c1d-0004' AND fact = 'k8s.event' GROUP BY pod ORDER BY pod",
         "SELECT kind, namespace, name, uid, valid_from, node, phase FROM objects WHERE kind = 'Pod' ORDER BY kind, namespace, name, uid, valid_from, phase",
+        // Pages without these kinds are not read.
+        "SELECT kind, namespace, name, uid, valid_from FROM objects WHERE kind IN ('Node', 'Job') ORDER BY kind, namespace, name, uid, valid_from",
+        "SELECT kind, name, labels, valid_to FROM objects WHERE kind = 'Node' AND valid_to IS NULL ORDER BY name",
+        "SELECT kind, name FROM objects WHERE kind = 'Pod' AND name LIKE 'gpt2-small-7f3-%' ORDER BY name, valid_from",
         "SELECT * FROM why('gpt2-small-7f3')",
         "SELECT time, text, event_ids FROM timeline('gpt2-small-7f3') ORDER BY time, text",
     ] {

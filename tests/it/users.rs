@@ -149,7 +149,7 @@ fn what_runs_survived_is_named() {
 fn a_report_is_of_a_period_and_of_whom_one_asks_for() {
     let (_folder, store) = imported(&["fixtures/lab-cluster/input"]);
     let report = |more: &[&str]| {
-        let args = [&["report", "--format", "json"], more].concat();
+        let args = [&["report", "--explain", "10m", "--format", "json"], more].concat();
         let (code, out, err) = kept(&store, &args);
         assert_eq!(code, Some(0), "{more:?}: {err}");
         serde_json::from_str::<serde_json::Value>(&out).unwrap()
@@ -183,6 +183,102 @@ fn a_report_is_of_a_period_and_of_whom_one_asks_for() {
     assert!(err.contains("is empty"), "{err}");
 }
 
+/// It answers at once from what is explained, and says how to get the rest.
+#[test]
+fn a_report_waits_for_no_explaining() {
+    let (_folder, store) = imported(&["fixtures/lab-cluster/input"]);
+    let report = || {
+        let (code, out, err) = kept(&store, &["report", "--format", "json"]);
+        assert_eq!(code, Some(0), "{err}");
+        serde_json::from_str::<serde_json::Value>(&out).unwrap()
+    };
+    let before = report();
+    let runs = before["runs"].as_u64().unwrap();
+    assert!(runs > 1 && before["explained"] == 0, "{before}");
+    let note = before["notes"][0].as_str().unwrap();
+    let said = format!("{runs} of {runs} runs of this window are not explained yet");
+    assert!(note.starts_with(&said), "{note}");
+    let command = note.split('`').nth(1).unwrap();
+    let words: Vec<&str> = command.split(' ').collect();
+    assert_eq!(words[..2], ["whathappened", "explain"], "{command}");
+    let (code, _, err) = whathappened(&words[1..]);
+    assert_eq!(code, Some(0), "{command}: {err}");
+    let after = report();
+    assert_eq!(after["explained"], after["runs"], "{after}");
+    assert!(after["notes"].as_array().unwrap().is_empty(), "{after}");
+    let (code, _, err) = kept(&store, &["report", "--explain", "soon"]);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("30s"), "{err}");
+}
+
+/// A store of others, or on a disk that may only be read, answers what it holds.
+#[cfg(unix)]
+#[test]
+fn a_store_that_may_only_be_read_answers() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    use std::os::unix::process::CommandExt as _;
+
+    let (folder, store) = imported(&["fixtures/lab-cluster/input"]);
+    let root = folder.path();
+    let is_root = std::fs::metadata(root).unwrap().uid() == 0;
+    let set = |path: &std::path::Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let mut folders = vec![std::path::PathBuf::from(&store)];
+    let mut all = Vec::new();
+    while let Some(path) = folders.pop() {
+        for one in std::fs::read_dir(&path).unwrap() {
+            let one = one.unwrap().path();
+            if one.is_dir() {
+                folders.push(one);
+            } else {
+                set(&one, 0o444);
+            }
+        }
+        set(&path, 0o555);
+        all.push(path);
+    }
+    set(root, 0o755);
+    let ask = |args: &[&str], asks: bool| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_whathappened"));
+        command.args(args).args(["--store", &store]).env_clear();
+        command.env("HOME", "/nonexistent").current_dir("/");
+        if asks {
+            command.env("PROMETHEUS_URL", "http://127.0.0.1:9");
+        }
+        if is_root {
+            // Whoever may do everything may write everywhere.
+            command.uid(65_534).gid(65_534);
+        }
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    };
+    for args in [
+        &[GPT2][..],
+        &[GPT2, "--no-fetch"],
+        &["sql", "SELECT count(*) AS n FROM events", "--no-fetch"],
+        &["experiments", "--no-fetch"],
+        &["report", "--no-fetch"],
+    ] {
+        let (code, out, err) = ask(args, false);
+        assert_eq!(code, Some(0), "{args:?}: {out}{err}");
+        assert!(!err.contains("rror"), "{args:?}: {err}");
+    }
+    // A source is not asked, since what it says could not be kept; that is said once.
+    let (code, out, err) = ask(&[GPT2], true);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("node.not_ready"), "{out}");
+    assert_eq!(err.matches("cannot be written to").count(), 1, "{err}");
+    for path in all {
+        set(&path, 0o755);
+    }
+}
+
 /// An alert four days after the recording ended.
 const LATER: &str = r#"{"kind":"Event","apiVersion":"v1","metadata":{"name":"late.18a0000000000000","namespace":"other","uid":"5b0e","creationTimestamp":"2026-11-25T20:01:00Z"},"involvedObject":{"kind":"Job","namespace":"other","name":"late","uid":"9c1"},"reason":"SuccessfulCreate","message":"Created pod: late-0","type":"Normal","firstTimestamp":"2026-11-25T20:01:00Z","lastTimestamp":"2026-11-25T20:01:00Z","count":1}"#;
 
@@ -204,7 +300,16 @@ fn a_recording_that_ended_is_no_run_that_goes_on() {
     assert_eq!(code, Some(0), "{err}");
     let seconds: f64 = out.lines().nth(1).unwrap().parse().unwrap();
     assert!(seconds < 3_600.0, "{out}");
-    let (code, out, err) = kept(&store, &["report", "--since", "7d", "--format", "json"]);
+    let args = [
+        "report",
+        "--since",
+        "7d",
+        "--explain",
+        "10m",
+        "--format",
+        "json",
+    ];
+    let (code, out, err) = kept(&store, &args);
     assert_eq!(code, Some(0), "{err}");
     let report: serde_json::Value = serde_json::from_str(&out).unwrap();
     let figures = report["figures"].as_array().unwrap();

@@ -43,7 +43,7 @@ fn table(groups: &[&Group<'_>], is_short: bool, told: Page<'_>) -> Markup {
     }
     html! {
         div.scroll tabindex="0" role="group" aria-label=(if is_short { "Missing data" } else { "Sources read" }) {
-            table.sources {
+            table.sources.stacks {
                 thead { tr { th scope="col" { "Source" } th scope="col" { "Read" } th.number scope="col" { "Records" }
                     th scope="col" { "From" } th scope="col" { "To" }
                     @if is_short { th scope="col" { "Would have shown" } } } }
@@ -66,16 +66,16 @@ fn line(group: &Group<'_>, is_short: bool, told: Page<'_>) -> Markup {
     html! {
         tr class=[is_short.then_some("short")] {
             th scope="row" { (cells::text(&wording::source(&row.source, &row.resource), told.room)) }
-            td {
+            td data-label="Read" {
                 (cells::text(&row.status.replace('_', " "), told.room))
                 @if group.len() > 1 { " in " (wording::count(group.len(), "place")) }
                 @if let Some(detail) = &row.detail { ": " (cells::text(detail, told.room)) }
             }
-            td.number { (wording::grouped(records)) }
-            td { (cells::maybe_time(from, told.clock, told.room)) }
-            td { (cells::maybe_time(to, told.clock, told.room)) }
+            td.number data-label="Records" { (wording::grouped(records)) }
+            td data-label="From" { (cells::maybe_time(from, told.clock, told.room)) }
+            td data-label="To" { (cells::maybe_time(to, told.clock, told.room)) }
             @if is_short {
-                td { @if let Some(shown) = row.would_have_shown.as_deref() { (cells::text(shown, told.room)) } }
+                td data-label="Would have shown" { @if let Some(shown) = row.would_have_shown.as_deref() { (cells::text(shown, told.room)) } }
             }
         }
     }

@@ -71,13 +71,20 @@ pub(super) fn body(told: Page<'_>, own: &[Part]) -> Markup {
         ("settle", settle_title(told), beside::settle(told)),
     ];
     parts.extend(own.iter().cloned());
+    let others: Part = ("others", others_title(told), beside::others(told));
+    // Of everything, the incidents are the answer; beside one of them they are not.
+    let (leads, follows) = match told.main {
+        Some(_) => (None, Some(others)),
+        None => (Some(others), None),
+    };
+    parts.extend(leads);
     parts.extend([
         ("missing", "Missing data", coverage::missing(told)),
         ("coverage", "Sources read", coverage::read(told)),
         ("runs", "Attempts and runs", beside::runs(told)),
-        ("others", others_title(told), beside::others(told)),
-        ("timeline", "Timeline", list::show(told)),
     ]);
+    parts.extend(follows);
+    parts.push(("timeline", "Timeline", list::show(told)));
     parts.retain(|(_, _, body)| !body.0.is_empty());
     let of_state = format!("lead verdict {}", verdict::state(told));
     html! {

@@ -1,6 +1,6 @@
 //! Pages of every shape of answer, and of names that attack them.
 
-use super::super::fixtures::{all, gpt2, hostile, large, row};
+use super::super::fixtures::{all, everything, gpt2, hostile, large, row};
 use super::super::{Format, Style, answer};
 use super::CAP;
 use crate::answer::Answer;
@@ -126,6 +126,30 @@ fn the_picture_is_complete_without_the_script() {
 }
 
 #[test]
+fn the_incidents_of_everything_come_before_what_is_missing() {
+    let place = |page: &str, id: &str| page.find(&format!("<section id=\"{id}\"")).unwrap();
+    let all = page(&everything());
+    assert!(place(&all, "others") < place(&all, "missing"));
+    // Beside one incident the others are less than what it lacks.
+    let mut one = gpt2();
+    one.incidents.push(one.incidents[0].clone());
+    one.incidents[1].role = crate::answer::IncidentRole::Also;
+    let one = page(&one);
+    assert!(place(&one, "missing") < place(&one, "others"));
+}
+
+#[test]
+fn the_legend_shows_what_could_not_be_seen_without_the_picture() {
+    let page = page(&gpt2());
+    let legend = page.split("<ul class=\"legend\">").nth(1).unwrap();
+    let legend = legend.split("</ul>").next().unwrap();
+    assert!(
+        legend.contains("hatch-line") && !legend.contains("url("),
+        "{legend}"
+    );
+}
+
+#[test]
 fn the_verdict_is_that_of_the_other_formats() {
     let incident = &gpt2().incidents[0];
     let page = page(&gpt2());
@@ -218,6 +242,8 @@ fn a_page_has_a_cap_and_says_what_it_leaves_out() {
     let page = page(&many);
     assert!(page.len() < CAP, "{}", page.len());
     assert!(page.contains("left out of this page"));
+    // Nor does the picture pass for whole.
+    assert!(page.contains("farthest from the chain are not drawn: "));
     assert!(page.contains("more pods"));
     assert!(page.matches("id=\"r").count() > 300);
 }

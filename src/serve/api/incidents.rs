@@ -133,7 +133,7 @@ pub(in crate::serve) async fn explain(
     drop(Store::open_to_read(&service.store)?);
     let mut store = Store::open(&service.store, service.config.limits())?;
     let (rules, now) = (&service.rules, (service.clock)());
-    fetch::explain_rest(&mut store, window, MOST, rules, now, &mut |_, _| {}).await
+    fetch::explain_rest(&mut store, window, MOST, rules, now, &mut |_, _| true).await
 }
 
 /// The header that says how many of the runs are explained.

@@ -48,18 +48,21 @@ async fn page(visit: &Visit) -> Result<String, Problem> {
         let snapshot = store.snapshot_for(&access)?;
         let latest: Nanos = store.latest()?.unwrap_or_else(|| (service.clock)());
         let (from, to) = window(latest, length);
-        let runs = fetch::listed(&snapshot, (from, to))?;
+        let runs = fetch::listed(&snapshot, (Nanos::MIN, Nanos::MAX))?;
         drop(snapshot);
+        let of_window = runs.iter().filter(|run| run.is_seen_in((from, to)));
+        let of_window: Vec<_> = of_window.collect();
         let scope = FleetScope {
             from,
             to,
-            runs: runs.len(),
-            explained: runs.iter().filter(|run| run.state.is_some()).count(),
+            runs: of_window.len(),
+            explained: of_window.iter().filter(|run| run.state.is_some()).count(),
             ruleset: service.rules.version.clone(),
             ..FleetScope::default()
         };
-        let stored =
-            StoredTables::new(service.store.clone(), Arc::clone(&service.rules)).seen_by(access);
+        let stored = StoredTables::new(service.store.clone(), Arc::clone(&service.rules))
+            .seen_by(access)
+            .with_runs(runs);
         let session = Session::of_store(stored)?;
         handle.block_on(fleet(&session, &scope))
     };

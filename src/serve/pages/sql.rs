@@ -19,20 +19,33 @@ pub(super) async fn get(visit: Visit) -> Response {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct SqlQuery {
-    q: String,
+    /// The statement; links that others wrote call it by its whole name.
+    #[serde(alias = "statement", alias = "sql")]
+    q: Option<String>,
 }
 
 async fn page(visit: &Visit) -> Result<String, Problem> {
     let SqlQuery { q: statement } = visit.params()?;
     let mut page = SqlPage {
-        statement,
+        statement: statement.clone().unwrap_or_default(),
         ..SqlPage::default()
     };
-    if !page.statement.trim().is_empty() {
+    if statement.is_some_and(|text| text.trim().is_empty()) {
+        page.failure = Some(SqlFailure {
+            detail: "There is no statement to run.".to_owned(),
+            hints: vec!["write one above, or choose one of those below".to_owned()],
+        });
+    } else if !page.statement.trim().is_empty() {
         match rows(visit, &page.statement).await {
             Ok(rows) => page.rows = Some(rows),
             Err(problem) => {
-                let (_, _, detail, hints, _) = problem.parts();
+                let (_, title, detail, hints, _) = problem.parts();
+                // A failure that says nothing of itself is told all the same.
+                let detail = if detail.trim().is_empty() {
+                    title
+                } else {
+                    detail
+                };
                 page.failure = Some(SqlFailure {
                     detail: detail.to_owned(),
                     hints: hints.to_vec(),

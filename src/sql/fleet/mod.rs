@@ -33,6 +33,8 @@ pub struct FleetScope {
     pub runs: usize,
     /// Those that are explained.
     pub explained: usize,
+    /// The command that explains the rest; `whathappened explain` where nothing is said.
+    pub explained_by: String,
     /// Version of the rules.
     pub ruleset: String,
 }
@@ -83,9 +85,13 @@ pub async fn fleet(session: &Session, scope: &FleetScope) -> Result<FleetReport,
     }
     let mut notes = Vec::new();
     if scope.explained < scope.runs {
+        let command = match scope.explained_by.as_str() {
+            "" => "whathappened explain",
+            command => command,
+        };
         notes.push(format!(
             "{} of {} runs of this window are not explained yet; the figures do not count what happened to them. \
-             `whathappened explain` explains them.",
+             `{command}` explains them.",
             scope.runs - scope.explained,
             scope.runs
         ));

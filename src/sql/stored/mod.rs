@@ -28,7 +28,7 @@ use super::planned::Planned;
 use super::rows::{RowSource, table};
 use super::{collateral, coverage, experiments, incidents, runs, tenures};
 use crate::access::Access;
-use crate::answer::Answer;
+use crate::answer::{Answer, ListedRun};
 use crate::case::{Case, Rules};
 use crate::error::Error;
 use crate::fetch;
@@ -43,6 +43,8 @@ pub struct StoredTables {
     root: PathBuf,
     rules: Arc<Rules>,
     access: Access,
+    /// Its runs, where somebody has listed them.
+    listed: Option<Vec<ListedRun>>,
     /// Segments that were compared with their checksums, and whether they are whole.
     compared: Mutex<BTreeMap<String, bool>>,
     /// Segments that were looked at, and whether their texts were redacted under fewer rules than now.
@@ -59,6 +61,7 @@ impl StoredTables {
             root,
             rules,
             access: Access::default(),
+            listed: None,
             compared: Mutex::default(),
             outdated: Mutex::default(),
             damage: Mutex::default(),
@@ -69,6 +72,26 @@ impl StoredTables {
     #[must_use]
     pub fn seen_by(self, access: Access) -> Self {
         Self { access, ..self }
+    }
+
+    /// The same with all of its runs, as whoever may see them lists them: statements of one moment need
+    /// not do so again, which takes seconds where there are a million pods.
+    #[must_use]
+    pub fn with_runs(self, runs: Vec<ListedRun>) -> Self {
+        Self {
+            listed: Some(runs),
+            ..self
+        }
+    }
+
+    /// All runs, oldest first.
+    pub(super) fn runs(&self) -> Result<Vec<ListedRun>, Error> {
+        let mut runs = match &self.listed {
+            Some(runs) => runs.clone(),
+            None => self.look(|snapshot| fetch::listed(snapshot, (Nanos::MIN, Nanos::MAX)))?,
+        };
+        runs.reverse();
+        Ok(runs)
     }
 
     /// Looks at the store as it is now, as far as the caller may see it. Each scan

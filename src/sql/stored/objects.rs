@@ -1,4 +1,4 @@
-//! The table `objects` of a store: read whole, or by the names that a filter asks for.
+//! The table `objects` of a store: read whole, or by the kinds and names that a filter asks for.
 
 use std::sync::Arc;
 
@@ -21,9 +21,10 @@ pub(super) struct Objects {
     schema: SchemaRef,
 }
 
-/// A store and the names of objects that a scan wants.
+/// A store and the kinds and names of objects that a scan wants.
 struct ObjectScan {
     stored: Arc<StoredTables>,
+    kinds: Option<Vec<String>>,
     names: Option<Vec<String>>,
 }
 
@@ -37,7 +38,11 @@ impl Objects {
 }
 
 fn load(named: &ObjectScan) -> Result<Vec<ObjectRow>, Error> {
-    stored(&named.stored, named.names.as_deref())
+    stored(
+        &named.stored,
+        named.kinds.as_deref(),
+        named.names.as_deref(),
+    )
 }
 
 impl Scan for Objects {
@@ -46,10 +51,16 @@ impl Scan for Objects {
     }
 
     fn plan(&self, wanted: &ScanRequest<'_>) -> Result<Arc<dyn ExecutionPlan>> {
-        let bounds = ScanBounds::of(wanted.filters, &["name"]);
+        let bounds = ScanBounds::of(wanted.filters, &["kind", "name"]);
+        let of = |column: &str| {
+            let mut words = bounds.words.iter();
+            let found = words.find(|(name, _)| name == column);
+            found.map(|(_, values)| values.clone())
+        };
         let named = Arc::new(ObjectScan {
             stored: Arc::clone(&self.stored),
-            names: bounds.words.into_iter().next().map(|(_, names)| names),
+            kinds: of("kind"),
+            names: of("name"),
         });
         scan(COLUMNS, &named, RowSource::Load(load), wanted)
     }

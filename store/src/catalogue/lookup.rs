@@ -1,7 +1,9 @@
 //! From a name to everything that may be meant by it. What is found here is
 //! loaded; which of it the name means is settled there, by the same tiers.
 
+use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rusqlite::{Connection, Row, params};
@@ -18,18 +20,19 @@ use crate::scope::MatchTier;
 /// Runs of one name that are loaded, the newest ones.
 const MOST_RUNS: usize = 200;
 
-/// An entity, and whether its row is what was written.
+/// An entity, and whether its row is what was written. Its columns are those of [`ENTITY`], by their
+/// places: there may be a million of them, and looking up a name takes as long as reading one.
 fn entity(row: &Row<'_>) -> rusqlite::Result<(Entity, bool)> {
     let is_whole = sums::is_whole(row)?;
     let one = Entity {
-        kind: row.get("kind")?,
-        namespace: row.get("namespace")?,
-        name: row.get("name")?,
-        uid: row.get("uid")?,
-        owner: row.get("owner")?,
-        node: row.get("node")?,
-        first: row.get("first")?,
-        last: row.get("last")?,
+        kind: row.get(0)?,
+        namespace: row.get(1)?,
+        name: row.get(2)?,
+        uid: row.get(3)?,
+        owner: row.get(4)?,
+        node: row.get(5)?,
+        first: row.get(6)?,
+        last: row.get(7)?,
     };
     Ok((one, is_whole))
 }
@@ -61,9 +64,7 @@ fn query(
     values: &[&dyn rusqlite::ToSql],
 ) -> rusqlite::Result<Vec<Entity>> {
     let sum = sums::column(look.db, "entities")?;
-    let sql = format!(
-        "SELECT {ENTITY}, {sum} FROM entities WHERE {condition} ORDER BY last DESC, kind, namespace, name, uid"
-    );
+    let sql = format!("SELECT {ENTITY}, {sum} FROM entities WHERE {condition}");
     let mut found = Vec::new();
     for row in look.db.prepare_cached(&sql)?.query_map(values, entity)? {
         let (one, is_whole) = row?;
@@ -79,6 +80,11 @@ fn query(
             found.push(one);
         }
     }
+    // The newest first; all that is in the way of one another is compared here, not in the database.
+    found.sort_unstable_by(|a, b| {
+        let newest = b.last.cmp(&a.last);
+        newest.then_with(|| (name_of(a), &a.uid).cmp(&(name_of(b), &b.uid)))
+    });
     Ok(found)
 }
 
@@ -466,6 +472,19 @@ pub(crate) fn machines(db: &Connection) -> rusqlite::Result<Vec<String>> {
         .collect()
 }
 
+/// The same as [`Entity::identity`], copied where it has to be.
+fn identity(one: &Entity) -> Cow<'_, str> {
+    match one.uid.as_str() {
+        "" => Cow::Owned(one.identity()),
+        uid => Cow::Borrowed(uid),
+    }
+}
+
+/// What kind of thing has which name in which namespace.
+fn name_of(one: &Entity) -> (&str, &str, &str) {
+    (&one.kind, &one.namespace, &one.name)
+}
+
 /// What is below a root.
 #[derive(Default)]
 struct Below<'a> {
@@ -482,27 +501,30 @@ struct Below<'a> {
 pub(crate) fn roots(look: CatalogueView<'_>, from: i64, to: i64) -> rusqlite::Result<Vec<Root>> {
     let entities = all(look)?;
     let labels = labels(look)?;
-    let known: HashMap<String, usize> = entities
+    let known: HashMap<Cow<'_, str>, usize> = entities
         .iter()
         .enumerate()
-        .map(|(number, one)| (one.identity(), number))
+        .map(|(number, one)| (identity(one), number))
         .collect();
-    // A pod that some records name without its uid is the one that others name with it.
-    let with_uid: HashSet<(&str, &str, &str)> = entities
-        .iter()
-        .filter(|one| !one.uid.is_empty())
-        .map(|one| (one.kind.as_str(), one.namespace.as_str(), one.name.as_str()))
-        .collect();
-    let is_twin = |one: &Entity| {
-        one.uid.is_empty()
-            && with_uid.contains(&(one.kind.as_str(), one.namespace.as_str(), one.name.as_str()))
+    // A pod that some records name without its uid is the one that others name with it. Those without
+    // are few, and of a million others no list is made.
+    let (without, with): (Vec<&Entity>, Vec<&Entity>) =
+        entities.iter().partition(|one| one.uid.is_empty());
+    let without: HashSet<(&str, &str, &str)> = without.into_iter().map(name_of).collect();
+    let with_uid: HashSet<(&str, &str, &str)> = match without.is_empty() {
+        true => HashSet::new(),
+        false => {
+            let with = with.into_iter().map(name_of);
+            with.filter(|name| without.contains(name)).collect()
+        }
     };
+    let is_twin = |one: &Entity| one.uid.is_empty() && with_uid.contains(&name_of(one));
     let mut named: HashMap<(&str, &str, &str), usize> = HashMap::new();
-    for (number, one) in entities.iter().enumerate() {
+    // Nothing is made by a pod.
+    let makers_of_any = entities.iter().enumerate();
+    for (number, one) in makers_of_any.filter(|(_, one)| one.kind != "Pod") {
         // Of several generations the newest comes first.
-        named
-            .entry((&one.kind, &one.namespace, &one.name))
-            .or_insert(number);
+        named.entry(name_of(one)).or_insert(number);
     }
     // A pod of which only Events tell has no owner here; its name says what made it.
     let maker = |one: &Entity| {
@@ -533,7 +555,9 @@ pub(crate) fn roots(look: CatalogueView<'_>, from: i64, to: i64) -> rusqlite::Re
         first.copied().filter(|_| is_bare)
     };
     // The machine under a node is a place of pods; a group is one by its instances.
-    let nodes: HashSet<&str> = entities.iter().map(|one| one.node.as_str()).collect();
+    let has_instances = entities.iter().any(|one| one.kind == "Instance");
+    let on = entities.iter().filter(|_| has_instances);
+    let nodes: HashSet<&str> = on.map(|one| one.node.as_str()).collect();
     let is_place = |one: &Entity| match one.kind.as_str() {
         "Instance" => nodes.contains(one.name.as_str()),
         "Experiment" | "InstanceGroup" => true,
@@ -555,7 +579,7 @@ pub(crate) fn roots(look: CatalogueView<'_>, from: i64, to: i64) -> rusqlite::Re
         let (pods, experiment) = (&mut sum.pods, &mut sum.experiment);
         let members = ["Pod", "Instance", "SlurmJob", LOG, TAGGED];
         *pods += u64::from(members.contains(&one.kind.as_str()));
-        if let Some(label) = labels.get(&one.identity()) {
+        if let Some(label) = labels.get(&*identity(one)) {
             let label = (label.0, label.1.as_str());
             *experiment = Some(experiment.map_or(label, |before| before.min(label)));
         }
@@ -589,7 +613,7 @@ pub(crate) fn roots(look: CatalogueView<'_>, from: i64, to: i64) -> rusqlite::Re
 /// The top of an owner chain; a `CronJob` makes runs but is none.
 fn top(
     entities: &[Entity],
-    known: &HashMap<String, usize>,
+    known: &HashMap<Cow<'_, str>, usize>,
     named: &HashMap<(&str, &str, &str), usize>,
     start: usize,
 ) -> usize {
@@ -600,7 +624,7 @@ fn top(
             .get(top)
             .and_then(|one| {
                 if !one.owner.is_empty() {
-                    return known.get(&one.owner).copied();
+                    return known.get(one.owner.as_str()).copied();
                 }
                 let name = deployment_of(&one.name).filter(|_| one.kind == "ReplicaSet")?;
                 named
@@ -637,10 +661,15 @@ fn labels(look: CatalogueView<'_>) -> rusqlite::Result<HashMap<String, (i64, Str
             look.note_wrong();
         }
         let label = (row.get(1)?, row.get(0)?);
-        found
-            .entry(row.get(2)?)
-            .and_modify(|before| *before = before.clone().min(label.clone()))
-            .or_insert(label);
+        match found.entry(row.get(2)?) {
+            Entry::Occupied(mut before) if label < *before.get() => {
+                before.insert(label);
+            }
+            Entry::Occupied(_) => {}
+            Entry::Vacant(first) => {
+                first.insert(label);
+            }
+        }
     }
     Ok(found)
 }

@@ -16,6 +16,7 @@ use parquet::file::reader::Length as _;
 use whathappened_model::redact;
 
 use super::VerifiedFile;
+use super::scan::select as select_words;
 use super::write::{MADE_BY, RULES};
 use crate::columns::{Reader, id};
 use crate::error::StoreError;
@@ -36,6 +37,39 @@ pub(crate) struct Rows<R> {
 }
 
 impl<R: Record> Rows<R> {
+    /// Rows of the pages that may have one of the values of each of `words`, a column and its values.
+    /// Which of them do have one is for the caller to see.
+    pub(crate) fn open_some(
+        file: VerifiedFile,
+        words: &[(String, Vec<String>)],
+    ) -> Result<Self, StoreError> {
+        if words.is_empty() {
+            return Self::open(file);
+        }
+        let path = &file.path().to_owned();
+        let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
+        let metadata =
+            ArrowReaderMetadata::load(&file, options).map_err(StoreError::segment(path))?;
+        let decoder = Decoder::of(&file, metadata.metadata());
+        let (groups, selection) = select_words(metadata.metadata(), words);
+        if file.shared().is_some() {
+            let all = ProjectionMask::all();
+            file.prefetch(read_of(metadata.metadata(), &groups, &selection, &all))?;
+        }
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
+            .with_row_groups(groups)
+            .with_row_selection(selection)
+            .with_batch_size(BATCH)
+            .build()
+            .map_err(StoreError::segment(path))?;
+        Ok(Self {
+            decoder,
+            path: path.to_owned(),
+            reader,
+            ready: Vec::new().into_iter(),
+        })
+    }
+
     pub(crate) fn open(file: VerifiedFile) -> Result<Self, StoreError> {
         let path = &file.path().to_owned();
         file.prefetch(std::iter::once(0..file.len()).collect())?;

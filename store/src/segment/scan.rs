@@ -90,7 +90,7 @@ pub(crate) fn columns<R: Record>(
 }
 
 /// Row groups and rows that may have one of the values of each column.
-fn select(
+pub(super) fn select(
     metadata: &ParquetMetaData,
     words: &[(String, Vec<String>)],
 ) -> (Vec<usize>, RowSelection) {

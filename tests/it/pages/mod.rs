@@ -88,6 +88,17 @@ fn every_page_opens_in_a_browser() {
         &["link to this statement"],
     );
     open("/sql?q=SELEC", &["SELEC"]);
+    // Nothing is passed over in silence: neither a link by the whole word nor an empty editor.
+    open("/sql?statement=SELECT%201%20AS%20n", &["1 row"]);
+    open(
+        "/sql?q=",
+        &["There is no statement to run", "To begin with"],
+    );
+    open("/sql?q=SELECT%20*%20FROM%20nowhere", &["nowhere"]);
+    open(
+        "/sql?q=SELECT%201%20AS%20n%20WHERE%20false",
+        &["no row answers it"],
+    );
     open("/search?q=gpt2-small-7f3", &["Evidence"]);
 }
 

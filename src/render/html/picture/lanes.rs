@@ -190,13 +190,17 @@ fn names(told: Page<'_>, groups: &mut BTreeMap<Group, HashMap<String, Known>>) {
         |group: Group, entity: &str, importance: usize, rank: Option<i32>, what: &'static str| {
             let names = groups.entry(group).or_default();
             let first = names.len();
-            let fresh = || Known {
-                importance,
-                rank,
-                first,
-                note: what,
+            // A million rows are about some thousand names.
+            let Some(known) = names.get_mut(entity) else {
+                let fresh = Known {
+                    importance,
+                    rank,
+                    first,
+                    note: what,
+                };
+                names.insert(entity.to_owned(), fresh);
+                return;
             };
-            let known = names.entry(entity.to_owned()).or_insert_with(fresh);
             if importance < known.importance {
                 known.importance = importance;
             }

@@ -91,14 +91,14 @@ pub(super) fn show(picture: &Picture, told: Page<'_>) -> Markup {
                 aria-label="Picture of the timeline. Arrow keys move, plus and minus zoom, 0 resets, a shows all; n and p go from record to record, Enter shows one." {
                 (draw::svg(picture, told))
             }
-            figcaption { (caption(picture)) (legend(!picture.saves.is_empty() && !told.answer.drawn.curves.is_empty())) }
+            figcaption { (caption(picture, told)) (legend(!picture.saves.is_empty() && !told.answer.drawn.curves.is_empty())) }
         }
         script #model type="application/json" { (PreEscaped(model::json(picture, told))) }
         div #picked data-sql=[sql] role="region" aria-label="The record that was chosen" {}
     }
 }
 
-fn caption(picture: &Picture) -> Markup {
+fn caption(picture: &Picture, told: Page<'_>) -> Markup {
     let before = picture
         .marks
         .iter()
@@ -108,6 +108,8 @@ fn caption(picture: &Picture) -> Markup {
         .iter()
         .filter(|mark| mark.span.from > picture.window.to);
     let (before, after) = (before.count(), after.count());
+    let rows = told.answer.timeline.len();
+    let left_out = rows.saturating_sub(told.room.rows);
     html! {
         p.dim {
             @match picture.root {
@@ -120,6 +122,11 @@ fn caption(picture: &Picture) -> Markup {
                 @if before > 0 && after > 0 { ", " }
                 @if after > 0 { (wording::count(after, "mark")) " later" }
                 "."
+            }
+            // Where nothing is drawn, something may have happened.
+            @if left_out > 0 {
+                " Of " (wording::count(rows, "row")) " of the timeline those farthest from the chain are not drawn: "
+                (wording::grouped(left_out as u64)) "."
             }
             span.needs-script hidden {
                 " Drag moves it, Shift and drag chooses a stretch, Ctrl and the wheel zoom; a click shows the record. With the keyboard: arrows, + and −, n and p for the next and previous record, Enter to show it, / to search."
@@ -212,7 +219,8 @@ fn legend(has_saves: bool) -> Markup {
             (item("maintenance", html! { rect.bar.maintenance x="1" y="3" width="28" height="10" {} }))
             @if has_saves { (item("checkpoint saved", html! { path.save d="M15 3L20 12H10z" {} })) }
             (item("failed or not ready", html! { rect.bar.failed x="1" y="3" width="28" height="10" {} }))
-            (item("could not be seen", html! { rect.bar.unseen x="1" y="3" width="28" height="10" fill="url(#hatch)" {} }))
+            // The picture's own pattern is gone where the script draws, so this one is made of lines.
+            (item("could not be seen", html! { rect.hatch-ground x="1" y="3" width="28" height="10" {} path.hatch-line d="M1 9L7 3M4 13L14 3M11 13L21 3M18 13L28 3M25 13L29 9" {} }))
         }
     }
 }

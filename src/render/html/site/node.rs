@@ -162,21 +162,21 @@ fn runs(runs: &[HostedRun], room: Room) -> Markup {
             section {
                 h2 #runs { "Runs on this machine" }
                 div.scroll tabindex="0" role="group" aria-label="Runs on this machine" {
-                    table.plain {
+                    table.plain.stacks {
                         thead { tr { th scope="col" { "From" } th scope="col" { "Run" } th scope="col" { "State" }
                             th scope="col" { "What ended it" } th.number scope="col" { "Pods here" } } }
                         tbody { @for run in runs.iter().rev().take(room.entries) {
                             @let (sign, _) = wording::state_sign(&run.state);
                             tr {
-                                td { (cells::maybe_time(run.from.as_deref(), clock, room)) }
-                                td { (Links::Site.experiment(&full_name(&run.kind, run.namespace.as_deref(), &run.name), &cells::text(&run.experiment, room)))
+                                td data-label="From" { (cells::maybe_time(run.from.as_deref(), clock, room)) }
+                                td data-label="Run" { (Links::Site.experiment(&full_name(&run.kind, run.namespace.as_deref(), &run.name), &cells::text(&run.experiment, room)))
                                     @if run.experiment != run.name { span.dim { " " (cells::text(&run.kind, room)) " " (cells::text(&run.name, room)) } } }
-                                td { span aria-hidden="true" { (sign) } " " (cells::text(&run.state, room)) }
-                                td { @if let Some(incident) = &run.incident {
+                                td data-label="State" { span aria-hidden="true" { (sign) } " " (cells::text(&run.state, room)) }
+                                td data-label="What ended it" { @if let Some(incident) = &run.incident {
                                     (level(incident.level)) " " code { (cells::text(&incident.cause, room)) }
                                     @if incident.of_this_machine { span.bad { " · this machine" } }
                                 } }
-                                td.number { (run.pods) @if !run.died.is_empty() { span.bad { " (" (run.died.len()) " died)" } } }
+                                td.number data-label="Pods here" { (run.pods) @if !run.died.is_empty() { span.bad { " (" (run.died.len()) " died)" } } }
                             }
                         } }
                     }

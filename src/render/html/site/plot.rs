@@ -191,12 +191,22 @@ pub(super) fn number(value: f64) -> String {
         big if big >= 1e4 => format!("{:.1}k", value / 1e3),
         big if big >= 100.0 => format!("{value:.0}"),
         big if big >= 1.0 || big == 0.0 => format!("{value:.1}"),
-        _ => format!("{value:.3}"),
+        // What is small is small, and not nothing.
+        small if small >= 1e-3 => return short(&format!("{value:.3}")),
+        _ => {
+            let text = format!("{value:.1e}");
+            return text.replace(".0e", "e");
+        }
     };
     text.replace(".0k", "k")
         .replace(".0M", "M")
         .trim_end_matches(".0")
         .to_owned()
+}
+
+/// Without the zeros that say nothing.
+fn short(text: &str) -> String {
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A moment as short as the stretch of time allows.
@@ -234,6 +244,18 @@ mod plot_tests {
             (number(0.0), number(12_345.0), number(3.25)),
             ("0".to_owned(), "12.3k".to_owned(), "3.2".to_owned())
         );
+    }
+
+    #[test]
+    fn small_values_are_not_nothing() {
+        let told = [0.5, 0.0421, 0.0004, -0.000_025, 1e-9].map(number);
+        assert_eq!(told, ["0.5", "0.042", "4e-4", "-2.5e-5", "1e-9"]);
+        let losses = Series {
+            name: "loss".to_owned(),
+            points: vec![(0.0, 4e-4), (1e6, 1e-4)],
+        };
+        let text = lines(&[losses]).into_string();
+        assert!(text.contains(">2e-4<") && !text.contains(">0.0<"), "{text}");
     }
 
     #[test]

@@ -138,8 +138,7 @@ fn answered(page: &SqlPage, rows: &SqlRows) -> Markup {
                 @if let Some(explained) = &rows.explained { " · " (escape(explained)) " are explained" @if !is_all(explained) { "; run it again for more" } }
                 " · " a href={ "/sql?q=" (in_address(&page.statement)) } { "link to this statement" }
             }
-            (plotted(rows))
-            (table(rows))
+            @if rows.rows > 0 { (plotted(rows)) (table(rows)) } @else { p { "The statement ran, and no row answers it." } }
         }
     }
 }
@@ -217,7 +216,11 @@ fn plotted(rows: &SqlRows) -> Markup {
                 points,
             }
         });
-        return plot::lines(&series.collect::<Vec<_>>());
+        let drawn = plot::lines(&series.collect::<Vec<_>>());
+        let needed: Vec<usize> = std::iter::once(time)
+            .chain(numbers.iter().copied().take(LINES))
+            .collect();
+        return with_undrawn(&drawn, undrawn(rows, &needed));
     }
     let name = kind(|kind| {
         matches!(
@@ -231,13 +234,34 @@ fn plotted(rows: &SqlRows) -> Markup {
             if bars.len() > BARS {
                 return html! {};
             }
-            plot::columns(
-                &bars,
-                &format!("{} by {}", fields[*value].name(), fields[name].name()),
-            )
+            let label = format!("{} by {}", fields[*value].name(), fields[name].name());
+            with_undrawn(&plot::columns(&bars, &label), undrawn(rows, &[*value]))
         }
         _ => html! {},
     }
+}
+
+/// A plot, and how many rows are not in it: what is NULL is not nothing.
+fn with_undrawn(drawn: &Markup, undrawn: usize) -> Markup {
+    let is_told = undrawn > 0 && !drawn.0.is_empty();
+    html! {
+        (drawn)
+        @if is_told {
+            p.dim { (wording::count(undrawn, "row")) " with NULL in place of a value " @if undrawn == 1 { "is" } @else { "are" } " not drawn." }
+        }
+    }
+}
+
+/// Rows in which one of some columns is NULL.
+fn undrawn(rows: &SqlRows, columns: &[usize]) -> usize {
+    let of_batch = |batch: &RecordBatch| {
+        let is_null = |row: &usize| {
+            let mut columns = columns.iter().filter_map(|at| batch.columns().get(*at));
+            columns.any(|column| column.is_null(*row))
+        };
+        (0..batch.num_rows()).filter(is_null).count()
+    };
+    rows.batches.iter().map(of_batch).sum()
 }
 
 fn is_time(kind: &DataType) -> bool {
@@ -286,7 +310,8 @@ fn bars(rows: &SqlRows, name: usize, value: usize) -> Vec<(String, f64)> {
             let text = columns
                 .get(name)
                 .and_then(|column| column.text(row).ok().flatten());
-            found.push((text.unwrap_or_default(), values.value(row)));
+            let name = text.unwrap_or_else(|| "NULL".to_owned());
+            found.push((name, values.value(row)));
         }
     }
     found
@@ -336,6 +361,13 @@ mod sql_tests {
             text.contains("<polyline") && text.contains("<em class=\"dim\">NULL</em>"),
             "{text}"
         );
+        assert!(text.contains("1 row with NULL in place of a value is not drawn."));
+        let text = page(Arc::new(StringArray::from(vec![
+            Some("a"),
+            Some("b"),
+            None,
+        ])));
+        assert!(text.contains("NULL: 3"), "a name that is NULL has a name");
         let text = page(Arc::new(StringArray::from(vec!["<i>x", "y", "z"])));
         assert!(
             text.contains("class=\"column\"") && !text.contains("<i>x") && !text.contains("<b>a"),
