@@ -32,7 +32,8 @@ pub(crate) type SubjectKey = (Class, String, String);
 pub(crate) struct Rows<R> {
     decoder: Decoder,
     path: PathBuf,
-    reader: ParquetRecordBatchReader,
+    /// None where no page can have what is wanted.
+    reader: Option<ParquetRecordBatchReader>,
     ready: std::vec::IntoIter<R>,
 }
 
@@ -56,12 +57,17 @@ impl<R: Record> Rows<R> {
             let all = ProjectionMask::all();
             file.prefetch(read_of(metadata.metadata(), &groups, &selection, &all))?;
         }
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
-            .with_row_groups(groups)
-            .with_row_selection(selection)
-            .with_batch_size(BATCH)
-            .build()
-            .map_err(StoreError::segment(path))?;
+        let reader = match groups.is_empty() {
+            true => None,
+            false => Some(
+                ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
+                    .with_row_groups(groups)
+                    .with_row_selection(selection)
+                    .with_batch_size(BATCH)
+                    .build()
+                    .map_err(StoreError::segment(path))?,
+            ),
+        };
         Ok(Self {
             decoder,
             path: path.to_owned(),
@@ -84,7 +90,7 @@ impl<R: Record> Rows<R> {
         Ok(Self {
             decoder,
             path: path.to_owned(),
-            reader,
+            reader: Some(reader),
             ready: Vec::new().into_iter(),
         })
     }
@@ -98,7 +104,7 @@ impl<R: Record> Iterator for Rows<R> {
             if let Some(row) = self.ready.next() {
                 return Some(Ok(row));
             }
-            let batch = match self.reader.next()? {
+            let batch = match self.reader.as_mut()?.next()? {
                 Ok(batch) => batch,
                 Err(error) => return Some(Err(StoreError::damaged(&self.path, error))),
             };
