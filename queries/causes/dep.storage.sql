@@ -124,5 +124,5 @@ SELECT DISTINCT o.death, o.fact AS cause, o.effect,
   CASE WHEN ok.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM outwaited o
 LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE via = 'node' AND signal = 'kernel.nfs_ok') ok
-  ON ok.death = o.death AND ok.time BETWEEN o.time AND o.time + 900000000000
+  ON ok.death = o.stood AND ok.time BETWEEN o.time AND o.time + 900000000000
 WHERE o.signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted')

@@ -96,7 +96,7 @@ UNION ALL
 SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
 FROM links k
 JOIN cut_off c ON c.death = k.death AND c.time - k.time BETWEEN -5000000000 AND 120000000000
-WHERE k.signal IN ('gpu.missing', 'gpu.hardware_error') AND k.via = 'node' AND k.mode = 'killed'
+WHERE k.signal IN ('gpu.missing', 'gpu.hardware_error') AND k.via = 'node' AND k.steps_after IS NOT TRUE AND k.mode = 'killed'
   AND k.death NOT IN (SELECT death FROM own_reason)
 UNION ALL
 -- A program that hangs since its GPU failed is ended by its time limit, by whoever notices, or by whoever wants the machine.

@@ -64,7 +64,7 @@ UNION ALL
 SELECT DISTINCT o.death, o.fact AS cause, o.effect, CASE WHEN o.person OR up.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM outwaited o
 LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE via = 'node' AND signal = 'nic.link_up') up
-  ON up.death = o.death AND up.time BETWEEN o.time AND o.time + 60000000000
+  ON up.death = o.stood AND up.time BETWEEN o.time AND o.time + 60000000000
 WHERE o.signal = 'nic.error'
 UNION ALL
 -- A rank that another one lost touch with just after its link had failed, and that was taken away with what was left.
@@ -73,5 +73,5 @@ FROM links k
 JOIN cut_off c ON c.death = k.death AND c.time - k.time BETWEEN -5000000000 AND 60000000000
 LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE via = 'node' AND signal = 'nic.link_up') up
   ON up.death = k.death AND up.time BETWEEN k.time AND c.time
-WHERE k.signal = 'nic.error' AND k.via = 'node' AND k.mode = 'killed' AND up.death IS NULL
+WHERE k.signal = 'nic.error' AND k.via = 'node' AND k.steps_after IS NOT TRUE AND k.mode = 'killed' AND up.death IS NULL
   AND k.death NOT IN (SELECT death FROM own_reason)

@@ -1,6 +1,6 @@
 -- Deaths of those that a time limit, somebody or the cluster ended long after their run's last step, with what befell a machine
 -- of the run as the steps stopped, and the end that it led to.
-SELECT m.death, h.fact, h.signal, m.fact AS effect, h.time,
+SELECT m.death, h.death AS stood, h.fact, h.signal, m.fact AS effect, h.time,
   m.signal NOT LIKE '%.deadline' AND m.signal NOT IN ('slurm.time_limit', 'unit.timed_out') AS person
 FROM links h
 JOIN links m ON m.run = h.run AND m.attempt = h.attempt AND m.fact <> h.fact AND m.time > h.time
@@ -15,4 +15,8 @@ JOIN links m ON m.run = h.run AND m.attempt = h.attempt AND m.fact <> h.fact AND
           AND (m.signal LIKE 'kueue.evicted%' OR m.signal LIKE 'k8s.workload.suspension_requested_by_%' OR m.signal = 'kueue.preempted'
             OR m.signal IN ('k8s.workload.deleted_by_user', 'k8s.workload.suspended'))
         OR m.via = 'node' AND m.signal LIKE 'autoscaler.scale_down%'))
-WHERE h.via = 'node' AND h.at_last_step
+-- Who had failed, or was interrupted, just before had a reason of its own, and who was done had nothing left to do.
+LEFT JOIN (SELECT DISTINCT run, attempt, time FROM links
+           WHERE via = 'pod' AND (signal IN ('log.traceback', 'log.interrupted', 'log.training_done') OR signal LIKE 'log.exception%')) own
+  ON own.run = h.run AND own.attempt = h.attempt AND own.time BETWEEN h.time - 120000000000 AND h.time
+WHERE h.via = 'node' AND h.at_last_step AND COALESCE(h.gpus, 1) > 0 AND own.run IS NULL

@@ -25,6 +25,7 @@ mod recurrence;
 mod replaced;
 mod requests;
 mod rule;
+mod standstill;
 pub mod tables;
 mod tenants;
 mod validate;

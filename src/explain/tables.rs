@@ -3,7 +3,7 @@
 //! `links` is one row a fact that touches a death, with what both are, so that
 //! most rules are a filter and the rest one self-join on `death`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
@@ -13,12 +13,14 @@ use datafusion::arrow::array::{
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use whathappened_core::death::Death;
-use whathappened_core::graph::{Cordons, EntityGraph, NO, NodeHealth, Progress, Task, TaskKind};
+use whathappened_core::graph::{Cordons, EntityGraph, NO, NodeHealth, Task, TaskKind};
 use whathappened_core::link::Link;
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::shared_fault::SharedFaults;
 use whathappened_core::symbols::Symbol;
 use whathappened_model::object::ObjectBody;
+
+use super::standstill::Standstills;
 
 /// A column: its name, its type, and what it means.
 type Column = (&'static str, DataType, &'static str);
@@ -151,7 +153,12 @@ pub const LINKS: &[Column] = &[
     (
         "at_last_step",
         DataType::Boolean,
-        "it came as the last step was told of, by the pod's own log or else by another one of its attempt, long before the death; NULL where steps went on, or none are known",
+        "it came as the last step of the pod, or of its gang, was told of, long before the death, and no log of theirs went on; NULL where steps went on, or none are known",
+    ),
+    (
+        "steps_after",
+        DataType::Boolean,
+        "steps of the pod, or of its gang, were told of well after it; NULL where none are known",
     ),
 ];
 
@@ -360,8 +367,8 @@ pub fn links(
     let (mut due_from_s, mut phase) = (Float64Builder::new(), StringBuilder::new());
     let (mut code, mut same) = (Int32Builder::new(), BooleanBuilder::new());
     let (mut witnesses, mut shared) = (Int64Builder::new(), BooleanBuilder::new());
-    let mut at_last_step = BooleanBuilder::new();
-    let mut steps = HashMap::new();
+    let (mut at_last_step, mut steps_after) = (BooleanBuilder::new(), BooleanBuilder::new());
+    let mut standstills = Standstills::of(graph, runs);
     let troubles = SharedFaults::of(graph, runs).counts();
     let shippers = shippers(graph);
     for link in links {
@@ -395,16 +402,11 @@ pub fn links(
         let seen = troubles.of(graph, one);
         witnesses.append_option(seen.map(|seen| long(seen.witnesses)));
         shared.append_value(seen.is_some_and(|seen| seen.is_shared));
-        let own = graph.pods.get(death.pod as usize);
-        let own = own.and_then(|pod| pod.progress.as_deref());
-        let steps = own.or_else(|| {
-            let of_attempt = steps.entry((death.run, death.attempt));
-            *of_attempt.or_insert_with(|| steps_of(graph, runs, death))
-        });
-        at_last_step.append_option(steps.and_then(|steps| steps.stopped_at(one.time, death.time)));
+        at_last_step.append_option(standstills.began_with(one, death));
+        steps_after.append_option(standstills.went_on_after(one, death));
     }
     let mut arrays = columns.finish();
-    arrays.extend::<[ArrayRef; 20]>([
+    arrays.extend::<[ArrayRef; 21]>([
         Arc::new(fact.finish()),
         Arc::new(record.finish()),
         Arc::new(signal.finish()),
@@ -425,18 +427,7 @@ pub fn links(
         Arc::new(witnesses.finish()),
         Arc::new(shared.finish()),
         Arc::new(at_last_step.finish()),
+        Arc::new(steps_after.finish()),
     ]);
     RecordBatch::try_new(schema(&[DEATHS, LINKS]), arrays)
-}
-
-/// What the log that tells of the last step of a death's attempt tells of steps.
-fn steps_of<'a>(graph: &'a EntityGraph, runs: &[Run], death: &Death) -> Option<&'a Progress> {
-    let attempts = runs.get(death.run).map(|run| run.attempts.as_slice());
-    let before = (death.attempt as usize).saturating_sub(1);
-    let attempt = attempts.and_then(|attempts| attempts.get(before))?;
-    let known = attempt
-        .pods
-        .iter()
-        .filter_map(|pod| graph.pods.get(*pod as usize)?.progress.as_deref());
-    known.max_by_key(|progress| (progress.last, progress.reported))
 }

@@ -6,6 +6,7 @@ use whathappened_core::death::Death;
 use whathappened_core::describe::describe;
 use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
+use whathappened_core::symbols::Symbol;
 use whathappened_model::event::Event;
 use whathappened_model::object::Container;
 use whathappened_model::time::{Nanos, SECOND};
@@ -109,6 +110,18 @@ impl ReportContext<'_> {
             }
             None => (template, "its node".to_owned()),
         };
+        // What befell the machine of another member befell that one.
+        let name = if on_it.iter().any(|words| template.contains(words)) {
+            let elsewhere = root.zip(pod).filter(|(root, pod)| {
+                root.node.is_some()
+                    && pod.node.is_some()
+                    && !pod.machines().any(|one| one == root.node)
+            });
+            let member = elsewhere.and_then(|(root, _)| self.member_on(finding, root.node));
+            member.map_or(name, |member| graph.name(member.name).to_owned())
+        } else {
+            name
+        };
         // Of several records of one act, one may name for whom it was done.
         let twin = || {
             let facts = self.facts_of(first?.pod);
@@ -165,6 +178,18 @@ impl ReportContext<'_> {
                 full_stop(&said)
             ),
         }
+    }
+
+    /// The member of a finding's attempt that was on a machine.
+    fn member_on(&self, finding: &Finding, machine: Symbol) -> Option<&Task> {
+        let graph = self.graph();
+        let before = (finding.attempt as usize).saturating_sub(1);
+        let attempt = self.case.runs.get(finding.run)?.attempts.get(before)?;
+        let mut members = attempt
+            .pods
+            .iter()
+            .filter_map(|pod| graph.pods.get(*pod as usize));
+        members.find(|member| member.machines().any(|one| one == machine))
     }
 
     /// The pods that an incident ended: one that ended again and again is one.

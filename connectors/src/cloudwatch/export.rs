@@ -41,7 +41,8 @@ fn is_event(fields: &Map<String, Value>, within: &str) -> bool {
 fn event(record: ForeignRecord<'_>, emitted: &mut ForeignOutput) -> Result<(), Rejection> {
     let event: Event = serde_json::from_value(Value::Object(record.fields.clone()))
         .map_err(|error| Rejection::Malformed(format!("not an event of CloudWatch: {error}")))?;
-    let line = decode::line(&event, "", record.origin.line);
+    let group = record.fields.get("logGroupName").and_then(Value::as_str);
+    let line = decode::line(&event, group.unwrap_or_default(), record.origin.line);
     emitted.line(SourceKind::CloudwatchLogs, line);
     Ok(())
 }

@@ -44,6 +44,11 @@ impl<'r> Entry<'r> {
         field::object(self.record.fields, &[key])
     }
 
+    /// Whether a container of a pod wrote it.
+    pub(super) fn is_of_container(&self) -> bool {
+        self.resource == "k8s_container"
+    }
+
     /// A label of the monitored resource.
     pub(super) fn of_resource(&self, label: &str) -> Option<&'r str> {
         self.text(&["resource", "labels", label])

@@ -100,7 +100,8 @@ pub(crate) fn decode(
         (_, Some(payload)) if service_health::is_notice(payload) => {
             service_health::decode(&entry, payload, &facts, emitted)
         }
-        (_, Some(payload)) if kubernetes::is_event(payload) => {
+        // What a container wrote is a program's word, whatever it looks like.
+        (_, Some(payload)) if kubernetes::is_event(payload) && !entry.is_of_container() => {
             kubernetes::event(&entry, payload, emitted)
         }
         _ => lines::decode(&entry, &facts, emitted),

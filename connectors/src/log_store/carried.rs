@@ -13,12 +13,45 @@ use crate::kubernetes;
 use crate::logs::unwrapped;
 use crate::observation::Observation;
 
-/// Words in the name of a stream that carries Events.
-const EVENTS: [&str; 4] = [
+/// Who collects Events, by the label that names a workload.
+const COLLECTORS: [&str; 5] = [
     "event-exporter",
-    "eventexporter",
     "eventrouter",
+    "kube-event-exporter",
+    "kubernetes-event-exporter",
     "kubernetes-events",
+];
+
+/// Namespaces in which those who train run nothing.
+const OF_OPERATORS: [&str; 5] = [
+    "kube-system",
+    "logging",
+    "monitoring",
+    "observability",
+    "openshift-logging",
+];
+
+/// Jobs of an agent that reads the file of an API server's audit log.
+const AUDIT_JOBS: [&str; 6] = [
+    "apiserver-audit",
+    "k8s-audit",
+    "kube-apiserver-audit",
+    "kube-audit",
+    "kubernetes-audit",
+    "kubernetes/audit",
+];
+
+/// Labels that an agent gives to the lines of a file of a machine. Whoever runs a pod chooses the values of others.
+const OF_A_FILE: [&str; 9] = [
+    "cluster",
+    "detected_level",
+    "filename",
+    "host",
+    "hostname",
+    "job",
+    "level",
+    "node",
+    "service_name",
 ];
 
 /// Decodes a line that carries a record of the API server; whether it does.
@@ -28,13 +61,8 @@ pub(super) fn take(line: &StoredLine, how: &EmitOptions<'_>, out: &mut Vec<Obser
         return false;
     }
     let record = match text.contains("\"auditID\"") {
-        // An API server writes its audit log into a file, and not as a pod does.
-        true if how.names.entities(&line.labels).pod.is_none()
-            && is_named(line, |name| name.contains("audit")) =>
-        {
-            text.into_owned()
-        }
-        false if is_named(line, |name| EVENTS.iter().any(|word| name.contains(word))) => {
+        true if is_of_audit_log(line) => text.into_owned(),
+        false if is_of_collector(line) => {
             let Some(event) = event(&text) else {
                 return false;
             };
@@ -61,11 +89,37 @@ pub(super) fn take(line: &StoredLine, how: &EmitOptions<'_>, out: &mut Vec<Obser
     true
 }
 
-/// Whether a label of a line's stream is named so.
-fn is_named(line: &StoredLine, named: impl Fn(&str) -> bool) -> bool {
-    line.labels
-        .values()
-        .any(|value| named(&value.to_lowercase()))
+/// Whether a line is of the stream that EKS writes, or of a file of a machine that an agent reads as an audit log.
+fn is_of_audit_log(line: &StoredLine) -> bool {
+    let label = |name: &str| line.labels.get(name).map(String::as_str);
+    if let Some(stream) = label("log_stream") {
+        let group = label("log_group").unwrap_or_default();
+        let of_eks =
+            group.is_empty() || group.starts_with("/aws/eks/") && group.ends_with("/cluster");
+        return of_eks && stream.starts_with("kube-apiserver-audit-");
+    }
+    let mut names = line.labels.keys().chain(line.metadata.keys());
+    let of_file = names.all(|name| OF_A_FILE.contains(&name.as_str()));
+    let of_pod = label("filename")
+        .is_some_and(|file| file.contains("/pods/") || file.contains("/containers/"));
+    let job = label("job").or(label("service_name"));
+    of_file && !of_pod && job.is_some_and(|job| AUDIT_JOBS.contains(&job))
+}
+
+/// Whether a line is of a collector of Events, where only operators run one.
+fn is_of_collector(line: &StoredLine) -> bool {
+    let all = line.all_labels();
+    let names = ["app", "app_kubernetes_io_name", "job", "service_name"];
+    let collects = names.iter().filter_map(|name| all.get(*name)).any(|value| {
+        let (_, name) = value.rsplit_once('/').unwrap_or(("", value));
+        COLLECTORS.contains(&name)
+    });
+    let mut namespaces = all
+        .iter()
+        .filter(|(name, _)| name.contains("namespace"))
+        .map(|(_, value)| value.as_str())
+        .peekable();
+    collects && namespaces.peek().is_some() && namespaces.all(|one| OF_OPERATORS.contains(&one))
 }
 
 /// The Event in a line that holds all of it: by itself, as eventrouter wraps it, or as a line of a watch.

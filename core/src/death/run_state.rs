@@ -185,26 +185,37 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
     }
 }
 
-/// How a pod that nobody owns stands, where its end was asked for while it ran: nothing makes it anew. What
-/// sends pods away for reasons of the cluster's says so in the pod, and what is lost or fails is no wish.
+/// How a pod that nobody owns stands, where its end was asked for while it ran: nothing makes it anew. What was sent
+/// away for reasons of the cluster's, or was lost, failed.
 fn taken_away(graph: &EntityGraph, run: &Run, ends: &[End]) -> Option<RunState> {
     let Root::Pod(_) = run.root else {
         return None;
     };
-    let last = run.attempts.last()?;
-    let mut gone = true;
-    for pod in &last.pods {
+    let pods = &run.attempts.last()?.pods;
+    let mut there = false;
+    for pod in pods {
         let (one, end) = (graph.pods.get(*pod as usize)?, ends.get(*pod as usize)?);
         let asked = one.deletion_requested.is_some() || one.gone.is_some();
         let killed = end.state == State::Died && end.mode == Mode::Killed;
         if one.kind != TaskKind::Pod || !killed || !asked || !one.kills.is_empty() {
             return None;
         }
-        gone &= one.gone.is_some();
+        there |= one.body.is_some() && one.gone.is_none() && one.exits.is_empty();
     }
-    Some(match gone {
-        true => RunState::Deleted,
-        false => RunState::Deleting,
+    let of_cluster = |signal: &str| {
+        let sent = ["k8s.pod.evicted", "k8s.pod.preempted", "k8s.pod.node_lost"];
+        let deleted = signal.strip_prefix("k8s.pod.deleted_by_");
+        let obeys = ["user", "kubelet", "gc", "namespace_controller"];
+        sent.iter().any(|stem| signal.starts_with(stem))
+            || deleted.is_some_and(|by| !obeys.contains(&by))
+    };
+    let mut facts = graph.facts.iter().filter(|fact| pods.contains(&fact.pod));
+    if facts.any(|fact| of_cluster(graph.name(fact.signal))) {
+        return None;
+    }
+    Some(match there {
+        true => RunState::Deleting,
+        false => RunState::Deleted,
     })
 }
 

@@ -21,12 +21,10 @@ pub(super) fn is_helpers(graph: &EntityGraph, pod: &Task, exit: &Exit) -> bool {
         return false;
     };
     let name = graph.name(exit.container);
-    let Some(own) = body.containers.iter().find(|one| one.name == name) else {
-        return false;
-    };
+    let own = body.containers.iter().find(|one| one.name == name);
     let mut others = body.containers.iter().filter(|one| one.name != name);
     // What works is what has the GPUs.
-    if wants_gpus(own) {
+    if own.is_some_and(wants_gpus) {
         return false;
     }
     let trains_on = trains_on(pod, exit);
