@@ -96,24 +96,35 @@ fn was_last_straw(
     rest: &Finding,
     limit: Nanos,
 ) -> bool {
-    let of = |finding: &Finding| -> Vec<&Death> {
-        let own = finding.deaths();
-        own.filter_map(|death| deaths.get(death)).collect()
+    let of = |own: &[usize]| -> Vec<&Death> {
+        own.iter().filter_map(|death| deaths.get(*death)).collect()
     };
-    let Some(deleted) = of(rest).iter().map(|death| death.time.lo).min() else {
+    let deleted = rest.deaths().filter_map(|death| deaths.get(death));
+    let Some(deleted) = deleted.map(|death| death.time.lo).min() else {
         return false;
     };
+    // Those that waited for the first one gave up by themselves; what was taken away with it is no reason.
+    let gave_up = |death: &&Death| {
+        death.mode == Mode::Exited
+            && !matches!(death.exit_code, Some(137 | 143))
+            && death.time.hi <= deleted
+    };
+    let followed = of(&finding.collateral);
+    let followed = followed.into_iter().filter(gave_up);
     finding.run == rest.run
         && finding.attempt < rest.attempt
-        && of(finding).iter().any(|death| {
-            let pod = graph.pods.get(death.pod as usize);
-            // What was lost with its node counts as failed once it is cleared away.
-            let counted = pod.into_iter().flat_map(|pod| [pod.untracked, pod.gone]);
-            let known = counted.flatten().chain([death.time]);
-            let soon = |time: Stamp| {
-                let lag = deleted.saturating_sub(time.hi);
-                (-CLOCKS..=limit).contains(&lag)
-            };
-            death.state == "died" && known.into_iter().any(soon)
-        })
+        && of(&finding.victims)
+            .into_iter()
+            .chain(followed)
+            .any(|death| {
+                let pod = graph.pods.get(death.pod as usize);
+                // What was lost with its node counts as failed once it is cleared away.
+                let counted = pod.into_iter().flat_map(|pod| [pod.untracked, pod.gone]);
+                let known = counted.flatten().chain([death.time]);
+                let soon = |time: Stamp| {
+                    let lag = deleted.saturating_sub(time.hi);
+                    (-CLOCKS..=limit).contains(&lag)
+                };
+                death.state == "died" && known.into_iter().any(soon)
+            })
 }

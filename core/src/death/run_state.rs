@@ -197,7 +197,7 @@ fn taken_away(graph: &EntityGraph, run: &Run, ends: &[End]) -> Option<RunState> 
         let (one, end) = (graph.pods.get(*pod as usize)?, ends.get(*pod as usize)?);
         let asked = one.deletion_requested.is_some() || one.gone.is_some();
         let killed = end.state == State::Died && end.mode == Mode::Killed;
-        if one.kind != TaskKind::Pod || !killed || !asked || !one.kills.is_empty() {
+        if one.kind != TaskKind::Pod || !killed || !asked {
             return None;
         }
         there |= one.body.is_some() && one.gone.is_none() && one.exits.is_empty();

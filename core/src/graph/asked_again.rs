@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::{EntityGraph, NO};
+use super::{EntityGraph, NO, Task};
 
 /// What such a request means.
 const ASKED_AGAIN: &str = "k8s.pod.asked_again";
@@ -45,6 +45,18 @@ pub(super) fn mark(graph: &mut EntityGraph) {
         };
         match firsts.get(&fact.pod) {
             Some(first) if asks && late(first) || left(first) => again.push(number),
+            // The pod's own time of deletion tells of a request that the log left out.
+            None if asks && was_asked_before(pod, fact.time) => {
+                again.push(number);
+                let time = pod.deletion_requested.unwrap_or(fact.time);
+                firsts.insert(
+                    fact.pod,
+                    Asked {
+                        time,
+                        evicts: false,
+                    },
+                );
+            }
             // Another pod may have borne the name before.
             None if asks && pod.known_begin().is_none_or(|begin| begin <= fact.time.hi) => {
                 let evicts = signal.starts_with("k8s.pod.evicted_by_");
@@ -63,6 +75,14 @@ pub(super) fn mark(graph: &mut EntityGraph) {
             fact.signal = signal;
         }
     }
+}
+
+/// Whether a pod was ending well before a request, and not for so long that who asked again may have ended it.
+fn was_asked_before(pod: &Task, request: Stamp) -> bool {
+    pod.deletion_requested.is_some_and(|asked| {
+        let after = request.lo.saturating_sub(asked.hi);
+        (SERVERS..LONGEST).contains(&after)
+    })
 }
 
 /// Whether a signal is a request for the end of a pod. A kubelet only confirms what others asked for.
