@@ -77,7 +77,7 @@ tainted AS (
 sent_away AS (
   SELECT DISTINCT e.death, e.fact FROM evicted e
   JOIN links o ON o.death = e.death
-    AND (o.via = 'pod' AND o.signal = 'k8s.pod.taint_eviction_told'
+    AND (o.via = 'pod' AND o.signal = 'k8s.pod.taint_eviction_told' AND o.node IS NOT NULL
       OR o.via = 'pod' AND o.signal = 'k8s.container.killing' AND o.time BETWEEN e.time - 5000000000 AND e.time_hi + 60000000000
       OR o.via = 'node' AND o.signal LIKE 'k8s.node.changed_by_%' AND o.signal NOT IN ('k8s.node.changed_by_node_controller', 'k8s.node.changed_by_kubelet')
         AND e.time - o.time BETWEEN -1000000000 AND 3600000000000)

@@ -77,7 +77,8 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'k8s.workload.deleted_by_controller' AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -5 AND 60
-  AND actor LIKE '%:cronjob-controller'
+  -- What is over it clears away, too: its history has a limit.
+  AND state = 'died' AND actor LIKE '%:cronjob-controller'
 UNION ALL
 -- An eviction asks for a pod's end as a deletion does; of a node that no record says was closed it is no drain, unless
 -- kubectl did it, which evicts for nothing else.
@@ -107,8 +108,8 @@ FROM links
 WHERE signal = 'k8s.workload.deleted_by_controller' AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -5 AND 600
   AND NOT regexp_like(COALESCE(actor, ''), '^system:serviceaccount:kube-system:|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws')
 UNION ALL
--- A workload of whose pods nothing is known: the record of its end names it.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+-- A workload of whose pods nothing is known: the record of its end names it. Whether it still ran, none says.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
 WHERE signal IN ('k8s.workload.deleted_by_user', 'k8s.namespace.deleted_by_user') AND via = 'workload'
   AND state = 'deleted' AND lag_s BETWEEN -5 AND 60

@@ -26,8 +26,8 @@ pub(super) struct Standstills<'a> {
     runs: &'a [Run],
     /// The last step of each attempt of a gang.
     steps: HashMap<(usize, u32), Option<&'a Progress>>,
-    /// Whether the logs of an attempt went on until about an end.
-    busy: HashMap<(usize, u32, Nanos), bool>,
+    /// When the first lines were written after the last words that follow the last step, by its row.
+    lines: HashMap<(usize, u32, u32), Vec<Nanos>>,
 }
 
 impl<'a> Standstills<'a> {
@@ -36,7 +36,7 @@ impl<'a> Standstills<'a> {
             graph,
             runs,
             steps: HashMap::new(),
-            busy: HashMap::new(),
+            lines: HashMap::new(),
         }
     }
 
@@ -69,15 +69,14 @@ impl<'a> Standstills<'a> {
         if !stopped {
             return Some(false);
         }
-        let (from, to) = (
-            steps.last.hi.saturating_add(LAST_WORDS),
-            death.time.lo.saturating_sub(FAREWELL),
-        );
-        let busy = self
-            .busy
-            .entry((death.run, death.attempt, death.time.lo))
-            .or_insert_with(|| wrote(graph, runs, death, from, to) >= FEW);
-        Some(!*busy)
+        let from = steps.last.hi.saturating_add(LAST_WORDS);
+        let lines = self
+            .lines
+            .entry((death.run, death.attempt, steps.row))
+            .or_insert_with(|| lines_after(graph, runs, death, steps, from));
+        let to = death.time.lo.saturating_sub(FAREWELL);
+        let busy = lines.get(FEW - 1).is_some_and(|line| *line < to);
+        Some(!busy)
     }
 }
 
@@ -100,19 +99,33 @@ fn last_step<'a>(graph: &'a EntityGraph, runs: &'a [Run], death: &Death) -> Opti
     known.max_by_key(|progress| (progress.last, progress.reported))
 }
 
-/// How many lines the logs of an attempt have between two instants.
-fn wrote(graph: &EntityGraph, runs: &[Run], death: &Death, from: Nanos, to: Nanos) -> usize {
+/// When the first lines of the logs of an attempt were written from an instant on, no more than tell whether they went on.
+fn lines_after(
+    graph: &EntityGraph,
+    runs: &[Run],
+    death: &Death,
+    steps: &Progress,
+    from: Nanos,
+) -> Vec<Nanos> {
     let names: HashSet<(Symbol, Symbol)> = members(graph, runs, death)
         .map(|pod| (pod.namespace, pod.name))
         .collect();
     let line = graph.evidence.symbols.find("log.line");
+    // A batch job's output names no pod.
+    let last_step = graph.evidence.rows().get(steps.row as usize);
+    let output = last_step.filter(|row| !row.pod.is_some());
+    let output = output.map(|row| row.file());
     let rows = graph.evidence.rows().iter();
-    rows.filter(|row| {
-        Some(row.fact) == line
-            && (from..to).contains(&row.time.lo)
-            && row.time.hi != Nanos::MAX
-            && names.contains(&(row.namespace, row.pod))
-    })
-    .take(FEW)
-    .count()
+    let mut found: Vec<Nanos> = rows
+        .filter(|row| {
+            Some(row.fact) == line
+                && row.time.lo >= from
+                && row.time.hi != Nanos::MAX
+                && (names.contains(&(row.namespace, row.pod)) || output == Some(row.file()))
+        })
+        .map(|row| row.time.lo)
+        .collect();
+    found.sort_unstable();
+    found.truncate(FEW);
+    found
 }

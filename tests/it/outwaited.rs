@@ -213,7 +213,7 @@ fn a_machine_that_could_not_be_had_is_known_by_the_tags_that_it_was_to_bear() {
         "eventName": "RunInstances", "awsRegion": "eu-west-1", "recipientAccountId": "111122223333", "eventID": "e-1",
         "readOnly": false, "userIdentity": { "type": "IAMUser", "userName": "ada", "accountId": "111122223333" },
         "requestParameters": { "instanceType": "p5.48xlarge", "tagSpecificationSet": { "items": [
-            { "resourceType": "instance", "tags": [{ "key": "experiment", "value": "swin" }] } ] } },
+            { "resourceType": "instance", "tags": [{ "key": "Name", "value": "swin-0" }, { "key": "experiment", "value": "swin" }] } ] } },
         "responseElements": null, "errorCode": "Server.InsufficientInstanceCapacity", "errorMessage": "No capacity.",
     }] });
     let answer = ask("swin", &[("trail.json", call.to_string())]);

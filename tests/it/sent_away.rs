@@ -71,6 +71,21 @@ fn started() -> Value {
     )
 }
 
+/// That the job's controller made the pod.
+fn made() -> Value {
+    let mut made = event(
+        "bert",
+        "SuccessfulCreate",
+        "Created pod: bert-0-aaaa0",
+        "job-controller",
+        "10:00:01",
+    );
+    made["involvedObject"]["kind"] = "Job".into();
+    made["involvedObject"]["apiVersion"] = "batch/v1".into();
+    made["involvedObject"]["uid"] = "job-1".into();
+    made
+}
+
 fn killing(at: &str) -> Value {
     event(
         "bert-0-aaaa0",
@@ -113,15 +128,15 @@ fn a_taint_that_nobody_saw_is_a_silent_node_only_where_its_controller_says_so() 
         "node-controller",
         "10:25:00",
     );
-    let (cause, _) = of_events(&[started(), not_ready, sent_away()]);
+    let (cause, _) = of_events(&[made(), started(), not_ready, sent_away()]);
     assert_eq!(cause, "node.not_ready");
-    let (cause, level) = of_events(&[started(), sent_away(), killing("10:30:01")]);
+    let (cause, level) = of_events(&[made(), started(), sent_away(), killing("10:30:01")]);
     assert_eq!(
         (cause.as_str(), level.as_str()),
         ("ops.node_drained", "hypothesis")
     );
     // It was over when it was sent away.
-    let (cause, _) = of_events(&[started(), sent_away()]);
+    let (cause, _) = of_events(&[made(), started(), sent_away()]);
     assert!(
         !["ops.node_drained", "node.not_ready"].contains(&cause.as_str()),
         "{cause}"
@@ -259,10 +274,10 @@ fn a_kubelet_that_stopped_nothing_had_nothing_to_stop() {
         let (_, cause, level, _) = verdict(&answer);
         (cause.to_owned(), level.to_owned())
     };
-    let (cause, level) = of(&[started(), killing("10:30:01")]);
+    let (cause, level) = of(&[made(), started(), killing("10:30:01")]);
     assert_eq!(cause, "ops.manual_delete");
     assert_ne!(level, "hypothesis");
-    assert!(["", "hypothesis", "unknown"].contains(&of(&[started()]).1.as_str()));
+    assert!(["", "hypothesis", "unknown"].contains(&of(&[made(), started()]).1.as_str()));
 }
 
 #[test]

@@ -361,7 +361,7 @@ mod sql_tests {
             text.contains("<polyline") && text.contains("<em class=\"dim\">NULL</em>"),
             "{text}"
         );
-        assert!(text.contains("1 row with NULL in place of a value is not drawn."));
+        assert!(text.contains("1\u{a0}row with NULL in place of a value is not drawn."));
         let text = page(Arc::new(StringArray::from(vec![
             Some("a"),
             Some("b"),
