@@ -71,6 +71,17 @@ fn started() -> Value {
     )
 }
 
+/// That the pod was placed.
+fn placed() -> Value {
+    event(
+        "bert-0-aaaa0",
+        "Scheduled",
+        "Successfully assigned ml/bert-0-aaaa0 to n0",
+        "default-scheduler",
+        "10:00:02",
+    )
+}
+
 /// That the job's controller made the pod.
 fn made() -> Value {
     let mut made = event(
@@ -128,15 +139,21 @@ fn a_taint_that_nobody_saw_is_a_silent_node_only_where_its_controller_says_so() 
         "node-controller",
         "10:25:00",
     );
-    let (cause, _) = of_events(&[made(), started(), not_ready, sent_away()]);
+    let (cause, _) = of_events(&[made(), placed(), started(), not_ready, sent_away()]);
     assert_eq!(cause, "node.not_ready");
-    let (cause, level) = of_events(&[made(), started(), sent_away(), killing("10:30:01")]);
+    let (cause, level) = of_events(&[
+        made(),
+        placed(),
+        started(),
+        sent_away(),
+        killing("10:30:01"),
+    ]);
     assert_eq!(
         (cause.as_str(), level.as_str()),
         ("ops.node_drained", "hypothesis")
     );
     // It was over when it was sent away.
-    let (cause, _) = of_events(&[made(), started(), sent_away()]);
+    let (cause, _) = of_events(&[made(), placed(), started(), sent_away()]);
     assert!(
         !["ops.node_drained", "node.not_ready"].contains(&cause.as_str()),
         "{cause}"
@@ -258,12 +275,12 @@ fn what_was_asked_to_go_before_a_drain_was_not_drained() {
 fn a_kubelet_that_stopped_nothing_had_nothing_to_stop() {
     let of = |events: &[Value]| {
         let log = asked(
-            "create",
+            "delete",
             "bob@lab.example",
             "10:30:00.400000",
             "pods",
             "bert-0-aaaa0",
-            "eviction",
+            "",
         ) + "\n";
         let files = [
             ("audit.log", log),
@@ -274,10 +291,10 @@ fn a_kubelet_that_stopped_nothing_had_nothing_to_stop() {
         let (_, cause, level, _) = verdict(&answer);
         (cause.to_owned(), level.to_owned())
     };
-    let (cause, level) = of(&[made(), started(), killing("10:30:01")]);
+    let (cause, level) = of(&[made(), placed(), started(), killing("10:30:01")]);
     assert_eq!(cause, "ops.manual_delete");
     assert_ne!(level, "hypothesis");
-    assert!(["", "hypothesis", "unknown"].contains(&of(&[made(), started()]).1.as_str()));
+    assert!(["", "hypothesis", "unknown"].contains(&of(&[made(), placed(), started()]).1.as_str()));
 }
 
 #[test]
