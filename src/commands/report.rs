@@ -36,7 +36,7 @@ pub struct Args {
     /// Only incidents and runs of this owner: the full name or the part before the @.
     #[arg(long, value_name = "NAME")]
     pub owner: Option<String>,
-    /// Explain runs of the period that nobody explained yet, the newest first, for at most this long (30s,
+    /// Explain runs of the period that are not explained yet, the newest first, for at most this long (30s,
     /// 10m) before the report.
     #[arg(long, value_name = "LENGTH")]
     pub explain: Option<String>,

@@ -153,12 +153,12 @@ pub const LINKS: &[Column] = &[
     (
         "at_last_step",
         DataType::Boolean,
-        "it came as the last step of the pod, or of its gang, was told of, long before the death, and no log of theirs went on; NULL where steps went on, or none are known",
+        "it came as the pod, or its gang, reported the last step, long before the death, and no log of theirs went on; NULL where steps went on, or none are known",
     ),
     (
         "steps_after",
         DataType::Boolean,
-        "steps of the pod, or of its gang, were told of well after it; NULL where none are known",
+        "the pod, or its gang, reported steps well after it; NULL where none are known",
     ),
 ];
 
