@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use whathappened_core::death::Death;
+use whathappened_core::evidence::Row;
 use whathappened_core::graph::{EntityGraph, Fact, Progress, Task};
 use whathappened_core::resolve::Run;
 use whathappened_core::symbols::Symbol;
@@ -114,7 +115,7 @@ fn lines_after(
     // A batch job's output names no pod.
     let last_step = graph.evidence.rows().get(steps.row as usize);
     let output = last_step.filter(|row| !row.pod.is_some());
-    let output = output.map(|row| row.file());
+    let output = output.map(Row::file);
     let rows = graph.evidence.rows().iter();
     let mut found: Vec<Nanos> = rows
         .filter(|row| {
