@@ -43,7 +43,7 @@
 -- advice_of: log.interrupted: Find out who or what interrupted it: a person, a wrapper script or a job manager; there is no sign of a fault.
 WITH evicted AS (
   SELECT e.death, e.fact,
-    CASE WHEN over.death IS NOT NULL THEN 'guess' WHEN e.node_open OR e.signal = 'k8s.pod.evicted_by_user' AND k.fact IS NULL THEN 'asserted' ELSE 'inferred' END AS edge
+    CASE WHEN e.node_open OR e.signal = 'k8s.pod.evicted_by_user' AND k.fact IS NULL THEN 'asserted' ELSE 'inferred' END AS edge
   FROM links e
   LEFT JOIN links k ON k.death = e.death AND k.record = e.record AND k.signal = 'k8s.pod.drained_by_kubectl'
   LEFT JOIN (SELECT DISTINCT death FROM links
@@ -53,17 +53,14 @@ WITH evicted AS (
     ON closed.death = e.death
   -- Refused and asked again every five seconds, it is a drain's (ops.node_drained).
   LEFT JOIN retried ON retried.death = e.death AND retried.fact = e.fact
-  LEFT JOIN unstopped over ON over.death = e.death
   WHERE e.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
     AND retried.fact IS NULL
     AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND COALESCE(e.actor, '') NOT LIKE '%vpa-updater%'
     AND (e.node_open OR e.node_open IS NULL AND (k.fact IS NULL OR e.node_never_closed) AND closed.death IS NULL)
 )
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN over.death IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'act' AS role
-FROM links u
-LEFT JOIN unstopped over ON over.death = u.death
-WHERE u.signal = 'k8s.pod.deleted_by_user' AND u.via = 'pod' AND u.mode IN ('killed', 'lost')
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'k8s.pod.deleted_by_user' AND via = 'pod' AND mode IN ('killed', 'lost')
 UNION ALL
 -- Somebody's own controller does so of its own accord; those that make and replace pods, or clear away what is left, do it
 -- for another reason.

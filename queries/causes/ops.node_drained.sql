@@ -59,11 +59,10 @@ unseen AS (
     AND e.mode IN ('killed', 'lost') AND why.fact IS NULL AND leftover.death IS NULL
 )
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN over.death IS NOT NULL OR retried.fact IS NULL AND e.signal = 'k8s.pod.evicted_by_user' AND e.node_open IS NULL THEN 'guess'
+  CASE WHEN retried.fact IS NULL AND e.signal = 'k8s.pod.evicted_by_user' AND e.node_open IS NULL THEN 'guess'
     ELSE 'asserted' END AS edge,
   'act' AS role
 FROM links e
-LEFT JOIN unstopped over ON over.death = e.death
 LEFT JOIN retried ON retried.death = e.death AND retried.fact = e.fact
 WHERE e.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_remediator')
   AND e.via = 'pod' AND e.mode IN ('killed', 'lost')

@@ -37,7 +37,6 @@ const ASKED_FOR: &str = include_str!("../../queries/views/asked_for.sql");
 const MISSED: &str = include_str!("../../queries/views/missed.sql");
 const CUT_OFF: &str = include_str!("../../queries/views/cut_off.sql");
 const OUTWAITED: &str = include_str!("../../queries/views/outwaited.sql");
-const UNSTOPPED: &str = include_str!("../../queries/views/unstopped.sql");
 
 /// Deaths for which the program gave a reason of its own.
 const OWN_REASON: &str = include_str!("../../queries/views/own_reason.sql");
@@ -50,7 +49,7 @@ const TORN_DOWN: &str = include_str!("../../queries/views/torn_down.sql");
 
 /// The views that rules may select from, by name.
 /// One may use those before it.
-pub(super) const VIEWS: [(&str, &str); 11] = [
+pub(super) const VIEWS: [(&str, &str); 10] = [
     ("answering", ANSWERING),
     ("mechanisms", MECHANISMS),
     ("asked_for", ASKED_FOR),
@@ -61,7 +60,6 @@ pub(super) const VIEWS: [(&str, &str); 11] = [
     ("retried", RETRIED),
     ("torn_down", TORN_DOWN),
     ("troubled", TROUBLED),
-    ("unstopped", UNSTOPPED),
 ];
 
 /// The views that rules may select from: name, and what the comment in its file says of it.

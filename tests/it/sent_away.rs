@@ -272,32 +272,6 @@ fn what_was_asked_to_go_before_a_drain_was_not_drained() {
 }
 
 #[test]
-fn a_kubelet_that_stopped_nothing_had_nothing_to_stop() {
-    let of = |events: &[Value]| {
-        let log = asked(
-            "delete",
-            "bob@lab.example",
-            "10:30:00.400000",
-            "pods",
-            "bert-0-aaaa0",
-            "",
-        ) + "\n";
-        let files = [
-            ("audit.log", log),
-            ("jobs.json", list(&[job(1, true)])),
-            ("events.json", list(events)),
-        ];
-        let answer = ask("bert", &files);
-        let (_, cause, level, _) = verdict(&answer);
-        (cause.to_owned(), level.to_owned())
-    };
-    let (cause, level) = of(&[made(), placed(), started(), killing("10:30:01")]);
-    assert_eq!(cause, "ops.manual_delete");
-    assert_ne!(level, "hypothesis");
-    assert!(["", "hypothesis", "unknown"].contains(&of(&[made(), placed(), started()]).1.as_str()));
-}
-
-#[test]
 fn a_pod_whose_node_is_out_of_reach_fails_no_probe() {
     let mut cut_off = pod(0, "Running", &running());
     let ready = |kind: &str, status: &str, at: &str| {
