@@ -23,11 +23,7 @@ UNION ALL
 -- The instance itself: the record of the fault is the record of its end.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM links u
-LEFT JOIN (SELECT death, MIN(time) AS time FROM links
-           WHERE via = 'pod' AND lag_s BETWEEN -5 AND 300
-             AND signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user')
-           GROUP BY death) asked
-  ON asked.death = u.death AND asked.time < u.time
+LEFT JOIN asked_at_cloud asked ON asked.death = u.death AND asked.time < u.time
 WHERE u.signal = 'cloud.host_error' AND u.via = 'pod' AND u.mode IN ('killed', 'lost') AND u.lag_s BETWEEN -60 AND 900
   -- Somebody was ending it already.
   AND asked.death IS NULL

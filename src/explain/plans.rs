@@ -35,6 +35,7 @@ const ASKED_FOR: &str = include_str!("../../queries/views/asked_for.sql");
 
 /// Members that others of their gang waited for in vain.
 const MISSED: &str = include_str!("../../queries/views/missed.sql");
+const ASKED_AT_CLOUD: &str = include_str!("../../queries/views/asked_at_cloud.sql");
 const CUT_OFF: &str = include_str!("../../queries/views/cut_off.sql");
 const OUTWAITED: &str = include_str!("../../queries/views/outwaited.sql");
 
@@ -49,9 +50,10 @@ const TORN_DOWN: &str = include_str!("../../queries/views/torn_down.sql");
 
 /// The views that rules may select from, by name.
 /// One may use those before it.
-pub(super) const VIEWS: [(&str, &str); 10] = [
+pub(super) const VIEWS: [(&str, &str); 11] = [
     ("answering", ANSWERING),
     ("mechanisms", MECHANISMS),
+    ("asked_at_cloud", ASKED_AT_CLOUD),
     ("asked_for", ASKED_FOR),
     ("cut_off", CUT_OFF),
     ("missed", MISSED),
