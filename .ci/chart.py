@@ -150,12 +150,41 @@ def rendered(lint, render):
     check(pod["containers"][0]["image"].endswith("@sha256:" + "0" * 64), "the digest is not used")
     check({"name": "LOKI_ADDR", "value": "http://loki:3100"} in pod["containers"][0]["env"], "env is not used")
 
+    ballista(render)
     for wrong in ({"persistance": {}}, {"service": {"port": 0}}, {"config": 3}, {"persistence": {"size": "much"}}):
         try:
             render(wrong)
             bad.append(f"the schema lets {wrong} pass")
         except Exception as error:  # of whichever engine
             check(next(iter(wrong)) in str(error), f"{wrong} is refused for another reason: {error}")
+
+
+def ballista(render):
+    """Scheduler and executors, which only the service reaches."""
+    lake = "s3://bucket/folder"
+    made = [one for one in yaml.safe_load_all(render({"ballista": {"enabled": True, "lake": lake, "executors": 3}})) if one]
+    named = {(one["kind"], one["metadata"]["name"]): one for one in made}
+    check(len(named) == len(made), "two things of the chart have one name")
+    env = {}
+    for role, replicas in (("scheduler", 1), ("executor", 3)):
+        one = named.get(("Deployment", f"whathappened-ballista-{role}"))
+        check(one is not None, f"there is no {role}")
+        if one is None:
+            continue
+        pod = one["spec"]["template"]
+        check(one["spec"]["replicas"] == replicas, f"{role}: {one['spec']['replicas']} replicas")
+        check(one["spec"]["selector"]["matchLabels"].items() <= pod["metadata"]["labels"].items(), f"{role} selects no pod")
+        check(pod["spec"]["containers"][0]["args"][:2] == ["ballista", role], f"{role} is started as something else")
+        env[role] = {one["name"]: one.get("value") for one in pod["spec"]["containers"][0]["env"]}
+    check(env.get("executor", {}).get("WHATHAPPENED_STORE") == lake, "executors read another store")
+    service = named[("Deployment", "whathappened")]["spec"]["template"]["spec"]["containers"][0]["env"]
+    service = {one["name"]: one.get("value") for one in service}
+    check(service["WHATHAPPENED_STORE"] == lake, "the service answers from another store")
+    check(service["WHATHAPPENED_BALLISTA"] == "df://whathappened-ballista:50050", "the service asks another scheduler")
+    own = named[("Service", "whathappened")]["spec"]["selector"]
+    pod = named[("Deployment", "whathappened-ballista-scheduler")]["spec"]["template"]["metadata"]["labels"]
+    check(not own.items() <= pod.items(), "the service's own Service selects the scheduler")
+    check(("NetworkPolicy", "whathappened-ballista") in named, "everybody reaches the executors")
 
 
 sys.exit(main())

@@ -55,6 +55,8 @@ pub enum Command {
     Node(node::Args),
     #[command(hide = true)]
     Statement(statement::Args),
+    #[cfg(feature = "distributed")]
+    Ballista(crate::commands::ballista::Args),
     Upcoming(upcoming::Args),
     Report(report::Args),
     Explain(explain::Args),

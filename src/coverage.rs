@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_connectors::node_log::holds_kernel;
 use whathappened_connectors::recording::{FileStatus, FileSummary, Summary};
-use whathappened_core::graph::{EntityGraph, Task};
+use whathappened_core::graph::{EntityGraph, Task, TaskKind};
 use whathappened_core::symbols::Symbol;
 use whathappened_model::coverage::{Coverage, Status, resource_of, resource_of_object};
 use whathappened_model::event::SourceKind;
@@ -114,9 +114,52 @@ pub(crate) fn of_case(
     };
     let is_news = |row: &&Coverage| !is_quiet(row) || !has_kernel && !of_others(row);
     rows.extend(stored.iter().filter(is_news).cloned());
+    if is_elsewhere(graph) {
+        for row in rows.iter_mut().filter(|row| is_absent_kubernetes(row)) {
+            row.would_have_shown = None;
+        }
+    }
     rows.sort();
     rows.dedup();
     rows
+}
+
+/// Whether all that ran was a batch job, an instance or a program on a machine of its own, and nothing of Kubernetes
+/// is in the input: it would have shown nothing of them.
+fn is_elsewhere(graph: &EntityGraph) -> bool {
+    let is_known = |one: &Task| match one.kind {
+        TaskKind::Pod => false,
+        TaskKind::Log => one.node.is_some(),
+        TaskKind::Instance | TaskKind::Job => true,
+    };
+    let of_kubernetes = |kind: SourceKind| is_kubernetes(kind.as_str());
+    !graph.pods.is_empty()
+        && graph.pods.iter().all(is_known)
+        && !graph
+            .evidence
+            .objects
+            .iter()
+            .any(|(key, _)| matches!(&*key.kind, "Node" | "Pod"))
+        && !graph
+            .evidence
+            .rows()
+            .iter()
+            .any(|row| row.seen_by().any(of_kubernetes))
+}
+
+fn is_kubernetes(source: &str) -> bool {
+    source.starts_with("kubernetes")
+}
+
+fn is_absent_kubernetes(row: &Coverage) -> bool {
+    row.status == Status::NotConfigured && row.detail.is_none() && is_kubernetes(&row.source)
+}
+
+/// Whether a row is of a source of Kubernetes that would have shown nothing of what was asked about: nobody is told that it
+/// is not there.
+#[must_use]
+pub(crate) fn is_beside_the_point(row: &Coverage) -> bool {
+    is_absent_kubernetes(row) && row.would_have_shown.is_none()
 }
 
 /// The machines that what was read was on. A log in which nothing is amiss speaks for the machine that its
@@ -162,6 +205,11 @@ fn of_recording(graph: &EntityGraph, summary: &Summary, held: &Held) -> Vec<Cove
     // What the store holds of that time was looked through, though it has nothing of this.
     for (source, resource) in &held.sources {
         got.entry((source, resource)).or_default();
+    }
+    // A log of requests that are of no use here was read as well.
+    if summary.files.iter().any(|file| file.is_audited) {
+        got.entry((SourceKind::KubernetesAudit.as_str(), "audit"))
+            .or_default();
     }
     let left_out = summary.total.left_out;
     let mut rows: Vec<Coverage> = got

@@ -30,7 +30,7 @@ pub mod error;
 pub mod explain;
 pub mod fetch;
 pub mod history;
-#[cfg(feature = "object-store")]
+#[cfg(all(feature = "object-store", not(feature = "lake")))]
 pub mod remote;
 pub mod render;
 pub mod report;

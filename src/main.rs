@@ -210,6 +210,8 @@ async fn run(cli: Cli) -> Result<u8, Error> {
         Some(Command::Experiments(args)) => experiments::run(&args).await,
         Some(Command::Sql(args)) => sql::run(&args).await,
         Some(Command::Statement(args)) => statement::run(&args).await,
+        #[cfg(feature = "distributed")]
+        Some(Command::Ballista(args)) => whathappened::commands::ballista::run(&args).await,
         Some(Command::Import(args)) => import::run(&args),
         Some(Command::Collect(args)) => collect::run(&args).await,
         Some(Command::Serve(args)) => serve::run(&args).await,

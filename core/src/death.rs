@@ -7,7 +7,7 @@ mod run_state;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Exit, NO, Task};
-use crate::lifecycle::{End, Mode, State, failing_start};
+use crate::lifecycle::{End, Mode, State, failing_start, ran_on_after};
 use crate::resolve::{Root, Run};
 use crate::stall;
 use crate::symbols::Symbol;
@@ -223,6 +223,7 @@ fn failed_before(
         || wrote.is_some_and(|wrote| wrote > spoke.hi.saturating_add(TIDIED));
     let long_before = spoke.hi.saturating_add(TIDIED) < end.time.lo;
     let unseen = end.state == State::Died && end.mode != Mode::Exited && end.exit.is_none();
+    let went_on = went_on || ran_on_after(graph, one, spoke);
     (unseen && long_before && !went_on).then_some(Death {
         mode: Mode::Exited,
         until: Some(spoke),
@@ -310,7 +311,40 @@ fn failed_unseen(graph: &EntityGraph, number: usize, run: &Run, ends: &[End]) ->
         .iter()
         .find(|fact| fact.workload == root && FAILED.contains(&graph.name(fact.signal)))?;
     let attempt = u32::try_from(run.attempts.len()).unwrap_or(1).max(1);
+    if broke_with(graph, run, ends) {
+        return None;
+    }
     Some(without_pod(number, attempt, "failed", fact.time))
+}
+
+/// Whether a job whose pods are not its processes, and go on, failed just after a container of one of them had
+/// broken: that end is what there is to explain.
+fn broke_with(graph: &EntityGraph, run: &Run, ends: &[End]) -> bool {
+    let ends = run.pods.iter().filter_map(|pod| ends.get(*pod as usize));
+    let mut restarts = ends.flat_map(|end| &end.restarts);
+    restarts.any(|restart| {
+        let exit = &restart.exit;
+        exit.exit_code.is_some_and(|code| code != 0) && failed_upon(graph, run, exit.time)
+    })
+}
+
+/// Whether a job of Ray's says that it failed just after a time: Ray gives up what was lost with a node of its
+/// own, and its operator asks for that.
+#[must_use]
+pub fn failed_upon(graph: &EntityGraph, run: &Run, broke: Stamp) -> bool {
+    const NOTICED: Nanos = 60 * SECOND;
+    let Root::Workload(number) = run.root else {
+        return false;
+    };
+    let root = graph.workloads.get(number as usize);
+    let is_rays = root.is_some_and(|root| graph.name(root.kind) == "RayJob");
+    let said = FAILED
+        .iter()
+        .filter_map(|signal| graph.last_said(number, signal));
+    let failed = said.max().filter(|_| is_rays && broke != Stamp::OPEN);
+    failed.is_some_and(|failed| {
+        broke.lo <= failed.saturating_add(SECOND) && failed.saturating_sub(broke.hi) <= NOTICED
+    })
 }
 
 /// What is said of a workload whose pods are held back or refused.
@@ -371,6 +405,14 @@ fn deleted(graph: &EntityGraph, number: usize, run: &Run, ends: &[End]) -> Optio
     })
 }
 
+/// Whether a kind of workload goes on until somebody wants it no more.
+fn serves(kind: &str) -> bool {
+    matches!(
+        kind,
+        "Deployment" | "LeaderWorkerSet" | "ReplicaSet" | "StatefulSet"
+    )
+}
+
 fn wants_none(graph: &EntityGraph, root: u32) -> bool {
     let root = graph.workloads.get(root as usize);
     root.and_then(|root| root.body.as_ref()?.replicas) == Some(0)
@@ -383,11 +425,7 @@ fn scaled_to_zero(graph: &EntityGraph, number: usize, run: &Run) -> Option<Death
     };
     let workload = graph.workloads.get(root as usize)?;
     // Jobs that want no pods were made so, or are done.
-    let serves = matches!(
-        graph.name(workload.kind),
-        "Deployment" | "LeaderWorkerSet" | "ReplicaSet" | "StatefulSet"
-    );
-    if !serves || !wants_none(graph, root) || workload.gone.is_some() {
+    if !serves(graph.name(workload.kind)) || !wants_none(graph, root) || workload.gone.is_some() {
         return None;
     }
     const SCALED: [&str; 3] = [

@@ -56,7 +56,8 @@ const WORKLOADS: &[&str] = &[
 #[must_use]
 pub fn normal_kind(kind: &str, api_version: &str) -> String {
     match kind {
-        "Job" if api_version.contains("volcano.sh") => "VolcanoJob".to_owned(),
+        // `VJob` is what some call it to tell the two apart.
+        "Job" | "VJob" if api_version.contains("volcano.sh") => "VolcanoJob".to_owned(),
         _ => kind.to_owned(),
     }
 }

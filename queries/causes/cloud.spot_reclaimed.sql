@@ -6,17 +6,18 @@
 -- alone: cloud.spot_reclaimed
 -- summary: The cloud reclaimed {node}, a spot machine or reclaimable capacity; {pod} {was} on it.
 -- advice: Use on-demand or reserved capacity for runs that cannot restart cheaply, or checkpoint more often.
--- A mere warning for the machine of a member that its job took away, since another had failed, took nobody.
+-- A mere warning for the machine of a member that its job took away, since another had failed, took nobody; nor did one
+-- that came when the member had ended.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
 FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('cloud.spot_reclaimed', 'cloud.capacity_reclaimed') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
-  AND (COALESCE(u.phase, 'announced') <> 'announced' OR u.death NOT IN (SELECT death FROM torn_down))
+  AND (COALESCE(u.phase, 'announced') <> 'announced' OR u.lag_s >= -5 AND u.death NOT IN (SELECT death FROM torn_down))
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links u
 WHERE u.signal IN ('cloud.spot_reclaimed', 'cloud.capacity_reclaimed') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
-  AND (COALESCE(u.phase, 'announced') <> 'announced' OR u.death NOT IN (SELECT death FROM torn_down))
+  AND (COALESCE(u.phase, 'announced') <> 'announced' OR u.lag_s >= -5 AND u.death NOT IN (SELECT death FROM torn_down))
 UNION ALL
 -- The instance itself: the record names it. What the cloud says of one that somebody was ending already changes nothing.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

@@ -3,13 +3,20 @@
 -- rank: 14
 -- level: established
 -- needs: k8s.container.cannot_run*, k8s.container.hook_failed.post_start, k8s.workload.invalid, k8s.workload.create_failed*
--- needs: log.exception.config, log.command, slurm.exec_failed, slurm.output_failed, log.usage, log.limits, log.address_in_use, log.permission.file
+-- needs: log.exception.config, log.command, slurm.exec_failed, slurm.request_refused, slurm.output_failed, log.usage, log.limits, log.address_in_use, log.permission.file
+-- needs: log.no_gpu, nccl.no_interface
 -- needs: kueue.no_queue, log.device_ordinal, log.storage_missing, log.checkpoint_load_failed, kernel.fork_rejected
 -- summary: {pod} could not run as configured: {message}
 -- summary_of: kueue.no_queue: {workload} cannot be admitted: {message}
 -- advice_of: kueue.no_queue: Check the queue that it names (label kueue.x-k8s.io/queue-name) against kubectl get localqueues,clusterqueues.
+-- summary_of: slurm.request_refused: Slurm refused what {pod} asked for: {message}
+-- advice_of: slurm.request_refused: Compare what the script and its srun lines ask for (GPUs, tasks, processors, memory) with what the job was given (scontrol show job).
 -- advice_of: slurm.output_failed: Check the paths of --output, --error and --input: their folders must exist and be writable on the nodes of the job.
 -- advice_of: slurm.exec_failed: Check that the program exists and may be executed on every node of the job, and that the file system it is on is mounted there.
+-- summary_of: log.no_gpu: {pod} saw no GPU: {message}
+-- advice_of: log.no_gpu: Check that the container asked for GPUs, what CUDA_VISIBLE_DEVICES says in it, and whether nvidia-smi shows the GPUs on {node}.
+-- summary_of: nccl.no_interface: NCCL found no network interface in {pod}: {message}
+-- advice_of: nccl.no_interface: Compare NCCL_SOCKET_IFNAME with the interfaces that the container has (ip address).
 -- advice: Check the command, arguments, environment, limits and input paths of the container named above.
 --
 -- What the container runtime says of the command, the image's processor, its mounts, user and security profile.
@@ -69,11 +76,28 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'slurm.output_failed' AND via = 'pod' AND state = 'died' AND lag_s BETWEEN -60 AND 60
 UNION ALL
+-- Slurm's word on a step of the job, or on what the job submitted in turn.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM links
+WHERE signal = 'slurm.request_refused' AND via = 'pod' AND state IN ('died', 'restarted') AND mode = 'exited'
+  AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 60
+UNION ALL
 -- Fewer GPUs than it counts on: wrongly asked for, or one of the machine's is gone (hw.gpu).
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
 FROM links
 WHERE signal = 'log.device_ordinal' AND via = 'pod' AND same_container AND mode = 'exited'
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 60
+UNION ALL
+-- None at all: not asked for, hidden from the container, or the machine's are gone (hw.gpu, node.driver).
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
+FROM links
+WHERE signal = 'log.no_gpu' AND via = 'pod' AND same_container AND mode = 'exited'
+  AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 60
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links
+WHERE signal = 'nccl.no_interface' AND via = 'pod' AND same_container AND mode = 'exited'
+  AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 120
 UNION ALL
 -- The kernel names the pod that may have no more processes; it says so once, maybe long before.
 SELECT k.death, k.fact AS cause, l.fact AS effect, 'asserted' AS edge, 'act' AS role

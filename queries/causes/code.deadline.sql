@@ -3,10 +3,12 @@
 -- rank: 55
 -- level: supported
 -- needs: k8s.workload.deadline, k8s.pod.deadline, k8s.container.deadline, kueue.evicted.deadline
--- needs: slurm.time_limit, unit.timed_out
+-- needs: slurm.time_limit, unit.timed_out, batch.time_limit
 -- summary: {workload} exceeded its deadline and was stopped.
 -- summary_of: slurm.time_limit: {pod} exceeded its time limit (Slurm's --time) and was stopped.
+-- summary_of: batch.time_limit: {pod} reached the run-time limit of its queue and was stopped.
 -- summary_of: unit.timed_out: {pod} reached the run-time limit of its service (RuntimeMaxSec) and was stopped.
+-- advice_of: batch.time_limit: Request more time, as far as the queue allows, or save a checkpoint before the limit.
 -- advice_of: unit.timed_out: Raise RuntimeMaxSec of the service, or save a checkpoint before the limit.
 -- advice: Raise activeDeadlineSeconds (or the queue's run-time limit, Slurm's --time), or save a checkpoint before the deadline.
 -- advice_of: slurm.time_limit: Raise the job's time limit (--time) as far as its partition allows, or save a checkpoint before the limit (--signal) and submit the job again.
@@ -26,6 +28,11 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'unit.timed_out' AND via = 'pod' AND state = 'died' AND lag_s BETWEEN -60 AND 60
+UNION ALL
+-- What another batch system writes at the end of the job's output.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'batch.time_limit' AND via = 'pod' AND state = 'died'
 UNION ALL
 -- Slurm's own line in the job's output, or its accounting.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

@@ -2,7 +2,7 @@
 -- title: The program failed
 -- rank: 8
 -- level: supported
--- needs: log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.exception.logged, log.gives_up, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed, slurm.task_failed
+-- needs: k8s.workload.failed.exception, log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.exception.logged, log.gives_up, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed, slurm.task_failed
 -- overturned_by: logs: the traceback
 -- summary: {pod} failed with an error: {message}
 -- summary_of: nccl.mismatch: The ranks of {workload} were in different collectives at the same place, so each waited for the others: {message}
@@ -101,6 +101,11 @@ WHERE signal IN ('slurm.failed', 'slurm.task_failed') AND via = 'pod' AND mode =
   -- Accounting takes 128 away from what a shell makes of a signal: SIGKILL and SIGTERM are 9 and 15.
   AND exit_code NOT IN (9, 15)
   AND lag_s BETWEEN -1 AND 1
+UNION ALL
+-- The status of a job whose pods go on quotes the last words of its program.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links
+WHERE signal = 'k8s.workload.failed.exception' AND via = 'workload' AND state = 'failed' AND lag_s BETWEEN -60 AND 60
 UNION ALL
 -- A launcher that starts the same failure anew hides its end.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role

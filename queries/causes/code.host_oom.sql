@@ -5,6 +5,7 @@
 -- needs: k8s.container.oom_killed, k8s.pod.sandbox_failed.init_oom, slurm.oom, memory.near_limit, memory.oom_event
 -- needs: k8s.workload.failed.oom, log.host_oom, kernel.oom_kill.limit, kernel.oom_kill.outside, kernel.oom_kill.limit.process, unit.oom_killed, slurm.over_memory_limit
 -- alone: kernel.oom_kill.outside
+-- title_of: k8s.container.oom_killed, kernel.oom_kill.limit, kernel.oom_kill.limit.process, memory.near_limit, memory.oom_event: Exceeded its memory limit
 -- overturned_by: metrics: memory near the limit
 -- overturned_by: kernel: which process the kernel killed
 -- summary: {pod} {was} killed for using more memory than its limit.
@@ -40,10 +41,12 @@ witnessed AS (
   UNION
   SELECT death FROM kernel
 )
+-- Who had waited in vain for another rank until its time was up was stopped by that; what it wrote out then takes memory.
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN w.death IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'claim' AS role
+  CASE WHEN n.death IS NOT NULL THEN 'guess' WHEN w.death IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'claim' AS role
 FROM links t
 LEFT JOIN witnessed w ON w.death = t.death
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'nccl.timeout' AND via = 'pod' AND lag_s BETWEEN 0 AND 300) n ON n.death = t.death
 WHERE t.signal = 'k8s.container.oom_killed' AND t.via = 'pod' AND t.same_container
   AND t.state IN ('died', 'restarted', 'crash_loop') AND t.lag_s BETWEEN -60 AND 60
 UNION ALL
@@ -88,6 +91,13 @@ SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS e
 FROM links k
 JOIN cut_off c ON c.death = k.death AND c.time - k.time BETWEEN -5000000000 AND 60000000000
 WHERE k.signal = 'kernel.oom_kill.limit' AND k.via = 'pod' AND k.mode = 'killed' AND k.exit_code IS NOT NULL
+UNION ALL
+-- The kernel killed a rank in a pod that goes on, as the launcher in another one noticed.
+SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links k
+JOIN links g ON g.death = k.death AND g.via = 'gang' AND g.signal = 'mpi.process_died'
+  AND g.time - k.time BETWEEN -5000000000 AND 60000000000
+WHERE k.signal = 'kernel.oom_kill.limit' AND k.via = 'pod' AND k.state = 'lingering' AND k.lag_s BETWEEN -5 AND 120
 UNION ALL
 -- A process of it that the kernel killed at its limit, where the program says that one was killed.
 SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role

@@ -9,11 +9,15 @@
 -- summary_of: slurm.crashed: {pod} ended on a signal that indicates a crash.
 -- advice: Look for a core dump and the last log lines of that rank; native extensions and shared memory (/dev/shm) are the usual suspects.
 -- A bare bus error is no bad address: a page of a file, of shared memory or of the machine's memory could not be had.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN signal = 'k8s.container.bus_error' THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
-FROM links
-WHERE signal IN ('k8s.container.segfault', 'k8s.container.crashed', 'k8s.container.bus_error')
-  AND via = 'pod' AND same_container AND mode = 'exited' AND lag_s BETWEEN -1 AND 1
+-- A bare code may be passed on, as launchers do, and a fault of the machine ends a process in the same way.
+SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN c.signal = 'k8s.container.bus_error' OR l.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
+FROM links c
+LEFT JOIN (SELECT DISTINCT death FROM links
+           WHERE signal IN ('kernel.segfault', 'log.segfault', 'log.heap_corrupted') AND via IN ('pod', 'node') AND lag_s BETWEEN -5 AND 60) l
+  ON l.death = c.death
+WHERE c.signal IN ('k8s.container.segfault', 'k8s.container.crashed', 'k8s.container.bus_error')
+  AND c.via = 'pod' AND c.same_container AND c.mode = 'exited' AND c.lag_s BETWEEN -1 AND 1
 UNION ALL
 -- Slurm reports what its first process ended on; the launcher may have passed on what a rank did.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role

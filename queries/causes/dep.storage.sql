@@ -80,7 +80,7 @@ WHERE k.signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted') AND k.
   AND k.lag_s BETWEEN 0 AND 3600 AND ok.fact IS NULL
 UNION ALL
 -- Who waits for a file server in the kernel writes nothing, cannot be ended but by force, and is who the others wait for.
-SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
 FROM links k
 JOIN missed g ON g.death = k.death AND g.time - k.time BETWEEN 60000000000 AND 7200000000000
 LEFT JOIN links ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'kernel.nfs_ok'
@@ -121,7 +121,7 @@ UNION ALL
 -- A program that waits for its files since they went away is ended by its time limit, or by whoever notices, unless they
 -- came back in time.
 SELECT DISTINCT o.death, o.fact AS cause, o.effect,
-  CASE WHEN ok.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+  CASE WHEN ok.death IS NOT NULL THEN 'guess' ELSE o.edge END AS edge, 'fault' AS role
 FROM outwaited o
 LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE via = 'node' AND signal = 'kernel.nfs_ok') ok
   ON ok.death = o.stood AND ok.time BETWEEN o.time AND o.time + 900000000000

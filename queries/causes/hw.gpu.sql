@@ -3,7 +3,7 @@
 -- rank: 82
 -- level: supported
 -- needs: gpu.unhealthy, gpu.missing, gpu.hardware_error, gpu.allocatable_dropped
--- needs: k8s.pod.evicted.device_taint, gpu.test.failed, log.cuda_error.device, gpu.application_error.repeated
+-- needs: k8s.pod.evicted.device_taint, gpu.test.failed, gpu.fewer, log.cuda_error.device, gpu.application_error.repeated
 -- alone: gpu.hardware_error, gpu.missing
 -- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
@@ -100,6 +100,17 @@ WHERE k.signal IN ('gpu.missing', 'gpu.hardware_error') AND k.via = 'node' AND k
   AND k.death NOT IN (SELECT death FROM own_reason)
 UNION ALL
 -- A program that hangs since its GPU failed is ended by its time limit, by whoever notices, or by whoever wants the machine.
-SELECT DISTINCT death, fact AS cause, effect, 'inferred' AS edge, 'fault' AS role
+SELECT DISTINCT death, fact AS cause, effect, edge, 'fault' AS role
 FROM outwaited
 WHERE signal IN ('gpu.missing', 'gpu.hardware_error')
+UNION ALL
+-- A program that did not find all of its GPUs, on a machine of which Slurm says then that it has fewer than it should.
+SELECT DISTINCT g.death, g.fact AS cause, c.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links g
+JOIN links c ON c.death = g.death AND c.via = 'pod' AND c.signal IN ('log.device_ordinal', 'log.cuda_error.device') AND c.lag_s BETWEEN -5 AND 120
+WHERE g.signal = 'gpu.fewer' AND g.via = 'node' AND g.mode = 'exited' AND g.lag_s BETWEEN -900 AND 3600
+UNION ALL
+SELECT DISTINCT g.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links g
+JOIN links c ON c.death = g.death AND c.via = 'pod' AND c.signal = 'log.device_ordinal' AND c.lag_s BETWEEN -5 AND 120
+WHERE g.signal = 'gpu.fewer' AND g.via = 'node' AND g.mode = 'exited' AND g.lag_s BETWEEN -900 AND 3600

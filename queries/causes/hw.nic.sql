@@ -61,7 +61,7 @@ WHERE k.signal IN ('nic.error') AND k.via = 'node' AND k.mode IN ('exited', 'kil
 UNION ALL
 -- A program that hangs since its network failed is ended by its time limit, or by whoever notices; a link that was up
 -- again within a minute may have been borne.
-SELECT DISTINCT o.death, o.fact AS cause, o.effect, CASE WHEN o.person OR up.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+SELECT DISTINCT o.death, o.fact AS cause, o.effect, CASE WHEN o.person OR up.death IS NOT NULL THEN 'guess' ELSE o.edge END AS edge, 'fault' AS role
 FROM outwaited o
 LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE via = 'node' AND signal = 'nic.link_up') up
   ON up.death = o.stood AND up.time BETWEEN o.time AND o.time + 60000000000
@@ -75,3 +75,10 @@ LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE via = 'node' AND signal 
   ON up.death = k.death AND up.time BETWEEN k.time AND c.time
 WHERE k.signal = 'nic.error' AND k.via = 'node' AND k.steps_after IS NOT TRUE AND k.mode = 'killed' AND up.death IS NULL
   AND k.death NOT IN (SELECT death FROM own_reason)
+UNION ALL
+-- What the kernel says of a link the program's own library then complains of.
+SELECT k.death, k.fact AS cause, p.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links k
+JOIN links p ON p.death = k.death AND p.via = 'pod' AND p.signal = 'nic.error' AND p.record <> k.record
+  AND p.time_hi >= k.time - 5000000000 AND p.time - k.time <= 60000000000
+WHERE k.signal = 'nic.error' AND k.via = 'node' AND k.lag_s BETWEEN -5 AND 900

@@ -26,4 +26,4 @@ WHERE u.signal IN ('gpu.thermal', 'node.overheated') AND u.via IN ('node', 'pod'
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM links
-WHERE signal IN ('metric.gpu_hot', 'metric.gpu_throttled', 'gpu.throttled') AND via = 'node' AND lag_s BETWEEN -120 AND 900
+WHERE signal IN ('metric.gpu_hot', 'metric.gpu_throttled', 'metric.gpu_slowed_down', 'gpu.throttled') AND via = 'node' AND lag_s BETWEEN -120 AND 900

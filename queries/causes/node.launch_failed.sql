@@ -2,7 +2,9 @@
 -- title: The node could not launch the job
 -- rank: 59
 -- level: supported
--- needs: slurm.launch_failed, slurm.task_launch_failed
+-- needs: slurm.launch_failed, slurm.task_launch_failed, slurm.node.not_resumed, slurm.node.prolog_failed
+-- summary_of: slurm.node.not_resumed: {node} was to be started for {pod}, and did not come up in time: {message}
+-- advice_of: slurm.node.not_resumed: Read the log of ResumeProgram on the controller; it holds what the cloud answered when the machine was asked for (capacity, quota, image).
 -- summary_of: slurm.task_launch_failed: The tasks of {pod} could not be started on one of its nodes: {message}
 -- advice_of: slurm.task_launch_failed: Read slurmd's log of that node, and check the network between it and the node that srun ran on.
 -- summary: {pod} could not be launched because preparing the node for the job failed. {message}
@@ -20,3 +22,15 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'slurm.task_launch_failed' AND via = 'pod' AND state IN ('died', 'restarted') AND mode = 'exited'
   AND lag_s BETWEEN -5 AND 300
+UNION ALL
+-- A machine that was to be started for the job never answered: that it failed is Slurm's word for a job that waited for it.
+SELECT u.death, u.fact AS cause, f.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links u
+LEFT JOIN links f ON f.death = u.death AND f.via = 'pod' AND f.signal = 'slurm.node_fail' AND f.lag_s BETWEEN -60 AND 60
+WHERE u.signal = 'slurm.node.not_resumed' AND u.via = 'node' AND u.mode = 'lost' AND u.lag_s BETWEEN -60 AND 300
+UNION ALL
+-- The controller drains a node whose prolog failed, and puts the job that it had just given the node back at once.
+SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links p
+JOIN links r ON r.death = p.death AND r.via = 'pod' AND r.signal = 'slurm.requeued' AND r.time - p.time BETWEEN -1000000000 AND 5000000000
+WHERE p.signal = 'slurm.node.prolog_failed' AND p.via = 'node' AND p.state IN ('died', 'restarted') AND p.lag_s BETWEEN -5 AND 5

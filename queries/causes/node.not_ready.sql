@@ -99,6 +99,17 @@ complained AS (
     AND (c.signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted', 'kernel.disk_error', 'kernel.memory_error')
       OR c.signal IN ('gpu.missing', 'gpu.driver_error', 'gpu.memory_error', 'gpu.hardware_error', 'gpu.nvlink_error',
                       'gpu.firmware_error', 'gpu.application_error', 'gpu.xid', 'gpu.xid.symptom'))
+  UNION
+  -- Its cloud says that the machine is switched off: whether it was before it fell silent nothing tells.
+  SELECT DISTINCT death FROM links WHERE via = 'node' AND signal = 'k8s.node.vm_stopped' AND mode IN ('killed', 'lost')
+  UNION
+  -- What its cloud had announced for it, or reports of where it stands, may be why it fell silent.
+  SELECT DISTINCT a.death FROM links a
+  LEFT JOIN links off ON off.death = a.death AND off.via = 'node' AND off.time >= a.time AND off.lag_s >= 0
+    AND off.signal IN ('maintenance.migrated', 'maintenance.done')
+  WHERE a.mode IN ('killed', 'lost') AND a.lag_s BETWEEN -90 AND 3900 AND off.fact IS NULL
+    AND (a.signal = 'maintenance.announced' AND a.via = 'node' AND COALESCE(a.due_s, 0) > -3900
+      OR a.signal = 'cloud.service_outage.machines' AND a.via IN ('region', 'zone'))
 ),
 -- Its kubelet did answer, and said that the runtime under it was down.
 answered AS (

@@ -2,12 +2,12 @@
 -- title: The node rebooted
 -- rank: 75
 -- level: supported
--- needs: k8s.node.rebooted, node.rebooting, node.crashed, node.reboot_requested, k8s.container.status_unknown
+-- needs: k8s.node.rebooted, node.rebooting, node.crashed, node.reboot_requested, node.shutdown_scheduled, k8s.container.status_unknown
 -- alone: node.crashed
 -- overturned_by: kernel: who rebooted the node
 -- summary: {node} rebooted while {pod} {was} on it.
 -- advice: The journal before the boot shows whether it was requested or a crash.
--- advice_of: node.reboot_requested: Find out why it was rebooted; there is no sign of a fault.
+-- advice_of: node.reboot_requested, node.shutdown_scheduled: Find out why it was rebooted; there is no sign of a fault.
 -- advice_of: node.rebooting: It went down in good order; find out who or what asked for that.
 -- advice_of: node.crashed: Check its kernel log, crash dumps and BMC to see why it crashed.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge,
@@ -38,7 +38,8 @@ SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   -- Of a node that was closed before, somebody took the pods away to reboot it. One that was not seen to fall
   -- silent, and told of a boot minutes later, may have gone on until then; where its kubelet stopped the container
   -- before, and not because the machine shut down, somebody had asked for that.
-  CASE WHEN closed.death IS NULL AND (asked.death IS NULL OR u.signal <> 'k8s.node.rebooted' OR u.lag_s >= -5) AND (off.death IS NULL OR u.signal <> 'k8s.node.rebooted') AND (u.mode = 'lost' OR u.lag_s >= -120 OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+  -- One that had been silent for minutes before it booted hung, or booted for a repair of that.
+  CASE WHEN closed.death IS NULL AND (hung.death IS NULL OR u.signal <> 'k8s.node.rebooted') AND (asked.death IS NULL OR u.signal <> 'k8s.node.rebooted' OR u.lag_s >= -5) AND (off.death IS NULL OR u.signal <> 'k8s.node.rebooted') AND (u.mode = 'lost' OR u.lag_s >= -120 OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
     THEN 'inferred' ELSE 'guess' END AS edge,
   CASE WHEN u.signal = 'node.reboot_requested' AND u.actor IS NOT NULL THEN 'act' ELSE 'fault' END AS role
 FROM links u
@@ -48,6 +49,10 @@ LEFT JOIN (SELECT c.death, MIN(c.time) AS time FROM links c
   ON closed.death = u.death AND closed.time < u.time_hi
 LEFT JOIN (SELECT death, MAX(time) AS time FROM links WHERE signal = 'node.powering_off' AND via = 'node' GROUP BY death) off
   ON off.death = u.death AND off.time <= u.time_hi
+LEFT JOIN (SELECT s.death, MIN(s.time) AS time FROM links s
+           WHERE s.via = 'node' AND s.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable') AND s.lag_s > -300
+           GROUP BY s.death) hung
+  ON hung.death = u.death AND u.time - hung.time BETWEEN 300000000001 AND 3600000000000
 LEFT JOIN (SELECT DISTINCT k.death FROM links k
            LEFT JOIN links s ON s.death = k.death
              AND s.signal IN ('k8s.pod.node_shutdown', 'k8s.node.shutdown', 'node.rebooting', 'node.powering_off')
@@ -68,9 +73,15 @@ LEFT JOIN links again ON again.death = u.death AND again.via = 'node' AND again.
 WHERE u.signal IN ('node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node'
   AND u.state = 'not_ready' AND again.fact IS NULL
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
-FROM links
-WHERE signal = 'k8s.container.status_unknown' AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop')
+-- A runtime that was stopped, or upgraded, finds its containers as little as one on a machine that booted.
+SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
+FROM links c
+LEFT JOIN (SELECT DISTINCT death FROM links
+           WHERE via = 'node' AND lag_s BETWEEN -60 AND 300
+             AND (signal IN ('node.runtime_killed', 'node.runtime_stopping')
+               OR signal = 'node.packages_upgraded' AND regexp_like(COALESCE(detail, ''), '(^|[ ,])(containerd|docker|cri-o|moby|runc)'))) r
+  ON r.death = c.death
+WHERE c.signal = 'k8s.container.status_unknown' AND c.via = 'pod' AND c.state IN ('died', 'restarted', 'crash_loop') AND r.death IS NULL
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'claim' AS role
 FROM links
@@ -81,3 +92,11 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 
 FROM links
 WHERE via IN ('node', 'pod') AND mode IN ('killed', 'lost')
   AND ((signal = 'alert.silenced' AND due_s BETWEEN -600 AND 0) OR (signal = 'note.maintenance' AND lag_s BETWEEN -600 AND 3900))
+UNION ALL
+-- Somebody asked for it some minutes before.
+SELECT o.death, o.fact AS cause, d.fact AS effect, 'inferred' AS edge,
+  CASE WHEN o.actor IS NOT NULL THEN 'act' ELSE 'fault' END AS role
+FROM links o
+JOIN links d ON d.death = o.death AND d.via = 'node' AND d.signal = 'node.rebooting'
+  AND d.time - o.time - COALESCE(TRY_CAST(o.detail AS BIGINT), 0) * 60000000000 BETWEEN -5000000000 AND 120000000000
+WHERE o.signal = 'node.shutdown_scheduled' AND o.via = 'node'

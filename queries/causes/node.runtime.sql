@@ -4,8 +4,54 @@
 -- level: supported
 -- needs: k8s.node.runtime, k8s.container.cannot_run.runtime, k8s.pod.sandbox_failed.runtime
 -- needs: k8s.container.cannot_run.cgroup, k8s.pod.sandbox_failed.cgroup, k8s.pod.sandbox_failed.limits, k8s.container.image_pull_failed.runtime
+-- needs: node.runtime_killed, node.packages_upgraded, node.runtime_stopping, node.changed_by_tool
+-- title_of: node.runtime_killed: The node's container runtime was stopped
+-- title_of: node.runtime_stopping: The node's container runtime was restarted
+-- title_of: node.changed_by_tool: A tool restarted the node's container runtime
+-- summary_of: node.runtime_stopping: The container runtime on {node} was stopped while {pod} {was} on it, and lost its containers: {message}
+-- summary_of: node.changed_by_tool: A configuration tool restarted the container runtime on {node} while {pod} {was} on it, and it lost its containers: {message}
+-- title_of: node.packages_upgraded: The node's container runtime was upgraded
+-- summary_of: node.runtime_killed: The container runtime on {node} was stopped with its containers while {pod} {was} on it: {message}
+-- summary_of: node.packages_upgraded: The container runtime on {node} was upgraded while {pod} {was} on it: {message}
+-- advice_of: node.runtime_killed, node.packages_upgraded, node.runtime_stopping, node.changed_by_tool: Find out who or what restarted the runtime; drain a node before that, and let its service leave the containers running (KillMode=process).
 -- summary: The container runtime on {node} failed while {pod} {was} on it: {message}
 -- advice: Restart containerd or the node; check its journal.
+-- A machine that goes down stops its runtime as well.
+WITH down AS (
+  SELECT DISTINCT death FROM links
+  WHERE via = 'node' AND lag_s BETWEEN -600 AND 600
+    AND signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested', 'node.powering_off', 'node.powered_off',
+                   'node.poweroff_requested', 'k8s.node.shutdown', 'kernel.panic')
+),
+-- Who stops a runtime with all that it holds, or upgrades it, ends containers of which it cannot tell how.
+stopped AS (
+  SELECT u.death, u.fact, u.signal FROM links u
+  LEFT JOIN down ON down.death = u.death
+  WHERE u.via = 'node' AND u.state IN ('died', 'restarted', 'crash_loop') AND u.mode = 'exited' AND down.death IS NULL
+    AND (u.signal = 'node.runtime_killed' AND u.lag_s BETWEEN -5 AND 60
+           AND (COALESCE(u.reason, '') IN ('ContainerStatusUnknown', 'Unknown') OR u.exit_code IN (137, 143, 255) AND COALESCE(u.reason, '') <> 'OOMKilled')
+      -- Its new start did not find them.
+      OR u.signal = 'node.runtime_stopping' AND u.lag_s BETWEEN -5 AND 60 AND COALESCE(u.reason, '') IN ('ContainerStatusUnknown', 'Unknown')
+      OR u.signal = 'node.packages_upgraded' AND u.lag_s BETWEEN -5 AND 120 AND COALESCE(u.reason, '') IN ('ContainerStatusUnknown', 'Unknown')
+           AND regexp_like(COALESCE(u.detail, ''), '(^|[ ,])(containerd|docker|cri-o|moby|runc)'))
+)
+SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM stopped s
+UNION ALL
+-- A tool that says that it restarts that very service is why it stopped.
+SELECT c.death, c.fact AS cause, s.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM links c
+JOIN stopped s ON s.death = c.death AND s.signal IN ('node.runtime_stopping', 'node.runtime_killed')
+JOIN links t ON t.death = s.death AND t.fact = s.fact AND t.time - c.time BETWEEN -5000000000 AND 30000000000
+WHERE c.signal = 'node.changed_by_tool' AND c.via = 'node' AND regexp_like(COALESCE(c.detail, ''), 'service\[(containerd|docker|crio|cri-o)\]')
+UNION ALL
+-- What is upgraded is stopped for it.
+SELECT p.death, p.fact AS cause, k.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links p
+JOIN stopped k ON k.death = p.death AND k.signal = 'node.runtime_killed'
+JOIN links t ON t.death = k.death AND t.fact = k.fact AND t.time - p.time BETWEEN -1000000000 AND 120000000000
+WHERE p.signal = 'node.packages_upgraded' AND p.via = 'node' AND regexp_like(COALESCE(p.detail, ''), '(^|[ ,])(containerd|docker|cri-o|moby|runc)')
+UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links
 WHERE signal IN ('k8s.container.cannot_run.runtime', 'k8s.pod.sandbox_failed.runtime', 'k8s.container.cannot_run.cgroup',

@@ -3,11 +3,11 @@
 -- rank: 74
 -- level: supported
 -- needs: k8s.pod.node_shutdown, k8s.node.shutdown, k8s.pod.admission_failed.shutdown
--- needs: cloud.instance_shut_down, node.powered_off, node.poweroff_requested, node.powering_off
+-- needs: cloud.instance_shut_down, node.powered_off, node.poweroff_requested, node.powering_off, node.shutdown_scheduled
 -- overturned_by: kernel: who shut the node down
 -- summary: {node} shut down while {pod} {was} on it.
--- summary_of: node.poweroff_requested: {node} was switched off{by} while {pod} {was} on it.
--- advice_of: node.poweroff_requested: Find out why it was switched off; there is no sign of a fault.
+-- summary_of: node.poweroff_requested, node.shutdown_scheduled: {node} was switched off{by} while {pod} {was} on it.
+-- advice_of: node.poweroff_requested, node.shutdown_scheduled: Find out why it was switched off; there is no sign of a fault.
 -- advice: Find out who shut the machine down: its journal, the cloud, or the data centre's maintenance log.
 WITH off AS (
   SELECT u.death, u.fact, u.time, u.time_hi, u.signal,
@@ -61,3 +61,15 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 
 FROM links
 WHERE via IN ('node', 'pod') AND mode IN ('killed', 'lost')
   AND ((signal = 'alert.silenced' AND due_s BETWEEN -600 AND 0) OR (signal = 'note.maintenance' AND lag_s BETWEEN -600 AND 3900))
+UNION ALL
+-- What somebody asked the machine for, now or in some minutes, is what it then does, and what its cloud tells of.
+SELECT o.death, o.fact AS cause, d.fact AS effect, 'inferred' AS edge,
+  CASE WHEN o.actor IS NOT NULL THEN 'act' ELSE 'fault' END AS role
+FROM links o
+JOIN links d ON d.death = o.death AND d.signal IN ('cloud.instance_shut_down', 'node.powering_off', 'k8s.node.shutdown')
+  AND (o.signal = 'node.poweroff_requested' AND d.time - o.time BETWEEN -1000000000 AND 300000000000
+    OR o.signal = 'node.shutdown_scheduled'
+      AND d.time - o.time - COALESCE(TRY_CAST(o.detail AS BIGINT), 0) * 60000000000 BETWEEN -5000000000 AND 120000000000)
+LEFT JOIN links r ON r.death = d.death AND r.via = 'node' AND r.signal = 'node.rebooting' AND r.time BETWEEN d.time - 5000000000 AND d.time + 60000000000
+WHERE o.signal IN ('node.poweroff_requested', 'node.shutdown_scheduled') AND o.via = 'node' AND r.fact IS NULL
+  AND (d.via = 'node' OR d.via = 'pod')

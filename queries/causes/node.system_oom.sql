@@ -6,6 +6,7 @@
 -- alone: kernel.oom_kill.node
 -- overturned_by: metrics: how much memory the machine had left
 -- summary: {node} ran out of memory, and the kernel killed a process of {pod}.
+-- summary_of: node.memory_daemon_killed: {node} was about to run out of memory, and a daemon that watches it killed a process of {pod}: {message}
 -- advice: Something on the node used more memory than it requested; set requests and limits, and leave room for the system.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links u
@@ -44,9 +45,10 @@ LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'kernel.oom_kill.node
 WHERE u.signal = 'unit.oom_killed' AND u.via = 'pod' AND u.state = 'died' AND u.lag_s BETWEEN -60 AND 60
   AND (u.detail IS NOT NULL OR n.death IS NOT NULL)
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links
-WHERE signal = 'node.memory_daemon_killed' AND via = 'node' AND exit_code IN (137, 143) AND lag_s BETWEEN 0 AND 15
+WHERE signal = 'node.memory_daemon_killed' AND (via = 'node' AND detail IS NULL OR via = 'pod' AND mode IN ('exited', 'killed')) AND exit_code IN (137, 143)
+  AND lag_s BETWEEN CASE WHEN via = 'pod' THEN -5 ELSE 0 END AND 15
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM links

@@ -4,11 +4,14 @@
 -- level: supported
 -- needs: k8s.workload.spec_changed, k8s.workload.rolled_out, k8s.workload.scaled.to_zero, k8s.workload.scaled.down, k8s.workload.suspended
 -- needs: k8s.workload.suspension_requested_by_controller, k8s.workload.suspension_requested_by_user, k8s.workload.created_suspended
--- needs: k8s.workload.deleted_by_user, k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa, slurm.waiting.held
+-- needs: k8s.workload.deleted_by_user, k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa, slurm.waiting.held, unit.replaced
 -- overturned_by: audit: who requested it
 -- summary: {workload} was changed{by}, and its pods were stopped as a result.
 -- summary_of: k8s.workload.created_suspended: {workload} was created suspended and has not been resumed, so it has no pods.
 -- summary_of: k8s.workload.suspended, k8s.workload.suspension_requested_by_*: {workload} was suspended{by}, and its pods were stopped as a result.
+-- summary_of: unit.replaced: The container of {pod} was stopped, to make it anew of a newer image.
+-- title_of: unit.replaced: Replaced by a newer image
+-- advice_of: unit.replaced: Keep the tool that updates images away from training (for watchtower: a label, or --monitor-only), or pin the image by its digest.
 -- summary_of: slurm.waiting.held: {pod} is held and has not been released; Slurm gives the reason {detail}.
 -- title_of: slurm.waiting.held: Held
 -- advice_of: slurm.waiting.held: See why it is held, then release it (scontrol release).
@@ -82,6 +85,14 @@ LEFT JOIN (SELECT death, MIN(lag) AS lag FROM made GROUP BY death) n ON n.death 
 WHERE (n.lag IS NULL OR n.lag > 10 OR c.lag_s <= n.lag + 10) AND c.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended', 'k8s.workload.updated_by_user')
   AND c.via = 'workload' AND c.mode = 'killed' AND c.lag_s BETWEEN -2 AND 120 AND COALESCE(c.created, 0) <= c.time - 1000000000
   AND (c.signal <> 'k8s.workload.updated_by_user' OR c.time = l.time) AND x.death IS NULL
+UNION ALL
+-- A controller of somebody's that changes what a set is to be, and the set's own controller that replaces its pods for that.
+SELECT DISTINCT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links u
+JOIN links p ON p.death = u.death AND p.via = 'pod' AND p.signal = 'k8s.pod.deleted_by_controller' AND p.time >= u.time
+  AND regexp_like(COALESCE(p.actor, ''), '^system:serviceaccount:kube-system:(statefulset|daemon-set|replicaset)-controller$')
+WHERE u.signal = 'k8s.workload.updated_by_controller' AND u.via = 'workload' AND u.mode = 'killed' AND u.lag_s BETWEEN -2 AND 120
+  AND NOT regexp_like(COALESCE(u.actor, ''), '^system:serviceaccount:kube-system:|kueue|jobset|training')
 UNION ALL
 -- The request and the change it made are one act: the request names who.
 SELECT a.death, a.who AS cause, a.what AS effect,
@@ -200,3 +211,8 @@ LEFT JOIN (SELECT DISTINCT d.run FROM deaths d
            WHERE d.mode IN ('killed', 'exited', 'lost') AND own.fact IS NULL) spoilt ON spoilt.run = p.run
 WHERE p.signal = 'k8s.workload.pod_deleted' AND p.via = 'named' AND p.mode = 'killed' AND p.root_kind = 'Job' AND p.desired > 0
   AND p.lag_s BETWEEN -5 AND 120 AND other.fact IS NULL AND spoilt.run IS NULL
+UNION ALL
+-- A tool that keeps images up to date says which container it stops.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM links
+WHERE signal = 'unit.replaced' AND via = 'pod' AND mode = 'killed' AND lag_s BETWEEN -5 AND 120

@@ -9,7 +9,8 @@
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
 -- needs: k8s.pod.drained_by_kubectl, k8s.pod.drain_blocked, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, slurm.cancel_requested, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller
--- needs: unit.stop_requested, ray.job_stopped, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
+-- needs: k8s.pod.evicted.descheduler, unit.stop_requested, ray.job_stopped, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
+-- needs: slurm.node.set_down, node.kill_requested, unit.stopping
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} deleted{by}.
 -- summary_of: cloud.instance_stopped_by_user: The machine of {pod} was stopped{by}.
@@ -17,26 +18,38 @@
 -- summary_of: cloud.instance_deleted_by_user, cloud.group_deleted_by_user: The machine of {pod} was deleted{by}.
 -- summary_of: k8s.node.deleted_by_user: {node} was deleted{by}; {pod} {was} on it.
 -- summary_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: {pod} {was} evicted{by}.
+-- summary_of: k8s.pod.evicted.descheduler: {pod} {was} evicted by the descheduler, which spreads load over the nodes.
 -- summary_of: ray.job_stopped: Ray's job was stopped on request; {pod} ended with it.
 -- summary_of: k8s.workload.stopped: {workload} was stopped{by}.
 -- summary_of: k8s.pod.signalled_by_user: The program of {pod} was ended by a command that was run in its container{by}.
 -- summary_of: slurm.cancelled: {pod} {was} cancelled{by}.
 -- summary_of: log.interrupted: {pod} {was} interrupted, as Ctrl-C does (SIGINT); no record shows by whom.
 -- summary_of: unit.stop_requested: The service of {pod} was stopped{by}.
--- title_of: unit.stop_requested: Stopped on request
--- advice_of: unit.stop_requested: Find out why the service was stopped; there is no sign of a fault.
+-- summary_of: unit.stopping: The service of {pod} was stopped on request; no record shows whose.
+-- summary_of: node.kill_requested: {pod} {was} killed just after a signal was sent to processes of {node}{by}.
+-- title_of: node.kill_requested: Killed by a command
+-- advice_of: node.kill_requested: Find out why it was killed; there is no sign of a fault.
+-- title_of: unit.stop_requested, unit.stopping: Stopped on request
+-- advice_of: unit.stop_requested, unit.stopping: Find out why the service was stopped; there is no sign of a fault.
 -- title_of: cloud.instance_stopped_by_user: Stopped on request
 -- title_of: cloud.instance_reset_by_user: Reset on request
--- title_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: Evicted on request
+-- title_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api, k8s.pod.evicted.descheduler: Evicted on request
 -- title_of: k8s.workload.stopped: Stopped on request
 -- title_of: k8s.pod.signalled_by_user: Killed by a command
 -- title_of: slurm.cancelled: Cancelled
 -- title_of: ray.job_stopped: Stopped on request
 -- title_of: log.interrupted: Interrupted
+-- summary_of: slurm.node.set_down: {node} was taken out of service in Slurm{by}, which ended what ran on it.
+-- summary_of: slurm.node.reason_given: {node} was taken out of service in Slurm{by}, which ended what ran on it; the reason given was "{detail}".
+-- title_of: slurm.node.set_down, slurm.node.reason_given: Its node was taken out of service
+-- advice_of: slurm.node.set_down: Find out why the node was set down, rather than drained (which lets jobs finish): scontrol show node has the reason.
+-- advice_of: slurm.node.reason_given: Look for what the reason speaks of in the log of the node's kernel; to take a node out of service without ending its jobs, drain it.
 -- advice: Find out why it was deleted; there is no sign of a fault.
+-- advice_of: k8s.pod.deletion_requested, k8s.container.killing: Find out who or what deleted it; a person, a drain and a controller leave the same traces here.
 -- advice_of: cloud.instance_stopped_by_user, ray.job_stopped: Find out why it was stopped; there is no sign of a fault.
 -- advice_of: cloud.instance_reset_by_user: Find out why it was reset; there is no sign of a fault.
 -- advice_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: Find out why it was evicted; there is no sign of a fault.
+-- advice_of: k8s.pod.evicted.descheduler: Keep the descheduler away from training pods (its namespaces, priorities or the annotation descheduler.alpha.kubernetes.io/prefer-no-eviction).
 -- advice_of: k8s.workload.stopped: Find out why it was stopped; there is no sign of a fault.
 -- advice_of: k8s.pod.signalled_by_user: Find out why it was killed; there is no sign of a fault.
 -- advice_of: slurm.cancelled: Find out why it was cancelled; there is no sign of a fault.
@@ -90,6 +103,11 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'k8s.pod.evicted.api' AND via = 'pod' AND mode IN ('killed', 'lost') AND node_open
+UNION ALL
+-- The descheduler says so itself.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'k8s.pod.evicted.descheduler' AND via = 'pod' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -60 AND 120
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
@@ -194,6 +212,43 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge,
 FROM links
 WHERE signal = 'unit.stop_requested' AND via = 'pod' AND mode = 'killed' AND lag_s BETWEEN -5 AND 120
 UNION ALL
+-- systemd is asked by commands, by shutdowns and by tools.
+SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM links s
+WHERE s.signal = 'unit.stopping' AND s.via = 'pod' AND s.mode = 'killed' AND s.lag_s BETWEEN -5 AND 120
+  AND s.death NOT IN (SELECT death FROM links
+                      WHERE via = 'node' AND lag_s BETWEEN -120 AND 300
+                        AND signal IN ('node.rebooting', 'node.powering_off', 'node.powered_off', 'k8s.node.shutdown', 'k8s.node.rebooted'))
+  -- And by itself.
+  AND s.death NOT IN (SELECT death FROM links
+                      WHERE via = 'pod' AND lag_s BETWEEN -60 AND 120
+                        AND signal IN ('unit.timed_out', 'unit.watchdog', 'unit.oom_killed', 'unit.replaced'))
+UNION ALL
+SELECT r.death, r.fact AS cause, s.fact AS effect, 'asserted' AS edge, 'act' AS role
+FROM links r
+JOIN links s ON s.death = r.death AND s.via = 'pod' AND s.signal = 'unit.stopping' AND s.time - r.time BETWEEN -1000000000 AND 10000000000
+WHERE r.signal = 'unit.stop_requested' AND r.via = 'pod'
+UNION ALL
+-- A signal that somebody sent, and a process that ended on that signal in the next seconds. The number of the process is in
+-- one record, and which it was in the other: on a machine that runs one service it is that.
+SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN e.fact IS NOT NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
+FROM links k
+LEFT JOIN links e ON e.death = k.death AND e.via = 'pod' AND e.signal = 'unit.main_exited' AND e.time - k.time BETWEEN -1000000000 AND 5000000000
+WHERE k.signal = 'node.kill_requested' AND k.via = 'node' AND k.mode IN ('exited', 'killed') AND k.lag_s BETWEEN -1 AND 10
+  AND COALESCE(k.reason, '') <> 'OOMKilled'
+  AND k.exit_code = CASE WHEN COALESCE(k.detail, '') IN ('9', 'KILL') THEN 137 WHEN COALESCE(k.detail, '') IN ('2', 'INT') THEN 130 ELSE 143 END
+UNION ALL
+-- Slurm kills what runs on a node that is set down; the record names the node, not the job.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'slurm.node.set_down' AND via = 'node' AND mode = 'lost' AND lag_s BETWEEN -5 AND 60
+UNION ALL
+-- Its reason is a line of its own of the same request.
+SELECT r.death, r.fact AS cause, d.fact AS effect, 'asserted' AS edge, 'act' AS role
+FROM links r
+JOIN links d ON d.death = r.death AND d.via = 'node' AND d.signal = 'slurm.node.set_down' AND d.time - r.time BETWEEN -1000000000 AND 5000000000
+WHERE r.signal = 'slurm.node.reason_given' AND r.via = 'node' AND r.node = d.node
+UNION ALL
 -- Ray does not say who asked.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
@@ -205,10 +260,12 @@ FROM links
 WHERE signal = 'log.interrupted' AND via = 'pod' AND same_container AND mode = 'exited'
   AND COALESCE(exit_code, 130) IN (1, 2, 130) AND lag_s BETWEEN -5 AND 60
 UNION ALL
--- A workflow that somebody shut down: its own word, which does not say whose wish it was.
+-- A workflow, or a job, that somebody shut down: its own word, which does not say whose wish it was. Its pods obey, and
+-- end with the code of the signal.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
-WHERE signal = 'k8s.workload.stopped' AND via = 'workload' AND (state = 'failed' OR mode = 'killed') AND lag_s BETWEEN -60 AND 600
+WHERE signal = 'k8s.workload.stopped' AND via = 'workload' AND lag_s BETWEEN -60 AND 600
+  AND (state = 'failed' OR mode = 'killed' OR state = 'died' AND mode = 'exited' AND exit_code IN (137, 143) AND COALESCE(reason, '') <> 'OOMKilled')
 UNION ALL
 -- A signal that somebody sent from a command in the container ends a program with that signal's code; of which process it was
 -- nothing tells but that.

@@ -3,14 +3,14 @@
 -- rank: 70
 -- level: established
 -- needs: k8s.node.tainted.no_execute, k8s.pod.drained_by_kubectl, k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user
--- needs: k8s.pod.taint_eviction_told, k8s.node.changed_by_*, k8s.pod.drain_blocked, k8s.pod.deletion_requested, k8s.container.killing, slurm.node.set_down, ray.node_ended
+-- needs: k8s.pod.taint_eviction_told, k8s.node.changed_by_*, k8s.pod.drain_blocked, k8s.pod.deletion_requested, k8s.container.killing, ray.node_ended
 -- summary_of: ray.node_ended: Ray reports that a node of {workload} was stopped, scaled down or preempted.
 -- title_of: ray.node_ended: A node was taken away
 -- advice_of: ray.node_ended: Look in the log of Ray's autoscaler, or of the cloud, for who took the node away and why; on machines that can be preempted, save checkpoints more often.
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} evicted from {node}, which was being drained{by}.
--- summary_of: k8s.node.cordoned_by_user: {node} was closed{by}, who then deleted {pod}.
--- summary_of: k8s.node.cordoned, k8s.pod.deletion_requested, k8s.container.killing: {pod} {was} deleted just after its node, {node}, had been closed.
+-- summary_of: k8s.node.cordoned_by_user: {node} was cordoned{by}, who then deleted {pod}.
+-- summary_of: k8s.node.cordoned, k8s.pod.deletion_requested, k8s.container.killing: {pod} {was} deleted just after its node, {node}, had been cordoned.
 -- summary_of: k8s.pod.evicted.taint, k8s.pod.deleted_by_node_controller: {pod} {was} evicted from {node} because of a taint that no record shows.
 -- summary_of: k8s.node.changed_by_user, k8s.node.changed_by_other: {node} was changed{by}, and {pod} {was} evicted from it because of a taint.
 -- advice: Make sure that drains wait for running jobs, or protect the jobs with a PodDisruptionBudget.
@@ -78,16 +78,13 @@ LEFT JOIN (SELECT DISTINCT death FROM links
 WHERE e.signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
   AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND e.node_open IS NOT TRUE
 UNION ALL
+-- Whoever evicts leaves the same condition: of a node that no record says was closed it may be no drain.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN closed.death IS NULL AND (other.death IS NOT NULL OR alone.death IS NOT NULL) THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
+  CASE WHEN closed.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links e
-LEFT JOIN (SELECT DISTINCT death FROM single) alone ON alone.death = e.death
 LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'node' AND COALESCE(lag_s, 0) >= -5 AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
   ON closed.death = e.death
-LEFT JOIN (SELECT DISTINCT death FROM links
-           WHERE signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')) other
-  ON other.death = e.death
 WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND e.node_open IS NOT TRUE
 UNION ALL
 -- The eviction's own record and the condition it left are one act: the record names who.
@@ -160,11 +157,6 @@ FROM links d
 JOIN links c ON c.death = d.death AND c.via = 'node' AND c.actor = d.actor
   AND c.signal = 'k8s.node.cordoned_by_user' AND d.time - c.time BETWEEN 0 AND 900000000000
 WHERE d.signal = 'k8s.pod.deleted_by_user' AND d.via = 'pod' AND d.mode IN ('killed', 'lost') AND d.node_open IS NOT TRUE
-UNION ALL
--- Slurm kills what runs on a node that is set down; the record names the node, not the job.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM links
-WHERE signal = 'slurm.node.set_down' AND via = 'node' AND mode = 'lost' AND lag_s BETWEEN -5 AND 60
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
 FROM links

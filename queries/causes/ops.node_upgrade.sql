@@ -4,6 +4,9 @@
 -- level: supported
 -- needs: upgrade.started, upgrade.announced, k8s.pod.evicted_by_upgrader
 -- needs: k8s.pod.deleted_by_upgrader, k8s.node.cordoned_by_upgrader, k8s.node.tainted_by_upgrader, repair.started
+-- needs: node.upgrading
+-- summary_of: node.upgrading: {node} was upgrading its packages when the service of {pod} was stopped, as tools do that restart what uses them.
+-- advice_of: node.upgrading: Exclude the service from needrestart, or upgrade the machine between runs.
 -- summary: {node} was upgraded or repaired; {pod} {was} on it.
 -- advice: Set a maintenance window or exclusion for the node pool while long jobs run.
 SELECT u.death, u.fact AS cause, m.fact AS effect,
@@ -12,12 +15,16 @@ FROM links u
 LEFT JOIN asked_for a ON a.death = u.death
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('upgrade.started', 'k8s.node.cordoned_by_upgrader', 'k8s.node.tainted_by_upgrader') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+  -- What a cluster's own components announce they do afterwards.
+  AND (u.source_kind <> 'kubernetes' OR u.lag_s >= -5)
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN a.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
 FROM links u
 LEFT JOIN asked_for a ON a.death = u.death
 WHERE u.signal IN ('upgrade.started', 'k8s.node.cordoned_by_upgrader', 'k8s.node.tainted_by_upgrader') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+  -- What a cluster's own components announce they do afterwards.
+  AND (u.source_kind <> 'kubernetes' OR u.lag_s >= -5)
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
@@ -49,6 +56,14 @@ WHERE u.signal IN ('upgrade.started', 'repair.started') AND u.via = 'pool' AND u
     OR m.signal IN ('k8s.pod.evicted.api', 'k8s.pod.evicted.podgc', 'k8s.node.drained', 'k8s.node.shutdown',
                     'k8s.pod.node_shutdown', 'k8s.node.gone_in_cloud', 'cloud.instance_recreated',
                     'cloud.instance_deleted_by_cloud', 'cloud.instance_deleted_by_controller'))
+UNION ALL
+-- What is upgraded is restarted for that; a person may stop a service at that time as well.
+SELECT u.death, u.fact AS cause, s.fact AS effect, 'guess' AS edge, 'act' AS role
+FROM links u
+JOIN links s ON s.death = u.death AND s.via = 'pod' AND s.signal = 'unit.stopping' AND s.mode = 'killed'
+  AND s.time - u.time BETWEEN 0 AND 1800000000000
+LEFT JOIN links r ON r.death = u.death AND r.via = 'pod' AND r.signal = 'unit.stop_requested'
+WHERE u.signal = 'node.upgrading' AND u.via = 'node' AND r.fact IS NULL
 UNION ALL
 -- Alerts are silenced before maintenance; a silence alone proves none.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role

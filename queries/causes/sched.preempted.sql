@@ -22,7 +22,8 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'k8s.pod.deleted_by_scheduler' AND via = 'pod' AND mode IN ('killed', 'lost')
 UNION ALL
--- Slurm says that it was preempted, not for which job.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+-- Slurm says that it was preempted; its controller also for which job.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN detail LIKE 'slurm/%' THEN 'asserted' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links
 WHERE signal = 'slurm.preempted' AND via = 'pod' AND mode = 'killed' AND lag_s BETWEEN -60 AND 60

@@ -2,7 +2,7 @@
 -- title: One machine slows the run down
 -- rank: 30
 -- level: supported
--- needs: log.slow, gpu.throttled, gpu.thermal, gpu.power_brake, gpu.nvlink_error, metric.gpu_throttled, metric.gpu_link_errors
+-- needs: log.slow, gpu.throttled, gpu.thermal, gpu.power_brake, gpu.nvlink_error, metric.gpu_throttled, metric.gpu_slowed_down, metric.gpu_link_errors
 -- needs: nic.error, metric.nic_errors, kernel.pcie_error, kernel.memory_error_corrected, kernel.lockup, node.overheated, node.power_fault
 -- overturned_by: metrics: clock, power and link rates of each machine
 -- summary: {workload} slowed down when {node} reported a fault: {message}
@@ -27,6 +27,6 @@ LEFT JOIN (SELECT DISTINCT e.death, e.fact FROM links e
            WHERE e.signal = 'nic.error') back
   ON back.death = m.death AND back.fact = m.fact
 WHERE m.state = 'slow' AND m.via IN ('node', 'gang') AND m.lag_s BETWEEN -60 AND 300
-  AND m.signal IN ('gpu.throttled', 'gpu.thermal', 'gpu.power_brake', 'gpu.nvlink_error', 'metric.gpu_throttled', 'metric.gpu_link_errors',
+  AND m.signal IN ('gpu.throttled', 'gpu.thermal', 'gpu.power_brake', 'gpu.nvlink_error', 'metric.gpu_throttled', 'metric.gpu_slowed_down', 'metric.gpu_link_errors',
                    'nic.error', 'metric.nic_errors', 'kernel.pcie_error', 'kernel.memory_error_corrected', 'kernel.lockup', 'node.overheated',
                    'node.power_fault')

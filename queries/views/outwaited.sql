@@ -1,6 +1,8 @@
 -- Deaths of those that a time limit, somebody or the cluster ended long after their run's last step, with what befell a machine
 -- of the run as the steps stopped, and the end that it led to.
 SELECT m.death, h.death AS stood, h.fact, h.signal, m.fact AS effect, h.time,
+  -- A part of a log may be cut off at that step, and a GPU that another run had may have been its.
+  CASE WHEN h.standstill_seen THEN 'inferred' ELSE 'guess' END AS edge,
   m.signal NOT LIKE '%.deadline' AND m.signal NOT IN ('slurm.time_limit', 'unit.timed_out') AS person
 FROM links h
 JOIN links m ON m.run = h.run AND m.attempt = h.attempt AND m.fact <> h.fact AND m.time > h.time

@@ -14,4 +14,7 @@ LEFT JOIN links s ON s.death = t.death
 WHERE t.mode = 'killed' AND s.fact IS NULL AND t.lag_s BETWEEN -60 AND 60
   AND (t.signal = 'k8s.workload.pod_deleted' AND t.via = 'named'
     OR t.signal = 'k8s.pod.deleted_by_controller' AND t.via = 'pod'
-       AND regexp_like(COALESCE(t.actor, ''), ':(job|jobset)-controller'))
+       AND regexp_like(COALESCE(t.actor, ''), ':(job|jobset)-controller')
+    -- With its Job, which the controller of the whole took away.
+    OR t.signal = 'k8s.workload.deleted_by_controller' AND t.via = 'workload'
+       AND regexp_like(COALESCE(t.actor, ''), ':jobset-controller'))

@@ -95,6 +95,7 @@ pub fn recorded(args: &InputArgs, rules: Arc<Rules>) -> Result<Case, Error> {
     bar.finish_and_clear();
     // What the error says need not be said twice.
     nothing_read(&case.summary)?;
+    nothing_there(&case.summary, &args.from)?;
     if !args.quiet {
         let facts = case.counts.reported - case.counts.duplicates;
         let again = match case.counts.duplicates {
@@ -259,6 +260,23 @@ fn write_report(
         }
     }
     out.flush()
+}
+
+/// Whoever names a folder without files, or files without a byte, has named the wrong ones.
+fn nothing_there(summary: &Summary, from: &[String]) -> Result<(), Error> {
+    if summary.files.iter().any(|file| file.bytes > 0) || summary.total.records > 0 {
+        return Ok(());
+    }
+    let name = |path: &String| match path.as_str() {
+        "-" => "standard input".to_owned(),
+        path => path.to_owned(),
+    };
+    let names: Vec<String> = from.iter().map(name).collect();
+    let be = if names.len() == 1 { "is" } else { "are" };
+    Err(Error::Usage(format!(
+        "nothing could be read: {} {be} empty",
+        names.join(", ")
+    )))
 }
 
 /// An input of which nothing could be used is an error, not an empty answer.

@@ -108,7 +108,7 @@ async fn look(args: &Args, config: &Config) -> Result<Report, Error> {
             Ok(connected) => {
                 for cluster in &connected.clusters {
                     let deadline = Instant::now() + config.kubernetes.timeout;
-                    sources.push(cluster.check(now, deadline).await);
+                    sources.push(cluster.check(clock::now(), deadline).await);
                 }
                 failed = connected.failed;
             }
@@ -122,7 +122,7 @@ async fn look(args: &Args, config: &Config) -> Result<Report, Error> {
     let checked = others
         .usable
         .iter()
-        .map(|source| source.check(now, deadline));
+        .map(|source| source.check(clock::now(), deadline));
     sources.extend(futures::future::join_all(checked).await);
     sources.extend(others.failed.into_iter().map(|row| Health {
         source: row.source,
@@ -234,16 +234,14 @@ fn of_source(out: &mut String, health: &Health, now: Nanos, mark: &dyn Fn(bool) 
         ));
     }
     if let Some(skew) = health.skew {
-        out.push_str(&format!(
-            "    its clock is {} {} (± {})\n",
-            distance(skew.by.saturating_abs()),
-            if skew.by < 0 {
-                "behind this machine's"
-            } else {
-                "ahead of this machine's"
-            },
-            distance(skew.within)
-        ));
+        let apart = skew.by.saturating_abs();
+        let within = distance(skew.within.saturating_add(SECOND - 1));
+        let says = match skew.by {
+            _ if apart <= skew.within => "agrees with this machine's".to_owned(),
+            ..0 => format!("is {} behind this machine's", distance(apart)),
+            _ => format!("is {} ahead of this machine's", distance(apart)),
+        };
+        out.push_str(&format!("    its clock {says} (± {within})\n"));
     }
     for permission in &health.permissions {
         let sign = match permission.verdict {

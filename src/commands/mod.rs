@@ -3,6 +3,8 @@
 
 pub mod accuracy;
 pub mod arguments;
+#[cfg(feature = "distributed")]
+pub mod ballista;
 pub mod batch;
 pub mod clock;
 pub mod collect;

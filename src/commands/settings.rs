@@ -17,6 +17,18 @@ pub fn of_store(args: &KeptArgs) -> Result<Config, Error> {
         config.store.path = Some(path.clone());
     }
     lakes::resolve(&mut config)?;
+    if let Some(scheduler) = std::env::var("WHATHAPPENED_BALLISTA")
+        .ok()
+        .filter(|named| !named.is_empty())
+    {
+        config.store.ballista = Some(scheduler);
+    }
+    if config.store.ballista.is_some() && !cfg!(feature = "distributed") {
+        return Err(Error::misused(
+            "[store] ballista is configured, but this program was built without it",
+            "build it with `cargo build --features distributed`, or remove it",
+        ));
+    }
     Ok(config)
 }
 

@@ -20,6 +20,8 @@ use crate::cli::{InputArgs, OutputArgs};
 use crate::config::{Config, parse_duration, parse_size};
 use crate::error::Error;
 use crate::render::{self, Format, RowWriter, Style, Tz};
+#[cfg(feature = "distributed")]
+use crate::sql::Ballista;
 use crate::sql::prompt::{self, Command, Prompt, PromptInput};
 use crate::sql::{
     LAST_DAY, Session, Statement, StoredTables, note_on_last_day, rests_on_explaining,
@@ -40,8 +42,8 @@ pub struct Args {
     /// How much memory one statement may use, such as 512MiB or 4GiB.
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub max_memory: String,
-    /// Ballista scheduler to run the statements on, df://HOST:PORT, over a store given to --store
-    /// as a URL; `local` starts a small cluster.
+    /// Ballista's scheduler, df://HOST:PORT: what reads much of the lake given to --store runs on
+    /// its executors. `[store] ballista` in the configuration and `WHATHAPPENED_BALLISTA` do the same.
     #[cfg(feature = "distributed")]
     #[arg(long, value_name = "URL")]
     pub ballista: Option<String>,
@@ -93,7 +95,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         note!("Times in SQL are in UTC; --tz does not change them.");
     }
     match text {
-        Some(text) => runner.text(&text).await,
+        Some(text) => runner.until_interrupted(&text).await,
         None => runner.prompt().await,
     }
 }
@@ -134,10 +136,14 @@ async fn here(args: &Args) -> Result<(Session, Option<UnexplainedStore>), Error>
             clock::now(),
         )
         .await?;
-        let session = Session::of_store(StoredTables::new(
-            store.root().to_owned(),
-            Arc::clone(&rules),
-        ))?;
+        let tables = StoredTables::new(store.root().to_owned(), Arc::clone(&rules));
+        #[cfg(feature = "distributed")]
+        let session = match on_ballista(args, &config)? {
+            Some(ballista) => Session::on_ballista(tables, ballista)?,
+            None => Session::of_store(tables)?,
+        };
+        #[cfg(not(feature = "distributed"))]
+        let session = Session::of_store(tables)?;
         let rest = UnexplainedStore {
             store,
             config,
@@ -148,6 +154,19 @@ async fn here(args: &Args) -> Result<(Session, Option<UnexplainedStore>), Error>
         let session = Session::new(Arc::new(common::recorded(&args.input, rules)?))?;
         Ok((session, None))
     }
+}
+
+/// The scheduler that is named, where one is.
+#[cfg(feature = "distributed")]
+fn on_ballista(args: &Args, config: &Config) -> Result<Option<Ballista>, Error> {
+    let named = args.ballista.as_ref().or(config.store.ballista.as_ref());
+    let Some(scheduler) = named else {
+        return Ok(None);
+    };
+    // A little less than whoever watches this process allows: there is a job to be ended.
+    let timeout = limits(args)?.timeout;
+    let timeout = timeout.saturating_sub((timeout / 10).min(Duration::from_secs(2)));
+    Ballista::at(scheduler, timeout).map(Some)
 }
 
 /// What a list of signals does not show, where somebody has signals of their own.
@@ -199,45 +218,24 @@ impl UnexplainedStore {
     }
 }
 
-/// The URL of a store on an object store, where one is named.
-#[cfg(any(
-    all(feature = "object-store", not(feature = "lake")),
-    all(feature = "distributed", feature = "lake")
-))]
-fn url(args: &Args) -> Option<&str> {
-    let name = args.input.stored.store.as_deref()?.to_str()?;
-    name.contains("://").then_some(name)
-}
-
-/// Tables over a store on an object store, where one is named.
+/// Tables over a copy of a store on an object store, where one is named.
 #[cfg(all(feature = "object-store", not(feature = "lake")))]
 async fn elsewhere(args: &Args) -> Result<Option<Session>, Error> {
-    let Some(url) = url(args) else {
+    let name = args
+        .input
+        .stored
+        .store
+        .as_deref()
+        .and_then(|path| path.to_str());
+    let Some(url) = name.filter(|name| name.contains("://")) else {
         return Ok(None);
     };
     let remote = crate::remote::Remote::open(url)?;
-    #[cfg(feature = "distributed")]
-    if let Some(scheduler) = &args.ballista {
-        return Session::of_cluster(scheduler, &remote).await.map(Some);
-    }
     Session::of_remote(remote).await.map(Some)
 }
 
-/// Tables over what a person's cluster of Ballista reads, where one is named.
-#[cfg(all(feature = "distributed", feature = "lake"))]
-async fn elsewhere(args: &Args) -> Result<Option<Session>, Error> {
-    let (Some(url), Some(scheduler)) = (url(args), &args.ballista) else {
-        return Ok(None);
-    };
-    let remote = crate::remote::Remote::open(url)?;
-    Session::of_cluster(scheduler, &remote).await.map(Some)
-}
-
 /// A lake is a store like others, whose index is on this machine.
-#[cfg(not(any(
-    feature = "distributed",
-    all(feature = "object-store", not(feature = "lake"))
-)))]
+#[cfg(not(all(feature = "object-store", not(feature = "lake"))))]
 #[expect(
     clippy::unused_async,
     reason = "one signature with and without object stores"
@@ -306,6 +304,21 @@ struct StatementRunner {
 }
 
 impl StatementRunner {
+    /// Runs statements. What runs on other machines has to be told when nobody waits any more.
+    async fn until_interrupted(&self, text: &str) -> Result<(), Error> {
+        #[cfg(feature = "distributed")]
+        if let Some(ballista) = self.session.ballista() {
+            return tokio::select! {
+                done = self.text(text) => done,
+                _ = tokio::signal::ctrl_c() => {
+                    ballista.cancel().await;
+                    Err(Error::Ended(supervised::INTERRUPTED))
+                }
+            };
+        }
+        self.text(text).await
+    }
+
     async fn text(&self, text: &str) -> Result<(), Error> {
         if let Some(command) = Command::parse(text) {
             return self.command(&command);

@@ -101,6 +101,9 @@ pub(super) async fn run(limits: Limits) -> Result<(), Error> {
         status = child.wait() => Ok(status.map_err(failed)?),
         why = watch(process, limits) => Err(why),
         () = interrupted => {
+            // Ctrl-C is heard by the child as well, which may have work elsewhere to end.
+            #[cfg(feature = "distributed")]
+            let _ended = tokio::time::timeout(ELSEWHERE, child.wait()).await;
             let _over = child.kill().await;
             return Err(Error::Ended(INTERRUPTED));
         }
@@ -124,8 +127,12 @@ pub(super) async fn run(limits: Limits) -> Result<(), Error> {
     }
 }
 
+/// How long a child may take to end what it has other machines do.
+#[cfg(feature = "distributed")]
+const ELSEWHERE: Duration = Duration::from_secs(2);
+
 /// The exit code of what Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
+pub(super) const INTERRUPTED: u8 = 130;
 
 /// Until somebody wants this process to end. Ctrl-C at a terminal is heard by the child as well,
 /// which ends or, at its prompt, gives up the statement: that is its own affair.

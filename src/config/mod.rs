@@ -101,6 +101,8 @@ pub struct Store {
     /// How much of a lake is kept on this machine: `2GiB`.
     #[serde(deserialize_with = "size")]
     pub cache_size: Option<u64>,
+    /// Ballista's scheduler, which runs large statements over a lake: `df://HOST:PORT`.
+    pub ballista: Option<String>,
     /// The lake of which `path` is the index.
     #[serde(skip)]
     pub index_of: Option<String>,

@@ -6,7 +6,7 @@
 
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, Exit, Fact, NO, Task, TaskKind};
-use whathappened_core::lifecycle::Mode;
+use whathappened_core::lifecycle::{Mode, given_up, signed_off};
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -152,6 +152,14 @@ impl<'a> Bounds<'a> {
             return Kind::Guess;
         }
         let is_sure = matches!(edge.kind, Kind::Asserted | Kind::Inferred);
+        // Of a pod that may have been over for long, nothing says that it still ran when somebody took it away.
+        if is_sure && cause.is_some_and(|fact| self.may_be_of_a_leftover(fact)) {
+            return Kind::Guess;
+        }
+        // Nor that it took away more than what was left of a program that had just failed.
+        if is_sure && edge.role == Role::Act && self.had_given_up() {
+            return Kind::Guess;
+        }
         if is_sure && cause.is_some_and(|fact| self.wrote_on(fact) || self.is_of_either(fact)) {
             return Kind::Guess;
         }
@@ -192,6 +200,37 @@ impl<'a> Bounds<'a> {
             return Kind::Guess;
         }
         edge.kind
+    }
+
+    /// Whether the log of what somebody ended had told of a failure just before, and of nothing since: with clocks apart,
+    /// or lines that bear no time, nobody knows which was first.
+    fn had_given_up(&self) -> bool {
+        let task = self.graph.pods.get(self.death.pod as usize);
+        let Some(task) = task.filter(|_| self.death.mode == Mode::Killed) else {
+            return false;
+        };
+        let by = self.death.time.lo;
+        let is_near = |said: Stamp| match task.kind {
+            TaskKind::Instance => said.lo <= by,
+            _ => said.hi <= by && by <= said.hi.saturating_add(CLOCKS),
+        };
+        self.death.exit_code.is_none()
+            && signed_off(task).is_none()
+            && given_up(task).is_some_and(is_near)
+    }
+
+    /// Whether a fact is a request at the end of a stretch in which the pod may have ended at any time, and that is all
+    /// that is known of its end.
+    fn may_be_of_a_leftover(&self, fact: &Fact) -> bool {
+        const UNSEEN: Nanos = 600 * SECOND;
+        let time = self.death.time;
+        self.death.state == "died"
+            && self.death.mode == Mode::Killed
+            && self.death.exit_code.is_none()
+            && time != Stamp::OPEN
+            && time.width() > UNSEEN
+            && fact.source_kind == SourceKind::KubernetesAudit
+            && fact.time.hi >= time.hi.saturating_sub(CLOCKS)
     }
 
     /// Whether a fact is that nothing was heard of the node, and the pod, which nobody took away for

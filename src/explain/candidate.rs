@@ -111,17 +111,18 @@ pub(super) fn candidates(
         let undated = !all_dated || !dated(death.time);
         if !death.goes_on() && undated {
             let inferred = path.steps.iter().any(|step| step.kind != Kind::Asserted);
+            // Of what has a time it is known that it came before.
             let in_order = || {
-                facts()
-                    .flatten()
-                    .all(|fact| is_last_word(graph, death, fact))
+                facts().flatten().all(|fact| {
+                    dated(fact.time) && dated(death.time) || is_last_word(graph, death, fact)
+                })
             };
             level = level.min(if inferred && !in_order() {
                 Level::Hypothesis
             } else {
                 Level::Supported
             });
-        } else if !death.goes_on() && reckoned {
+        } else if !death.goes_on() && reckoned || undated && is_only_printed(graph, death) {
             level = level.min(Level::Supported);
         }
         let late = |step: &Step| step.kind != Kind::Asserted && is_likely_after(graph, death, step);
@@ -271,4 +272,10 @@ fn order(graph: &EntityGraph, rules: &[Rule], a: &Candidate, b: &Candidate) -> s
         )
     };
     key(a).cmp(&key(b))
+}
+
+/// Whether no object shows that a state goes on of which Events without times tell.
+fn is_only_printed(graph: &EntityGraph, death: &Death) -> bool {
+    let pod = graph.pods.get(death.pod as usize);
+    death.goes_on() && pod.is_some_and(|pod| pod.kind == TaskKind::Pod && pod.body.is_none())
 }

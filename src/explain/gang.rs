@@ -216,12 +216,19 @@ impl Grouping<'_> {
             // Who says that another one was gone is not the one.
             let silent = gang && together.iter().any(|death| self.ended_silently(*death));
             let echoes = |death: usize| silent && self.lost_touch(death) && self.is_symptom(death);
+            // Of one that was found to be lost only when it had been taken away, nobody knows when that was: who ended
+            // for a reason of its own meanwhile had no need of that.
+            let lost =
+                |death: usize| self.was_lost(death) && self.stamp(death).width() >= BLUR.start;
+            let is_any_lost = gang && together.iter().any(|death| lost(*death));
+            let others_reason = |death: usize| is_any_lost && !self.had_own_reason(death);
             let primary = together
                 .iter()
                 .copied()
                 .min_by(|a, b| {
                     let echoes = echoes(*a).cmp(&echoes(*b));
-                    echoes.then_with(|| self.compare(*a, *b))
+                    let others = others_reason(*a).cmp(&others_reason(*b));
+                    echoes.then(others).then_with(|| self.compare(*a, *b))
                 })
                 .unwrap_or(first);
             let others = left.iter().chain(&lingering).copied();
@@ -303,8 +310,10 @@ impl Grouping<'_> {
                 .map(|death| self.stamp(*death))
                 .min()
                 .unwrap_or(self.stamp(primary));
-            // Of ends that are known by their ages alone, any may have been the first.
-            let blurred = BLUR.contains(&earliest.hi.saturating_sub(earliest.lo));
+            // Of ends that are known by their ages alone, any may have been the first. Who fell silent was missed
+            // by the others before they ended.
+            let blurred =
+                BLUR.contains(&earliest.hi.saturating_sub(earliest.lo)) && !self.was_lost(primary);
             let as_early = |death: &&usize| {
                 blurred && !self.lost_touch(**death) && !self.is_torn_down(**death)
             };
@@ -368,7 +377,7 @@ impl Grouping<'_> {
                     !before
                         && proven
                         && self.lost_touch(first)
-                        && (root.onset <= end.lo || self.ended_silently(other) && is_near())
+                        && (self.began(best) <= end.lo || self.ended_silently(other) && is_near())
                 };
                 ((proven || lingers) && before || unheard())
                     .then_some((other, root.time.lo.min(end.lo)))

@@ -71,12 +71,13 @@ fn notice(
     let failed = said_failed().is_some_and(|failed| {
         own().all(|death| {
             death.time.lo.saturating_sub(failed).saturating_abs() <= NOTICED
-                && death.mode == Mode::Killed
+                // Who is deleted ends on the signal to stop, whether or not its deletion is on record.
+                && (death.mode == Mode::Killed || death.exit_code == Some(143))
         })
     });
     let limit = if failed { FAILED_MEANWHILE } else { NOTICED };
     match &finding.candidate {
-        None => finding.victims.is_empty().then_some(limit),
+        None => (finding.victims.is_empty() || failed).then_some(limit),
         Some(root) => {
             let rule = rules.get(root.rule).map(|rule| rule.cause.as_str());
             let of_nobody = graph

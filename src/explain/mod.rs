@@ -30,6 +30,7 @@ pub mod tables;
 mod tenants;
 mod validate;
 mod verdict;
+mod waited_for;
 
 pub use crate::answer::Level;
 pub use bounds::CLOCKS;

@@ -6,6 +6,7 @@ use whathappened_core::graph::{EntityGraph, TaskKind};
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::bounds::CLOCKS;
+use super::candidate::Candidate;
 use super::gang::Finding;
 use crate::answer::Level;
 
@@ -70,6 +71,20 @@ fn is_wait(deaths: &[Death], finding: &Finding) -> bool {
     !finding.recovered && !finding.victims.is_empty() && own.all(waits)
 }
 
+/// Whether what a batch job waits for is no reason of its own: Slurm gives one that it requeues a later begin, cleans up
+/// after its last run, and has it wait for nodes that were its own.
+fn waits_since(graph: &EntityGraph, waits: &Finding) -> bool {
+    let root = waits.candidate.as_ref().map(Candidate::root);
+    let Some(root) = root.and_then(|root| graph.facts.get(root)) else {
+        return false;
+    };
+    match graph.name(root.signal) {
+        "slurm.waiting.capacity" | "slurm.waiting.cleaning" => true,
+        "slurm.waiting.turn" => graph.name(root.detail) == "BeginTime",
+        _ => false,
+    }
+}
+
 /// Whether each pod that waits was made just after the end of one that the other finding is about.
 fn made_way(graph: &EntityGraph, deaths: &[Death], ended: &Finding, waits: &Finding) -> bool {
     let deaths_of = || ended.deaths().filter_map(|death| deaths.get(death));
@@ -79,7 +94,8 @@ fn made_way(graph: &EntityGraph, deaths: &[Death], ended: &Finding, waits: &Find
         // A batch job that was put back into the queue is the same one.
         let is_job = pod.is_some_and(|pod| pod.kind == TaskKind::Job);
         let requeued = |end: &Death| end.pod == death.pod && end.state == "restarted";
-        if is_job && waits.candidate.is_none() && deaths_of().any(requeued) {
+        let waits_for_it = waits.candidate.is_none() || waits_since(graph, waits);
+        if is_job && waits_for_it && deaths_of().any(requeued) {
             return true;
         }
         let begin = pod.and_then(|pod| pod.created.map(|made| made.lo).or(pod.begin()));

@@ -7,10 +7,11 @@ use whathappened_core::death::Death;
 use whathappened_core::evidence::Row;
 use whathappened_core::graph::{EntityGraph, Fact, Progress, Task};
 use whathappened_core::resolve::Run;
-use whathappened_core::symbols::Symbol;
+use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::gang::is_gang;
+use super::tenants::Tenants;
 
 /// Buffers, and what a program has to say of its failure, come within this time of its last step.
 const LAST_WORDS: Nanos = 180 * SECOND;
@@ -21,14 +22,43 @@ const FAREWELL: Nanos = 60 * SECOND;
 /// A launcher or a monitor of the collectives may write a line or two meanwhile.
 const FEW: usize = 3;
 
+/// Lines of a step's own are written this close to it, and clocks of a log and of its machine's differ no more.
+const ASIDE: Nanos = SECOND;
+
+/// A log in which a line comes this long after the last step was not cut off at it.
+const HEARD: Nanos = 60 * SECOND;
+
+/// Log stores give so many lines at once, or a multiple of it, where there are more.
+const A_PAGE: usize = 100;
+
 /// What is known of the standstills of attempts.
 pub(super) struct Standstills<'a> {
     graph: &'a EntityGraph,
     runs: &'a [Run],
+    tenants: Tenants,
     /// The last step of each attempt of a gang.
     steps: HashMap<(usize, u32), Option<&'a Progress>>,
-    /// When the first lines were written after the last words that follow the last step, by its row.
-    lines: HashMap<(usize, u32, u32), Vec<Nanos>>,
+    /// What the logs say around the last step, by its row.
+    logs: HashMap<(usize, u32, u32), Logs>,
+}
+
+/// Whether a run stood still since something befell one of its machines.
+#[derive(Clone, Copy)]
+pub(super) struct Standstill {
+    /// It came as the steps stopped.
+    pub(super) began: bool,
+    /// It is the steps that stopped and not what is there of the log, and what failed was the run's own.
+    pub(super) is_seen: bool,
+}
+
+/// When lines were written around the last step of an attempt.
+struct Logs {
+    /// The first after it that is none of its own, of a program that otherwise has nothing to say between two steps.
+    turned: Option<Nanos>,
+    /// The first ones after the last words that follow it.
+    on: Vec<Nanos>,
+    /// Whether the log that tells of the step seems to end with it only because more of it was not read.
+    is_cut: bool,
 }
 
 impl<'a> Standstills<'a> {
@@ -36,8 +66,9 @@ impl<'a> Standstills<'a> {
         Self {
             graph,
             runs,
+            tenants: Tenants::of(graph),
             steps: HashMap::new(),
-            lines: HashMap::new(),
+            logs: HashMap::new(),
         }
     }
 
@@ -63,22 +94,105 @@ impl<'a> Standstills<'a> {
 
     /// Whether a fact came as the steps of a death's attempt stopped, long before the death; `None` where steps went on,
     /// or none are known.
-    pub(super) fn began_with(&mut self, fact: &Fact, death: &Death) -> Option<bool> {
+    pub(super) fn since(&mut self, fact: &Fact, death: &Death) -> Option<Standstill> {
+        const NOT: Standstill = Standstill {
+            began: false,
+            is_seen: false,
+        };
         let (graph, runs) = (self.graph, self.runs);
         let steps = self.steps(death)?;
         let stopped = steps.stopped_at(fact.time, death.time)?;
-        if !stopped {
-            return Some(false);
+        // Who has made all steps makes no more, and the device of another pod stops none.
+        let holds = |pod: &Task| pod.name == fact.holder;
+        let is_anothers = fact.holder.is_some() && !members(graph, runs, death).any(holds);
+        if !stopped || steps.is_done() || is_anothers {
+            return Some(NOT);
         }
-        let from = steps.last.hi.saturating_add(LAST_WORDS);
-        let lines = self
-            .lines
+        let logs = self
+            .logs
             .entry((death.run, death.attempt, steps.row))
-            .or_insert_with(|| lines_after(graph, runs, death, steps, from));
+            .or_insert_with(|| Logs::of(graph, runs, death, steps));
         let to = death.time.lo.saturating_sub(FAREWELL);
-        let busy = lines.get(FEW - 1).is_some_and(|line| *line < to);
-        Some(!busy)
+        let is_busy = logs.on.get(FEW - 1).is_some_and(|line| *line < to);
+        let first = fact.time.lo.saturating_sub(ASIDE);
+        let has_turned = logs.turned.is_some_and(|line| line < first);
+        if is_busy || has_turned {
+            return Some(NOT);
+        }
+        let is_own = fact.holder.is_some() || !self.tenants.are_several(graph, death.pod, fact);
+        Some(Standstill {
+            began: true,
+            is_seen: !logs.is_cut && is_own,
+        })
     }
+}
+
+impl Logs {
+    fn of(graph: &EntityGraph, runs: &[Run], death: &Death, steps: &Progress) -> Self {
+        let own: HashSet<u32> = numbers(runs, death).collect();
+        let line = graph.evidence.symbols.find("log.line");
+        let last_step = graph.evidence.rows().get(steps.row as usize);
+        // A batch job's output names no pod.
+        let output = last_step.filter(|row| !row.pod.is_some());
+        let output = output.map(Row::file);
+        let from = steps.pauses().map(|(from, _)| from).min();
+        let from = from.unwrap_or(steps.last.lo);
+        let teller = graph.pod_of_row.get(steps.row as usize);
+        let rows = graph.evidence.rows().iter().zip(&graph.pod_of_row);
+        let mut lines: Vec<(Nanos, bool)> = rows
+            .filter(|(row, pod)| {
+                Some(row.fact) == line
+                    && row.time.lo >= from
+                    && row.time.hi != Nanos::MAX
+                    && (own.contains(pod) || output == Some(row.file()))
+            })
+            .map(|(row, pod)| (row.time.lo, teller == Some(pod)))
+            .collect();
+        lines.sort_unstable();
+        let between = |from: Nanos, to: Nanos| {
+            let from = from.saturating_add(ASIDE);
+            let first = lines.partition_point(|(time, _)| *time <= from);
+            lines
+                .get(first)
+                .map(|(time, _)| *time)
+                .filter(|time| *time < to)
+        };
+        let chats = steps
+            .pauses()
+            .any(|(from, to)| between(from, to.saturating_sub(ASIDE)).is_some());
+        let turned = between(steps.last.hi, Nanos::MAX).filter(|_| !chats);
+        let words = steps.last.hi.saturating_add(LAST_WORDS);
+        let on = lines.iter().map(|(time, _)| *time);
+        let heard = steps
+            .last
+            .hi
+            .saturating_add(HEARD.max(steps.usual().saturating_mul(2)));
+        Self {
+            turned,
+            on: on.filter(|time| *time >= words).take(FEW).collect(),
+            is_cut: !lines.iter().any(|(time, same)| *same && *time >= heard)
+                && last_step.is_some_and(|step| is_part(graph, step)),
+        }
+    }
+}
+
+/// Whether a line is of a file that was put aside when it was full, or of a page of a store's answer.
+fn is_part(graph: &EntityGraph, step: &Row) -> bool {
+    let file = graph.name(step.file());
+    let aside = file.rsplit_once(".log.").map(|(_, rest)| rest);
+    if aside.is_some_and(|rest| rest.starts_with(|sign: char| sign.is_ascii_digit())) {
+        return true;
+    }
+    let is_of_store = matches!(
+        step.source_kind(),
+        SourceKind::CloudwatchLogs
+            | SourceKind::Datadog
+            | SourceKind::Elasticsearch
+            | SourceKind::Loki
+    );
+    let rows = graph.evidence.rows().iter();
+    let same = |row: &&Row| row.fact == step.fact && row.file() == step.file();
+    is_of_store && rows.filter(same).count().is_multiple_of(A_PAGE)
 }
 
 fn members<'a>(
@@ -86,11 +200,17 @@ fn members<'a>(
     runs: &'a [Run],
     death: &Death,
 ) -> impl Iterator<Item = &'a Task> {
+    numbers(runs, death).filter_map(|pod| graph.pods.get(pod as usize))
+}
+
+fn numbers<'a>(runs: &'a [Run], death: &Death) -> impl Iterator<Item = u32> + use<'a> {
     let attempts = runs.get(death.run).map(|run| run.attempts.as_slice());
     let before = (death.attempt as usize).saturating_sub(1);
     let attempt = attempts.and_then(|attempts| attempts.get(before));
-    let pods = attempt.into_iter().flat_map(|attempt| &attempt.pods);
-    pods.filter_map(|pod| graph.pods.get(*pod as usize))
+    attempt
+        .into_iter()
+        .flat_map(|attempt| &attempt.pods)
+        .copied()
 }
 
 /// What the log that tells of the last step of a gang's attempt tells of steps.
@@ -98,35 +218,4 @@ fn last_step<'a>(graph: &'a EntityGraph, runs: &'a [Run], death: &Death) -> Opti
     runs.get(death.run).filter(|run| is_gang(graph, run))?;
     let known = members(graph, runs, death).filter_map(|pod| pod.progress.as_deref());
     known.max_by_key(|progress| (progress.last, progress.reported))
-}
-
-/// When the first lines of the logs of an attempt were written from an instant on, no more than tell whether they went on.
-fn lines_after(
-    graph: &EntityGraph,
-    runs: &[Run],
-    death: &Death,
-    steps: &Progress,
-    from: Nanos,
-) -> Vec<Nanos> {
-    let names: HashSet<(Symbol, Symbol)> = members(graph, runs, death)
-        .map(|pod| (pod.namespace, pod.name))
-        .collect();
-    let line = graph.evidence.symbols.find("log.line");
-    // A batch job's output names no pod.
-    let last_step = graph.evidence.rows().get(steps.row as usize);
-    let output = last_step.filter(|row| !row.pod.is_some());
-    let output = output.map(Row::file);
-    let rows = graph.evidence.rows().iter();
-    let mut found: Vec<Nanos> = rows
-        .filter(|row| {
-            Some(row.fact) == line
-                && row.time.lo >= from
-                && row.time.hi != Nanos::MAX
-                && (names.contains(&(row.namespace, row.pod)) || output == Some(row.file()))
-        })
-        .map(|row| row.time.lo)
-        .collect();
-    found.sort_unstable();
-    found.truncate(FEW);
-    found
 }

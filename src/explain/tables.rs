@@ -72,7 +72,7 @@ pub const DEATHS: &[Column] = &[
     (
         "node_never_closed",
         DataType::Boolean,
-        "its node was seen to accept new pods about that time or later, and no record says that it had been closed or opened",
+        "its node was seen to accept new pods about that time or later, and no record says that it had been cordoned or uncordoned",
     ),
     (
         "node_ready",
@@ -154,6 +154,11 @@ pub const LINKS: &[Column] = &[
         "at_last_step",
         DataType::Boolean,
         "it came as the pod, or its gang, reported the last step, long before the death, and no log of theirs went on; NULL where steps went on, or none are known",
+    ),
+    (
+        "standstill_seen",
+        DataType::Boolean,
+        "at_last_step, and the log is no part that may end there by itself (a rotated file, a page of a store's answer); no other run had GPUs of the machine, or the one that failed is known to be this run's",
     ),
     (
         "steps_after",
@@ -367,7 +372,8 @@ pub fn links(
     let (mut due_from_s, mut phase) = (Float64Builder::new(), StringBuilder::new());
     let (mut code, mut same) = (Int32Builder::new(), BooleanBuilder::new());
     let (mut witnesses, mut shared) = (Int64Builder::new(), BooleanBuilder::new());
-    let (mut at_last_step, mut steps_after) = (BooleanBuilder::new(), BooleanBuilder::new());
+    let (mut at_last_step, mut seen_still) = (BooleanBuilder::new(), BooleanBuilder::new());
+    let mut steps_after = BooleanBuilder::new();
     let mut standstills = Standstills::of(graph, runs);
     let troubles = SharedFaults::of(graph, runs).counts();
     let shippers = shippers(graph);
@@ -402,11 +408,13 @@ pub fn links(
         let seen = troubles.of(graph, one);
         witnesses.append_option(seen.map(|seen| long(seen.witnesses)));
         shared.append_value(seen.is_some_and(|seen| seen.is_shared));
-        at_last_step.append_option(standstills.began_with(one, death));
+        let still = standstills.since(one, death);
+        at_last_step.append_option(still.map(|still| still.began));
+        seen_still.append_option(still.map(|still| still.is_seen));
         steps_after.append_option(standstills.went_on_after(one, death));
     }
     let mut arrays = columns.finish();
-    arrays.extend::<[ArrayRef; 21]>([
+    arrays.extend::<[ArrayRef; 22]>([
         Arc::new(fact.finish()),
         Arc::new(record.finish()),
         Arc::new(signal.finish()),
@@ -427,6 +435,7 @@ pub fn links(
         Arc::new(witnesses.finish()),
         Arc::new(shared.finish()),
         Arc::new(at_last_step.finish()),
+        Arc::new(seen_still.finish()),
         Arc::new(steps_after.finish()),
     ]);
     RecordBatch::try_new(schema(&[DEATHS, LINKS]), arrays)

@@ -20,6 +20,7 @@ use super::recurrence;
 use super::replaced;
 use super::requests::Requests;
 use super::rule::Rule;
+use super::waited_for;
 
 /// What was found out about some runs.
 #[derive(Debug)]
@@ -239,6 +240,8 @@ pub async fn explain(
     recurrence::mark(graph, runs, &deaths, &mut findings);
     replaced::mark(graph, &deaths, &mut findings);
     last_straw::mark(graph, runs, rules, &deaths, &mut findings);
+    waited_for::mark(graph, rules, &deaths, &mut findings);
+    waited_for::mark_broken(graph, runs, &states, &deaths, &mut findings);
     Ok(Verdict {
         deaths,
         candidates: of_death,

@@ -17,7 +17,7 @@ use crate::answer::{
 use crate::case::Case;
 use crate::error::Error;
 use crate::fetch;
-use crate::report::{befalls, coverage_row, last_words, of_runs};
+use crate::report::{befalls, coverage_rows, last_words, of_runs};
 
 /// Runs of a recording that are explained, the newest.
 const MOST_RUNS: usize = 200;
@@ -113,7 +113,7 @@ pub async fn node(
         machines: machines(case, &place, asked, &past),
         happened: happened(case, &place, asked)?,
         runs,
-        coverage: case.coverage.iter().map(coverage_row).collect(),
+        coverage: coverage_rows(&case.coverage),
         notes,
     })
 }

@@ -4,8 +4,6 @@
 //! The layout is that of the local store, so Spark, Trino or `DuckDB` read the
 //! files as they are; `manifest.json` beside them lists those that count.
 
-#[cfg(feature = "distributed")]
-pub mod ballista;
 mod manifest;
 mod push;
 
@@ -85,8 +83,7 @@ impl Remote {
         let log = self.path("events/_delta_log");
         let why = match self.store.list(Some(&log)).next().await {
             Some(Ok(_)) => {
-                "there is a lake at this location, which Ballista does not read; it reads the copy of a store that \
-                 `whathappened store push` makes in a build without the feature `lake`"
+                "there is a lake at this location; a build with the feature `lake` reads it"
             }
             Some(Err(_)) | None => {
                 "there is no store at this location; create one with `whathappened store push`"

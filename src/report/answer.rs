@@ -8,7 +8,6 @@ use whathappened_core::lifecycle::{BatchState, State};
 use whathappened_core::resolve::{BY_STEM, Name, NameMatch, place, resolve};
 use whathappened_model::time::{Nanos, Stamp, rfc3339};
 
-use super::batch_state;
 use super::context::{ReportContext, is_announced_only};
 use super::drawn::drawn;
 use super::everything::{everything, of_machine, unknown_ends};
@@ -18,8 +17,10 @@ use super::run::run as tell_run;
 use super::shown::is_only_named;
 use super::timeline::lines;
 use super::well::{replaced_at, well};
+use super::{batch_state, read_for_run, zones};
 use crate::answer::{Answer, CoverageRow, Incident, IncidentRole, SCHEMA};
 use crate::case::Case;
+use crate::coverage::is_beside_the_point;
 use crate::error::Error;
 use crate::explain::candidate::Candidate;
 use crate::explain::gang::{Finding, is_gang};
@@ -84,13 +85,14 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
     }
     let mut left = Omitted::default();
     narrow::runs(case, question, &mut matched, &mut left)?;
+    let coverage = read_for_run::coverage(case, &matched.runs);
     let verdict = explain(
         &case.graph,
         &case.runs,
         &matched.runs,
         &case.ends,
         &case.rules.causes,
-        &case.coverage,
+        &coverage,
     )
     .await?;
     matched.runs = leading_run::in_order(case, &verdict, &matched);
@@ -102,6 +104,8 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
     narrow::lines(&mut timeline, question, &mut left);
     let mut notes = notes(&matched);
     notes.extend(left.notes(case));
+    let chosen = matched.runs.iter().filter_map(|run| case.runs.get(*run));
+    notes.extend(zones::notes(&case.graph, chosen));
     let mut reported = runs(case, &verdict, &matched.runs);
     count(case, &all, &mut reported);
     notes.extend(newer(&reported));
@@ -111,6 +115,8 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
         .first()
         .and_then(|number| case.runs.get(*number));
     let drawn = leads.map(|run| drawn(case, run)).transpose()?;
+    let mut coverage = coverage_rows(&coverage);
+    read_for_run::without_the_request(&mut coverage, &incidents);
     Ok(Answer {
         drawn: drawn.unwrap_or_default(),
         experiment: Some(question.name.clone()),
@@ -119,6 +125,7 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
         notes,
         incidents,
         timeline,
+        coverage,
         ..blank(case, question)
     })
 }
@@ -132,7 +139,7 @@ pub(super) fn blank(case: &Case, question: &Question) -> Answer {
         ruleset: case.rules.version.clone(),
         runs: Vec::new(),
         incidents: Vec::new(),
-        coverage: case.coverage.iter().map(coverage_row).collect(),
+        coverage: coverage_rows(&case.coverage),
         timeline: Vec::new(),
         page: None,
         drawn: crate::answer::Drawn::default(),
@@ -403,6 +410,13 @@ fn taken_away(case: &Case, number: u32) -> Option<Incident> {
         role: IncidentRole::Main,
         ..Incident::default()
     })
+}
+
+/// The rows of coverage that an answer shows.
+#[must_use]
+pub fn coverage_rows(rows: &[whathappened_model::coverage::Coverage]) -> Vec<CoverageRow> {
+    let rows = rows.iter().filter(|row| !is_beside_the_point(row));
+    rows.map(coverage_row).collect()
 }
 
 /// A row of coverage as the answer shows it.

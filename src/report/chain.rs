@@ -125,13 +125,17 @@ impl ReportContext<'_> {
             links.extend(self.deaths(finding, None));
         }
         // Told in the order it happened; of one time, causes before effects.
-        // Whole seconds, since many records know no more; a step without a time stays put.
-        let second = |link: &ChainLink| {
-            link.time
-                .as_deref()
-                .map(|time| time.chars().take(19).collect::<String>())
-        };
-        links.sort_by_key(second);
+        // Whole seconds, since many records know no more; a step without a time stays with the one before it.
+        let mut last = None;
+        let mut timed: Vec<(Option<String>, ChainLink)> = Vec::with_capacity(links.len());
+        for link in links {
+            let time = link.time.as_deref();
+            let second = time.map(|time| time.chars().take(19).collect::<String>());
+            last = second.or(last);
+            timed.push((last.clone(), link));
+        }
+        timed.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let mut links: Vec<ChainLink> = timed.into_iter().map(|(_, link)| link).collect();
         if let Some(outcome) = self.outcome(finding)? {
             links.push(outcome);
         }
@@ -140,7 +144,7 @@ impl ReportContext<'_> {
 
     fn deaths(&self, finding: &Finding, edge: Option<Kind>) -> Vec<ChainLink> {
         let mut links = Vec::new();
-        let victims = self.victims(&finding.victims);
+        let victims = self.victims(finding, &finding.victims);
         if let Some(first) = victims.first() {
             let others = victims.len() - 1;
             let more = if others > 0 {
@@ -164,7 +168,7 @@ impl ReportContext<'_> {
                 event_ids: Vec::new(),
             });
         }
-        let collateral = self.victims(&finding.collateral);
+        let collateral = self.victims(finding, &finding.collateral);
         if let Some(first) = collateral.first() {
             let text = match collateral.len() {
                 1 => format!("{} followed: its gang was torn down", first.pod),

@@ -9,10 +9,11 @@ use whathappened_core::graph::{EntityGraph, Fact, NO, NameTenures, Phase};
 use whathappened_core::shared_fault::SharedFaults;
 use whathappened_core::symbols::Symbol;
 use whathappened_model::event::Event;
-use whathappened_model::time::Nanos;
+use whathappened_model::time::{Nanos, Stamp, rfc3339};
 
+use super::record::reported;
 use super::victim::victim;
-use crate::answer::Victim;
+use crate::answer::{Level, Victim};
 use crate::case::Case;
 use crate::explain::candidate::{Candidate, Step};
 use crate::explain::gang::{Finding, NO_RUN};
@@ -137,13 +138,26 @@ impl<'a> ReportContext<'a> {
             .transpose()
     }
 
-    /// The pods of some deaths, each once.
-    pub(super) fn victims(&self, deaths: &[usize]) -> Vec<Victim> {
+    /// The pods of some deaths of a finding, each once.
+    pub(super) fn victims(&self, finding: &Finding, deaths: &[usize]) -> Vec<Victim> {
+        // What is only likely to have ended them tells not when they ended.
+        let proven = finding.candidate.as_ref();
+        let proven = proven.filter(|best| best.level >= Level::Supported);
+        let root = proven.map(Candidate::root);
+        let cause = root.and_then(|root| reported(self.fact(root)?.time));
         let mut seen = BTreeSet::new();
         let named = deaths.iter().filter_map(|death| self.death(*death));
         named
             .filter(|death| seen.insert(death.pod))
-            .filter_map(|death| victim(self.graph(), death, self.facts_of(death.pod)))
+            .filter_map(|death| {
+                let mut victim = victim(self.graph(), death, self.facts_of(death.pod))?;
+                // Of some it is only known that they were well until some time before; they ended after the cause.
+                let within = |cause: &Stamp| death.time.lo < cause.lo && cause.lo < death.time.hi;
+                if let Some(cause) = cause.filter(within) {
+                    victim.time = Some(rfc3339(cause.lo));
+                }
+                Some(victim)
+            })
             .collect()
     }
 }

@@ -10,6 +10,7 @@ use whathappened_model::coverage::EvidenceKind;
 use super::context::ReportContext;
 use super::record::record;
 use crate::answer::{Alternative, Counterevidence};
+use crate::coverage::is_beside_the_point;
 use crate::explain::candidate::Candidate;
 use crate::explain::gang::Finding;
 use crate::explain::{Level, Rule};
@@ -127,11 +128,15 @@ impl ReportContext<'_> {
             let mut rows = self.case.coverage.iter();
             rows.any(|row| row.rows > 0 && row.shows() == Some(kind))
         };
+        let apart = |kind: EvidenceKind| {
+            let mut rows = self.case.coverage.iter();
+            rows.any(|row| row.shows() == Some(kind) && is_beside_the_point(row))
+        };
         match rule {
             Some(rule) => rule
                 .overturned_by
                 .iter()
-                .filter(|overturning| !there(overturning.by))
+                .filter(|overturning| !there(overturning.by) && !apart(overturning.by))
                 .map(|overturning| overturning.line.clone())
                 .collect(),
             None => {

@@ -54,10 +54,12 @@ pub(super) fn in_order(case: &Case, verdict: &Verdict, matched: &NameMatch) -> V
         let mut own = verdict.findings.iter().filter(|one| one.run == *number);
         own.any(|finding| !finding.recovered && !made_way(graph, finding))
     };
-    // A run of an experiment that began when another had ended, and came through, makes it good.
+    // A run of an experiment, or of a cron job, that began when another had ended, and came through, makes
+    // it good.
     let generations = matched.how.starts_with("label experiment")
         || matched.how.starts_with("label run")
-        || matched.how.starts_with("annotation");
+        || matched.how.starts_with("annotation")
+        || matched.how == "name of CronJob";
     let begin = run(&newest).and_then(|run| run.begin);
     let completed = verdict.states.contains(&(newest, RunState::Completed));
     let is_past = |number: &usize| {
@@ -65,11 +67,56 @@ pub(super) fn in_order(case: &Case, verdict: &Verdict, matched: &NameMatch) -> V
         let before = matches!((over, begin), (Some(over), Some(begin)) if over <= begin);
         generations && completed && before
     };
+    let leads = |number: &usize| latest.contains(number) && broken(number) && !is_past(number);
+    let leading: Vec<usize> = order.iter().copied().filter(leads).collect();
     order.sort_by_key(|number| {
-        let leads = latest.contains(number) && broken(number) && !is_past(number);
-        (!leads, !latest.contains(number))
+        let others = leading.iter().filter(|other| *other != number);
+        let misses_one = || misses_one_of(case, verdict, *number, others);
+        let leads = leads(number);
+        (!leads, !latest.contains(number), leads && misses_one())
     });
     order
+}
+
+/// Whether all that a run broke of is that it could not reach another one, which had ended: that one's end is the story.
+fn misses_one_of<'a>(
+    case: &Case,
+    verdict: &Verdict,
+    number: usize,
+    mut others: impl Iterator<Item = &'a usize>,
+) -> bool {
+    const MISSES: [&str; 2] = ["log.connection_refused", "log.service_unreachable"];
+    let graph = &case.graph;
+    let mut own = verdict.findings.iter();
+    let first = own.find(|finding| finding.run == number && !finding.recovered);
+    let root = first.and_then(|finding| finding.candidate.as_ref());
+    let root = root.and_then(|root| graph.facts.get(root.root()));
+    let Some(root) = root.filter(|root| MISSES.contains(&graph.name(root.signal))) else {
+        return false;
+    };
+    let host = graph
+        .name(root.target)
+        .split([':', '.'])
+        .next()
+        .unwrap_or_default();
+    if host.is_empty() {
+        return false;
+    }
+    let is_of = |name: &str| {
+        let rest = name.strip_prefix(host);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    others.any(|other| {
+        let Some(run) = case.runs.get(*other) else {
+            return false;
+        };
+        let pods = run.pods.iter().filter_map(|pod| {
+            let ended = case.ends.get(*pod as usize)?.final_time()?;
+            (ended.lo <= root.time.hi).then(|| graph.pods.get(*pod as usize))?
+        });
+        let mut names = pods.map(|pod| graph.name(pod.name));
+        names.any(is_of)
+    })
 }
 
 /// Whether a run was ended for the next one of its cron job (`concurrencyPolicy: Replace`), as was meant.

@@ -1,9 +1,12 @@
 //! What shows how a run stands: an object's own status, at a time after which nothing else was heard.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use whathappened_core::death::RunState;
 use whathappened_core::graph::{InstanceChange, Task, TaskKind};
 use whathappened_core::lifecycle::{State, given_up, signed_off};
 use whathappened_core::resolve::{Root, Run};
+use whathappened_core::symbols::Symbol;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::last_heard;
@@ -24,6 +27,10 @@ pub(super) fn is_only_named(case: &Case, run: &Run, state: RunState) -> bool {
             .is_some_and(|root| root.body.is_some()),
         Root::Pod(_) => false,
     };
+    // Its own word that it runs is more than a name, whoever makes its pods.
+    if state == RunState::Running && is_root_seen && run.pods.is_empty() {
+        return false;
+    }
     let no_more_than_named = |pod: &Task| match pod.kind {
         TaskKind::Instance => !pod
             .signs
@@ -85,6 +92,8 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     let removed = last_heard::RemovedNodes::of(case);
     let is_past =
         |pod: &Task| heard.is_some_and(|heard| heard.is_past(graph, pod) || removed.held(pod));
+    let cut_off = cut_off(case);
+    let is_past = |pod: &Task| is_past(pod) || cut_off.contains(&(pod.namespace, pod.name));
     // What a cloud's log says was done to an instance is no word on whether it runs.
     let seen = |pod: &Task| match pod.kind {
         TaskKind::Pod => {
@@ -114,6 +123,27 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     let replaced =
         state == RunState::Running && wanted.is_some_and(|wanted| wanted > 0 && running >= wanted);
     replaced || !numbers.is_empty() && numbers.iter().all(seen)
+}
+
+/// The pods of which the node's controller said last that their node does not answer: how their status stands is
+/// what was known before.
+fn cut_off(case: &Case) -> BTreeSet<(Symbol, Symbol)> {
+    let graph = &case.graph;
+    let mut lost: BTreeMap<u32, Symbol> = BTreeMap::new();
+    // Facts are in time order.
+    for fact in &graph.facts {
+        match graph.name(fact.signal) {
+            "k8s.pod.node_lost" => {
+                let node = graph.pods.get(fact.pod as usize).map(|pod| pod.node);
+                lost.insert(fact.pod, node.unwrap_or(Symbol::NONE));
+            }
+            "k8s.node.ready" => lost.retain(|_, node| *node != fact.node),
+            "k8s.pod.taint_eviction_cancelled" => drop(lost.remove(&fact.pod)),
+            _ => {}
+        }
+    }
+    let pods = lost.keys().filter_map(|pod| graph.pods.get(*pod as usize));
+    pods.map(|pod| (pod.namespace, pod.name)).collect()
 }
 
 /// Whether a machine ended and was started again, and nobody looked at it since: that it was started says

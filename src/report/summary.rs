@@ -111,16 +111,19 @@ impl ReportContext<'_> {
             None => (template, "its node".to_owned()),
         };
         // What befell the machine of another member befell that one.
-        let name = if on_it.iter().any(|words| template.contains(words)) {
+        let (name, victims) = if on_it.iter().any(|words| template.contains(words)) {
             let elsewhere = root.zip(pod).filter(|(root, pod)| {
                 root.node.is_some()
                     && pod.node.is_some()
                     && !pod.machines().any(|one| one == root.node)
             });
             let member = elsewhere.and_then(|(root, _)| self.member_on(finding, root.node));
-            member.map_or(name, |member| graph.name(member.name).to_owned())
+            match member {
+                Some(member) => (graph.name(member.name).to_owned(), 1),
+                None => (name, victims),
+            }
         } else {
-            name
+            (name, victims)
         };
         // Of several records of one act, one may name for whom it was done.
         let twin = || {
@@ -320,7 +323,7 @@ impl ReportContext<'_> {
 
     /// What is known of a death that nothing explains.
     pub(super) fn unexplained(&self, finding: &Finding) -> String {
-        let victims = self.victims(&finding.victims);
+        let victims = self.victims(finding, &finding.victims);
         let Some(first) = victims.first() else {
             let workload = self
                 .case

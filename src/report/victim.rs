@@ -141,14 +141,11 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
             let word = by(death.time.hi.saturating_add(SECOND)).or_else(late);
             let word = word.and_then(|place| TAKEN.get(place));
             // Of a log alone it is known by which signal.
-            let told = || {
-                facts
-                    .iter()
-                    .any(|fact| graph.name(fact.signal) == "log.sigterm")
-            };
+            let told = |signal: &str| facts.iter().any(|fact| graph.name(fact.signal) == signal);
             match word {
                 Some((_, word)) => *word,
-                None if told() => "was asked to stop (SIGTERM)",
+                None if told("log.sigterm") => "was asked to stop (SIGTERM)",
+                None if told("log.hangup") => "was ended by SIGHUP, as when its terminal closes",
                 None => "was terminated externally",
             }
             .to_owned()

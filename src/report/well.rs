@@ -29,11 +29,22 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
         .then(|| last_error(case, run))
         .flatten();
     let replaced = replaced_at(case, run);
+    let asked_to_stop = (state == RunState::Completed)
+        .then(|| asked_to_stop(case, run))
+        .flatten();
     let (cause, title, summary) = match (state, shown) {
         (RunState::Completed, _) if let Some(error) = &denied => (
             "none.completed",
             "Completed",
             format!("{name} is recorded as completed, although its log ends in an error: {error}"),
+        ),
+        (RunState::Completed, _) if let Some(asked) = asked_to_stop => (
+            "none.completed",
+            "Completed",
+            format!(
+                "{name} is recorded as completed, although it was asked to stop at {} and ended then.",
+                rfc3339(asked)
+            ),
         ),
         (RunState::Completed, _) if let Some(early) = early_end(case, run) => (
             "none.completed",
@@ -72,6 +83,7 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
     let is_replaced = state == RunState::Running && replaced.is_some();
     let level = match (shown, is_only_named(case, run, state)) {
         _ if is_replaced => Level::Unknown,
+        _ if asked_to_stop.is_some() => Level::Hypothesis,
         (true, _) if denied.is_some() => Level::Supported,
         (true, _) => Level::Established,
         (false, true) => Level::Unknown,
@@ -113,6 +125,29 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
 /// What to do about a log that ends in an error where the exit code says that all went well.
 const IF_DENIED: &str =
     "Check whether the exit code of the program was lost, as in a pipe without set -o pipefail.";
+
+/// When a run was asked to stop that then ended with exit code 0: a trainer that saves its work on SIGTERM does.
+fn asked_to_stop(case: &Case, run: &Run) -> Option<Nanos> {
+    let pods = &run.attempts.last()?.pods;
+    let mut pods = pods
+        .iter()
+        .filter_map(|pod| case.graph.pods.get(*pod as usize));
+    let stopped = pods.find_map(|pod| {
+        let asked = pod
+            .deletion_requested
+            .into_iter()
+            .chain(pod.kills.iter().copied());
+        let asked = asked.filter(|asked| *asked != Stamp::OPEN).min()?;
+        let said = pod.said_stop.filter(|said| *said != Stamp::OPEN)?;
+        let done = pod.said_done.is_some_and(|done| done.lo <= asked.hi);
+        let soon = said.hi.saturating_sub(asked.lo).saturating_abs() <= SAVES_WITHIN;
+        (soon && !done).then_some(asked.lo)
+    });
+    stopped.map(|asked| asked - asked.rem_euclid(SECOND))
+}
+
+/// A program hears that it is to stop, and says so, within this time.
+const SAVES_WITHIN: Nanos = 60 * SECOND;
 
 /// The error with which the log of a run ends.
 fn last_error(case: &Case, run: &Run) -> Option<String> {

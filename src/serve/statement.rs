@@ -12,6 +12,10 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
+#[cfg(feature = "distributed")]
+#[path = "statement_jobs.rs"]
+mod jobs;
+
 use super::Service;
 use super::callers::Caller;
 use crate::config::Statements;
@@ -142,6 +146,16 @@ impl Service {
             max_bytes: limits.max_bytes,
             #[cfg(any(feature = "flight", feature = "postgres"))]
             wire: None,
+            #[cfg(feature = "distributed")]
+            ballista: self
+                .config
+                .store
+                .ballista
+                .clone()
+                .map(|scheduler| crate::sql::OnBallista {
+                    scheduler,
+                    timeout: limits.timeout,
+                }),
         }
     }
 
@@ -157,6 +171,9 @@ impl Service {
             return Err(StatementError::Busy);
         };
         let access = access_to_lake(&job.store);
+        let told = Told::default();
+        #[cfg(feature = "distributed")]
+        let mut jobs = jobs::Guard::new(job.ballista.as_ref(), &told);
         let job = serde_json::to_vec(&job).map_err(|error| StatementError::Inside(error.into()))?;
         let mut child = Command::new(program())
             .arg("statement")
@@ -172,13 +189,17 @@ impl Service {
             .id()
             .map(|id| PathBuf::from(format!("/proc/{id}/status")));
         let reported = tokio::select! {
-            reported = run(&mut child, &job, limits) => reported,
+            reported = run(&mut child, &job, limits, &told) => reported,
             () = held(memory.as_deref(), limits.max_memory) => Err(StatementError::Large(limits.max_memory)),
             () = tokio::time::sleep(limits.timeout) => Err(StatementError::Late(limits.timeout)),
         };
         if reported.is_err() {
             // It may have ended by itself.
             child.kill().await.ok();
+        }
+        #[cfg(feature = "distributed")]
+        if reported.is_ok() {
+            jobs.are_over();
         }
         reported
     }
@@ -225,6 +246,7 @@ async fn run(
     child: &mut Child,
     job: &[u8],
     limits: Statements,
+    told: &Told,
 ) -> Result<StatementOutput, StatementError> {
     let (Some(mut to), Some(out), Some(report)) =
         (child.stdin.take(), child.stdout.take(), child.stderr.take())
@@ -238,7 +260,7 @@ async fn run(
     };
     // The child stops by itself; what it writes is not believed to be no more.
     let most = limits.max_bytes;
-    let ((), body, report) = tokio::join!(give, read(out, most), read(report, LONGEST_REPORT));
+    let ((), body, report) = tokio::join!(give, read(out, most), told.read(report, LONGEST_REPORT));
     let body = body.map_err(StatementError::Inside)?;
     if body.len() as u64 > most {
         return Err(StatementError::Long(limits.max_bytes));
@@ -258,6 +280,24 @@ async fn run(
             #[cfg(feature = "postgres")]
             parameters: report.parameters,
         }),
+    }
+}
+
+/// What a child says of itself, known while it still runs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told(Arc<Mutex<Vec<u8>>>);
+
+impl Told {
+    async fn read(&self, mut pipe: impl AsyncRead + Unpin, most: u64) -> std::io::Result<Vec<u8>> {
+        let mut bytes = [0; 4_096];
+        loop {
+            let count = pipe.read(&mut bytes).await?;
+            let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if count == 0 || told.len() as u64 > most {
+                return Ok(told.clone());
+            }
+            told.extend_from_slice(bytes.get(..count).unwrap_or_default());
+        }
     }
 }
 

@@ -64,6 +64,34 @@ pub struct Job {
     #[cfg(any(feature = "flight", feature = "postgres"))]
     #[serde(default)]
     pub wire: Option<super::wires::WireStatement>,
+    /// Runs it on Ballista as far as it is worth it.
+    #[cfg(feature = "distributed")]
+    #[serde(default)]
+    pub ballista: Option<OnBallista>,
+}
+
+/// A scheduler, and how long it may take.
+#[cfg(feature = "distributed")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OnBallista {
+    /// `df://HOST:PORT`.
+    pub scheduler: String,
+    /// Until the statement is given up.
+    pub timeout: std::time::Duration,
+}
+
+/// What a line begins with that names a job of the scheduler.
+#[cfg(feature = "distributed")]
+pub const JOB: &str = "ballista job ";
+
+#[cfg(feature = "distributed")]
+impl OnBallista {
+    /// The scheduler; its jobs are told on standard error, so that whoever ends this process
+    /// can end them too.
+    fn open(&self) -> Result<super::Ballista, Error> {
+        let ballista = super::Ballista::at(&self.scheduler, self.timeout)?;
+        Ok(ballista.telling(|job| eprintln!("{JOB}{job}")))
+    }
 }
 
 /// What became of a statement.
@@ -92,15 +120,26 @@ impl Job {
     /// When it is not one statement, does more than read, or fails.
     pub async fn run(&self, rules: Arc<Rules>, out: &mut dyn Write) -> Result<Report, Error> {
         let stored = StoredTables::new(self.store.clone(), rules).seen_by(self.access.clone());
+        #[cfg(feature = "distributed")]
+        let ballista = self.ballista.as_ref().map(OnBallista::open).transpose()?;
+        #[cfg(feature = "distributed")]
+        let stored = match &ballista {
+            Some(ballista) => stored.spread(ballista.timeout())?,
+            None => stored,
+        };
         #[cfg(any(feature = "flight", feature = "postgres"))]
         if let Some(wire) = &self.wire {
             let session = wire.session(stored)?;
+            #[cfg(feature = "distributed")]
+            let session = session.run_on(ballista);
             let started = wire.start(&session, &self.statement).await?;
             let mut report = self.write(&session, started.rows, out).await?;
             report.parameters = started.parameters;
             return Ok(report);
         }
         let session = Session::of_store(stored)?;
+        #[cfg(feature = "distributed")]
+        let session = session.run_on(ballista);
         let rows = session.run(one(&self.statement)?).await?;
         self.write(&session, rows, out).await
     }

@@ -2,9 +2,11 @@
 //!
 //! `cell` is what a column is; a file a table (`events`, `objects`, `tenures`,
 //! `coverage`, `runs`, `experiments`, `incidents`, `collateral`) and one for the table
-//! `functions`; `fleet` computes the figures over all experiments; `kept` has those of a store; `session` puts them together and runs statements under the
+//! `functions`; `ballista` runs statements on several machines; `fleet` computes the figures over all experiments; `kept` has those of a store; `session` puts them together and runs statements under the
 //! `guard`; `prompt` asks a person for them.
 
+#[cfg(feature = "distributed")]
+mod ballista;
 mod catalog;
 mod collateral;
 mod column;
@@ -42,6 +44,8 @@ mod tests;
 mod wires;
 mod yielding_joins;
 
+#[cfg(feature = "distributed")]
+pub use self::ballista::{Ballista, Executor, Scheduler, cancel};
 pub use self::catalog::Table;
 #[cfg(feature = "flight")]
 pub(crate) use self::catalog::all as tables;
@@ -49,6 +53,8 @@ pub(crate) use self::column::DESCRIPTION;
 pub use self::error::say;
 pub use self::fleet::{FleetScope, fleet, window};
 pub use self::job::{Form, Job, Report};
+#[cfg(feature = "distributed")]
+pub use self::job::{JOB, OnBallista};
 pub use self::needs_explaining::{note_on_last_day, rests_on_explaining};
 pub(crate) use self::prompt::type_name;
 pub use self::session::{Session, Statement};

@@ -61,13 +61,15 @@ pub struct Session {
     pub(super) context: SessionContext,
     over: StatementScope,
     tables: Vec<Table>,
+    #[cfg(feature = "distributed")]
+    pub(super) ballista: Option<super::Ballista>,
 }
 
 /// What statements are run over.
 enum StatementScope {
     Case(Arc<SharedCase>),
     Store(Arc<StoredTables>),
-    #[cfg(feature = "object-store")]
+    #[cfg(all(feature = "object-store", not(feature = "lake")))]
     Remote,
 }
 
@@ -130,7 +132,7 @@ impl Session {
     ///
     /// # Errors
     /// When there is none.
-    #[cfg(feature = "object-store")]
+    #[cfg(all(feature = "object-store", not(feature = "lake")))]
     pub async fn of_remote(remote: crate::remote::Remote) -> Result<Self, Error> {
         use super::stored::remote::RemoteTables;
 
@@ -149,25 +151,6 @@ impl Session {
         Ok(session)
     }
 
-    /// The tables `events` and `objects` of such a store, on the cluster of a
-    /// Ballista scheduler. It knows built-in functions only.
-    ///
-    /// # Errors
-    /// When the scheduler or the store does not answer.
-    #[cfg(feature = "distributed")]
-    pub async fn of_cluster(
-        scheduler: &str,
-        remote: &crate::remote::Remote,
-    ) -> Result<Self, Error> {
-        let mut tables = all();
-        tables.retain(|table| table.name == "events" || table.name == "objects");
-        Ok(Self {
-            context: crate::remote::ballista::connect(scheduler, remote).await?,
-            over: StatementScope::Remote,
-            tables,
-        })
-    }
-
     fn over(over: StatementScope, now: Option<Nanos>, catalog: &str) -> Result<Self, Error> {
         let mut context = context(catalog)?;
         datafusion_functions_json::register_all(&mut context)?;
@@ -176,6 +159,8 @@ impl Session {
             context,
             over,
             tables: all(),
+            #[cfg(feature = "distributed")]
+            ballista: None,
         })
     }
 
@@ -282,7 +267,7 @@ impl Session {
                 case.runs.iter().map(name).collect()
             }
             StatementScope::Store(stored) => stored.experiments().unwrap_or_default(),
-            #[cfg(feature = "object-store")]
+            #[cfg(all(feature = "object-store", not(feature = "lake")))]
             StatementScope::Remote => Vec::new(),
         };
         names.sort();
@@ -376,7 +361,16 @@ impl Session {
         } else {
             frame
         };
-        readable(frame)?.execute_stream().await
+        let frame = readable(frame)?;
+        #[cfg(feature = "distributed")]
+        if let Some(ballista) = &self.ballista
+            && let Some(rows) = ballista
+                .run(self.context.state(), frame.logical_plan())
+                .await?
+        {
+            return Ok(rows);
+        }
+        frame.execute_stream().await
     }
 
     /// All rows of one statement.

@@ -1,12 +1,11 @@
 //! One moment of a store: what is read of it fits together.
 
+mod rows;
+
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::ops::ControlFlow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
 use rusqlite::Transaction;
 use whathappened_core::resolve::{Name, rank_names};
 use whathappened_model::coverage::{Coverage, Status};
@@ -19,9 +18,9 @@ use crate::damage::DamagedSegment;
 use crate::elsewhere::FilterOf;
 use crate::error::StoreError;
 use crate::incidents::{self, StoredIncident, StoredVerdict};
-use crate::record::{Class, Fact, Object, Record, Table};
+use crate::record::{Class, Fact, Object, Record as _, Table};
 use crate::scope::{MatchTier, ScopedRows};
-use crate::segment::{self, Filter, Rows, Segment, SubjectKey, subject_key};
+use crate::segment::{self, Filter, Segment, SubjectKey};
 use crate::store::Store;
 use crate::{damage, hot, scope};
 
@@ -396,43 +395,6 @@ impl<'a> Snapshot<'a> {
         catalogue::all(self.look()).map_err(self.failed())
     }
 
-    /// Versions of all objects, or of those of some names.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn objects_named(
-        &self,
-        kinds: Option<&[String]>,
-        names: Option<&[String]>,
-        take: &mut dyn FnMut(Object),
-    ) -> Result<(), StoreError> {
-        let keys = |names: &[String]| -> Vec<i64> {
-            let keys = names.iter().map(|name| segment::filter_key("name", name));
-            keys.collect()
-        };
-        // Filters of whole segments know names, statistics of pages kinds as well.
-        let keys: Vec<Vec<i64>> = names.map(keys).into_iter().collect();
-        let words = [("kind", kinds), ("name", names)];
-        let words: Vec<(String, Vec<String>)> = words
-            .into_iter()
-            .filter_map(|(column, values)| Some((column.to_owned(), values?.to_vec())))
-            .collect();
-        let is_one = |values: Option<&[String]>, own: &String| {
-            values.is_none_or(|values| values.contains(own))
-        };
-        let mut each = |row: Object| {
-            let key = &row.version.key;
-            if is_one(kinds, &key.kind)
-                && is_one(names, &key.name)
-                && let Some(row) = row.seen(&self.access_filter)
-            {
-                take(row);
-            }
-            ControlFlow::Continue(())
-        };
-        self.unguarded_some(ALWAYS, &keys, &words, &mut each)
-    }
-
     /// Up to five names that are nearest to what was typed.
     ///
     /// # Errors
@@ -449,247 +411,10 @@ impl<'a> Snapshot<'a> {
     pub fn run_names(&self) -> Result<Vec<String>, StoreError> {
         catalogue::nearest(self.look()).map_err(self.failed())
     }
-
-    /// The rows of some places whose segments touch a window.
-    pub(crate) fn places<R: Record>(
-        &self,
-        wanted: &BTreeSet<SubjectKey>,
-        window: (Nanos, Nanos),
-    ) -> Result<Vec<R>, StoreError> {
-        let mut rows = Vec::new();
-        if wanted.is_empty() {
-            return Ok(rows);
-        }
-        let keys: Vec<(i64, &SubjectKey)> =
-            wanted.iter().map(|wanted| (key(wanted), wanted)).collect();
-        self.prefetch_filters(R::TABLE, window)?;
-        for segment in self.segments(R::TABLE) {
-            if !segment.touches(window) {
-                continue;
-            }
-            let filter = self.words(segment)?;
-            let here: BTreeSet<SubjectKey> = keys
-                .iter()
-                .filter(|(key, _)| filter.may_hold(*key))
-                .map(|(_, wanted)| (*wanted).clone())
-                .collect();
-            let unknown = match &self.store.places {
-                Some(cache) => cache.known(&segment.file, here, &mut rows),
-                None => here,
-            };
-            if unknown.is_empty() {
-                continue;
-            }
-            let found = self
-                .store
-                .open_segment(segment)
-                .and_then(|file| segment::places::<R>(file, &unknown));
-            // A damaged one is read again, so that it is told of again.
-            if let (Some(cache), Ok(found)) = (&self.store.places, &found) {
-                cache.keep(&segment.file, unknown, found);
-            }
-            let found = self.or_noted(segment, found)?;
-            rows.extend(found.into_iter().map(|(_, row)| row));
-        }
-        for (class, namespace, subject) in wanted {
-            let hot =
-                hot::of_place::<R>(&self.tx, *class, namespace, subject).map_err(self.failed())?;
-            rows.extend(hot.into_iter().map(|hot| hot.row));
-        }
-        rows.retain(|row| inside(row, window));
-        let seen = rows
-            .into_iter()
-            .filter_map(|row: R| row.seen(&self.access_filter));
-        Ok(seen.collect())
-    }
-
-    /// Reads the rows of some places into memory. What is too much for that, or cannot be
-    /// read, is left to whoever asks for it.
-    pub(crate) fn warm<R: Record>(
-        &self,
-        wanted: &BTreeSet<SubjectKey>,
-        window: (Nanos, Nanos),
-    ) -> Result<(), StoreError> {
-        /// Rows of a segment that are looked at for some places.
-        const MOST: usize = 1 << 16;
-        let Some(cache) = &self.store.places else {
-            return Ok(());
-        };
-        for segment in self.segments(R::TABLE) {
-            if !segment.touches(window) {
-                continue;
-            }
-            let filter = self.words(segment)?;
-            let held = wanted.iter().filter(|wanted| filter.may_hold(key(wanted)));
-            let unknown = cache.unknown::<R>(&segment.file, held.cloned().collect());
-            if unknown.is_empty() {
-                continue;
-            }
-            let file = self.store.open_segment(segment);
-            let found = file.and_then(|file| segment::places_of_few::<R>(file, &unknown, MOST));
-            if let Ok(Some(found)) = found {
-                cache.keep(&segment.file, unknown, &found);
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads what some roots are told by, for who asks for one after the other.
-    pub(crate) fn read_ahead(&self, roots: &[&Root]) -> Result<(), StoreError> {
-        scope::read_ahead(self, roots)
-    }
-
-    /// Everything in a window, or of all times, row by row.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn everything(
-        &self,
-        window: Option<(Nanos, Nanos)>,
-        facts: &mut dyn FnMut(Fact),
-        objects: &mut dyn FnMut(Object),
-    ) -> Result<(), StoreError> {
-        self.all_of::<Fact>(window.unwrap_or(ALWAYS), &[], &mut |fact| {
-            facts(fact);
-            ControlFlow::Continue(())
-        })?;
-        // Which objects a window concerns is not known beforehand.
-        self.all_of::<Object>(ALWAYS, &[], &mut |object| {
-            objects(object);
-            ControlFlow::Continue(())
-        })
-    }
-
-    /// Facts in a window until `take` has enough. Of each list of `keys`, as
-    /// [`segment::filter_key`] keys words, a segment must hold one to be read.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn facts(
-        &self,
-        window: (Nanos, Nanos),
-        keys: &[Vec<i64>],
-        take: &mut dyn FnMut(Fact) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.all_of(window, keys, take)
-    }
-
-    /// Columns of the facts of some segments of a lake, for an engine: those of `schema`, which
-    /// are some of [`crate::event_schema`]. Of each of `words`, a column and its values, whole
-    /// pages that cannot have one are left out. Until `take` has enough.
-    ///
-    /// # Errors
-    /// When a segment cannot be read.
-    pub fn event_columns(
-        &self,
-        segments: &[Segment],
-        schema: &SchemaRef,
-        words: &[(String, Vec<String>)],
-        take: &mut dyn FnMut(RecordBatch) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        for segment in segments {
-            let read = self
-                .store
-                .open_segment(segment)
-                .and_then(|file| segment::columns::<Fact>(file, schema, words, take).map(Some));
-            if let Some(ControlFlow::Break(())) = self.or_noted(segment, read)? {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn all_of<R: Record>(
-        &self,
-        window: (Nanos, Nanos),
-        keys: &[Vec<i64>],
-        take: &mut dyn FnMut(R) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.unguarded(
-            window,
-            keys,
-            &mut |row: R| match row.seen(&self.access_filter) {
-                Some(row) => take(row),
-                None => ControlFlow::Continue(()),
-            },
-        )
-    }
-
-    /// All rows, whoever may see them: nothing of one may leave the store as it is.
-    pub(crate) fn unguarded<R: Record>(
-        &self,
-        window: (Nanos, Nanos),
-        keys: &[Vec<i64>],
-        take: &mut dyn FnMut(R) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.unguarded_some(window, keys, &[], take)
-    }
-
-    /// The same, without the pages of segments that cannot have one of the values of each of `words`.
-    fn unguarded_some<R: Record>(
-        &self,
-        window: (Nanos, Nanos),
-        keys: &[Vec<i64>],
-        words: &[(String, Vec<String>)],
-        take: &mut dyn FnMut(R) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        let replaced: HashSet<(i64, u128)> = self.replaced(R::TABLE)?.into_iter().collect();
-        if !keys.is_empty() {
-            self.prefetch_filters(R::TABLE, window)?;
-        }
-        for segment in self.segments(R::TABLE) {
-            if !segment.touches(window) {
-                continue;
-            }
-            let mut may_hold = true;
-            for keys in keys {
-                may_hold = may_hold && self.may_hold(segment, keys)?;
-            }
-            if !may_hold {
-                continue;
-            }
-            let opened = self.store.open_segment(segment);
-            let opened = opened.and_then(|file| Rows::<R>::open_some(file, words));
-            let opened = self.or_noted(segment, opened.map(Some))?;
-            for row in opened.into_iter().flatten() {
-                // What was read before is right; behind it nothing can be read.
-                let Some(row) = self.or_noted(segment, row.map(Some))? else {
-                    break;
-                };
-                if inside(&row, window)
-                    && !replaced.contains(&(segment.id, row.place().id))
-                    && take(row).is_break()
-                {
-                    return Ok(());
-                }
-            }
-        }
-        for hot in hot::all::<R>(&self.tx).map_err(self.failed())? {
-            if inside(&hot.row, window) && take(hot.row).is_break() {
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Any time at all.
 pub(crate) const ALWAYS: (Nanos, Nanos) = (Nanos::MIN, Nanos::MAX);
-
-/// Whether a row may be of a window; one without a time is of every one.
-fn inside<R: Record>(row: &R, (from, to): (Nanos, Nanos)) -> bool {
-    row.place().time <= to && (row.last() >= from || row.last() == Nanos::MIN)
-}
-
-fn key((class, namespace, subject): &SubjectKey) -> i64 {
-    subject_key(&crate::record::SortKey {
-        class: *class,
-        namespace: namespace.clone(),
-        subject: subject.clone(),
-        time: 0,
-        id: 0,
-    })
-}
 
 /// Where a class keeps its rows.
 pub(crate) fn machine(name: &str) -> SubjectKey {

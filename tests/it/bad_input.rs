@@ -98,3 +98,21 @@ fn an_endless_line_is_refused_and_what_follows_is_read() {
     let (_, err) = ask(&[("endless.ndjson", bytes), good()]);
     assert!(err.contains("endless.ndjson"), "{err}");
 }
+
+#[test]
+fn nothing_at_all_is_not_taken_for_an_unknown_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let none = folder.path().join("none.log");
+    std::fs::write(&none, "").unwrap();
+    let empty = folder.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    for path in [&none, &empty] {
+        let path = path.to_str().unwrap();
+        let (code, _, err) = whathappened(&["pod/good", "--from", path]);
+        assert_eq!(code, Some(2), "{err}");
+        assert!(
+            err.contains(&format!("nothing could be read: {path} is empty")),
+            "{err}"
+        );
+    }
+}

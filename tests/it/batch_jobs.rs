@@ -289,3 +289,80 @@ fn what_failed_on_an_instance_failed_before_the_instance_was_taken() {
     let then = asked("2026-12-01T08:01:10.1Z");
     assert_eq!(verdict(&then).1, "cloud.spot_reclaimed", "{then:#}");
 }
+
+/// Files of a job that Slurm tells of in a zone that it does not name, `hours` from UTC.
+fn by_local_clock(hours: i64, killed: bool) -> Vec<(&'static str, String)> {
+    let at = |minutes: i64| {
+        let time = 10 * 60 + minutes + hours * 60;
+        format!("2026-10-02T{:02}:{:02}", time / 60, time % 60)
+    };
+    let spaced = |minutes| at(minutes).replace('T', " ");
+    let head =
+        "JobID|JobName|User|Partition|State|ExitCode|Submit|Start|End|NodeList|NNodes|Reason";
+    let (state, code) = if killed {
+        ("FAILED", "137:0")
+    } else {
+        ("NODE_FAIL", "1:0")
+    };
+    let row = format!(
+        "77|pt|mia|gpu|{state}|{code}|{}:00|{}:00|{}:05|n7|1|None",
+        at(-1),
+        at(0),
+        at(30)
+    );
+    let log: Vec<String> = (1..29)
+        .map(|minute| format!("{}:00,000 INFO step {minute} loss 2.5", spaced(minute)))
+        .collect();
+    let kernel = if killed {
+        [
+            "2026-10-02T10:30:00,000000+00:00 oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/system.slice/slurmstepd.scope/job_77/step_0/user/task_0,task=python,pid=991,uid=7",
+            "2026-10-02T10:30:00,000000+00:00 Out of memory: Killed process 991 (python) total-vm:1kB, anon-rss:1kB, file-rss:0kB, shmem-rss:0kB, UID:7 pgtables:1kB oom_score_adj:0",
+        ]
+    } else {
+        [
+            "2026-10-02T10:28:20,000000+00:00 NVRM: Xid (PCI:0000:9b:00): 79, pid=991, name=python, GPU has fallen off the bus.",
+            "2026-10-02T10:28:20,000000+00:00 NVRM: GPU 0000:9b:00.0: GPU has fallen off the bus.",
+        ]
+    };
+    let controller = [
+        format!(
+            "[{}:00.000] sched: Allocate JobId=77 NodeList=n7 #CPUs=8 Partition=gpu",
+            at(0)
+        ),
+        format!(
+            "[{}:04.000] update_node: node n7 reason set to: Xid 79",
+            at(30)
+        ),
+        format!("[{}:04.000] update_node: node n7 state set to DOWN", at(30)),
+        format!("[{}:05.000] Killing JobId=77 on failed node n7", at(30)),
+    ];
+    let mut files = vec![
+        ("sacct.txt", format!("{head}\n{row}\n")),
+        ("slurm-77.out", log.join("\n") + "\n"),
+        ("n7/dmesg.txt", kernel.join("\n") + "\n"),
+    ];
+    if !killed {
+        files.push(("slurmctld.log", controller.join("\n") + "\n"));
+    }
+    files
+}
+
+#[test]
+fn what_the_kernel_says_of_a_job_tells_the_zone_of_slurm_s_records() {
+    for hours in [-7, -1, 0, 2, 9] {
+        for (killed, cause) in [(true, "node.system_oom"), (false, "hw.gpu")] {
+            let answer = ask("77", &by_local_clock(hours, killed));
+            assert_eq!(verdict(&answer).1, cause, "{hours} {answer:#}");
+        }
+    }
+}
+
+#[test]
+fn a_node_that_somebody_sets_down_is_not_drained_and_its_reason_is_told() {
+    let mut files = by_local_clock(0, false);
+    files.retain(|(name, _)| *name != "n7/dmesg.txt");
+    let answer = ask("77", &files);
+    assert_eq!(verdict(&answer).1, "ops.manual_delete", "{answer:#}");
+    let summary = answer["incidents"][0]["summary"].as_str().unwrap();
+    assert!(summary.contains("Xid 79"), "{summary}");
+}

@@ -64,3 +64,29 @@ fn what_a_program_writes_of_itself_is_no_audit_record() {
         "bob@lab.example"
     );
 }
+
+#[test]
+fn what_a_program_writes_of_itself_is_none_in_a_pasted_session_either() {
+    let session = |command: &str| {
+        format!(
+            "$ date -u\nTue Nov 24 10:40:00 UTC 2026\n$ {command}\n{}\n",
+            eviction()
+        )
+    };
+    let logs = session("kubectl logs -n ml bert-0-aaaa0 -c audit");
+    assert_ne!(of("session.txt", logs).1, "bob@lab.example");
+    let file = session("ssh cp-0 grep evict /var/lib/audit.json");
+    assert_eq!(of("session.txt", file).1, "bob@lab.example");
+}
+
+#[test]
+fn a_line_that_is_known_to_be_of_a_pod_is_that_pods_in_either_form() {
+    for known in [
+        json!({ "pod": "bert-0-aaaa0" }),
+        json!({ "structuredMetadata": { "pod": "bert-0-aaaa0" } }),
+    ] {
+        let answer = json!({ "status": "success", "data": { "resultType": "streams", "result": [{ "stream": { "job": "kube-audit" },
+            "values": [["1795516200400000000", eviction(), known]] }] } });
+        assert_ne!(of("loki.json", answer.to_string()).1, "bob@lab.example");
+    }
+}

@@ -218,20 +218,6 @@ fn a_lake_takes_nothing_in_but_what_is_pushed() {
     assert!(err.contains("there is no lake here"), "{err}");
 }
 
-/// Ballista reads copies of stores.
-#[test]
-#[cfg(feature = "distributed")]
-fn ballista_says_that_it_does_not_read_lakes() {
-    let person = Person::new(&[]);
-    let (store, lake) = (person.import("store", &[INPUT]), person.lake());
-    let url = format!("file://{lake}");
-    person.well(&["store", "push", &url, "--store", &store]);
-    let count = "SELECT count(*) FROM events";
-    let (code, _, err) = person.run(&["sql", count, "--store", &url, "--ballista", "local"]);
-    assert_ne!(code, Some(0));
-    assert!(err.contains("there is a lake at this location"), "{err}");
-}
-
 #[test]
 fn what_is_collected_is_flushed_and_answered_from_the_lake() {
     let (cluster, person) = (Cluster::start(""), Person::new(&[]));

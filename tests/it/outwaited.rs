@@ -23,12 +23,17 @@ fn steps(minutes: u32) -> String {
 
 /// Cause and level of a job of six hours whose machine wrote `line`, and that made steps for so many minutes.
 fn hung(state: &str, minutes: u32, line: &str) -> (String, String) {
+    wrote(state, steps(minutes), line)
+}
+
+/// The same of a job that wrote this.
+fn wrote(state: &str, log: String, line: &str) -> (String, String) {
     let job = format!("901|train|{state}|0:0|2026-11-20T08:00:00|2026-11-20T14:00:02|n1");
     let answer = ask(
         "901",
         &[
             ("sacct.txt", text(&[ACCOUNTS, &job])),
-            ("slurm-901.out", steps(minutes)),
+            ("slurm-901.out", log),
             ("kern.log", text(&[line])),
         ],
     );
@@ -51,6 +56,36 @@ fn what_hangs_since_its_gpu_failed_is_not_to_blame_on_its_limit() {
     }
     // It worked until its limit.
     assert_eq!(hung("TIMEOUT", 359, &at("10:00:05")).0, "code.deadline");
+}
+
+#[test]
+fn what_had_stopped_for_a_reason_of_its_own_did_not_hang_for_the_gpu() {
+    let xid = format!("2026-11-20T10:00:05+00:00 n1 {XID}");
+    let said = |line: &str| steps(120) + "[2026-11-20 09:59:50] " + line + "\n";
+    for line in [
+        "pause requested over the control socket; waiting for resume",
+        "steps are reported to the tracker only from now on",
+    ] {
+        let found = wrote("TIMEOUT", said(line), &xid);
+        assert_eq!(found.0, "code.deadline", "{line}");
+    }
+    // A program that has something to say between any two steps.
+    let step = |line: &str| {
+        let aside = line
+            .replace(":00]", ":05]")
+            .replace(":20]", ":25]")
+            .replace(":40]", ":45]");
+        let aside = aside.split_once("] ").map_or("", |(time, _)| time);
+        format!("{line}\n{aside}] queue 3 ready\n")
+    };
+    let chatty: String = steps(120).lines().map(step).collect();
+    assert_eq!(wrote("TIMEOUT", chatty, &xid).0, "hw.gpu");
+    // All steps were made.
+    let all: String = steps(120)
+        .lines()
+        .map(|line| line.replace(" loss", "/359 loss") + "\n")
+        .collect();
+    assert_eq!(wrote("TIMEOUT", all, &xid).0, "code.deadline");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Stores on an object store, and the same SQL on Ballista. A build with lakes makes no such copies.
+//! Stores on an object store. A build with lakes makes no such copies.
 #![cfg(all(feature = "object-store", not(feature = "lake")))]
 
 use std::process::Command;
@@ -72,17 +72,4 @@ fn a_store_on_s3_has_the_same_rows() {
     run(&["store", "push", url, "--store", &store], &s3.env());
     let local = sql(&store, &["--no-fetch"], &[]);
     assert_eq!(sql(url, &[], &s3.env()), local);
-    #[cfg(feature = "distributed")]
-    assert_eq!(sql(url, &["--ballista", "local"], &s3.env()), local);
-}
-
-#[cfg(feature = "distributed")]
-#[test]
-fn ballista_gives_the_rows_of_the_embedded_engine() {
-    let (folder, store) = store();
-    std::fs::create_dir(folder.path().join("pushed")).unwrap();
-    let url = format!("file://{}", folder.path().join("pushed").display());
-    run(&["store", "push", &url, "--store", &store], &[]);
-    let local = sql(&store, &["--no-fetch"], &[]);
-    assert_eq!(sql(&url, &["--ballista", "local"], &[]), local);
 }

@@ -349,3 +349,58 @@ fn what_ended_once_and_runs_again_is_running() {
     let victim = &answer["incidents"][0]["first_victims"][0];
     assert!(!victim.to_string().contains("keeps ending"), "{victim}");
 }
+
+/// The server that answers a request writes the time of deletion after it came in: the second of that time was over when
+/// this eviction came.
+#[test]
+fn who_asks_in_the_next_second_asks_a_pod_that_was_going() {
+    let named = |deleted_at: &str, job_deleted: bool| {
+        let mut going = pod(0, "Failed", &ended(143, "Error", "10:30:02"));
+        going["metadata"]["deletionTimestamp"] = format!("2026-11-24T{deleted_at}Z").into();
+        going["metadata"]["deletionGracePeriodSeconds"] = 30.into();
+        let requests = [
+            asked(
+                "patch",
+                "zoe@lab.example",
+                "10:29:58.000000",
+                "nodes",
+                "n0",
+                "",
+            ),
+            asked(
+                "delete",
+                "adam@lab.example",
+                "10:29:59.000000",
+                "jobs",
+                "bert",
+                "",
+            ),
+            asked(
+                "create",
+                "zoe@lab.example",
+                "10:30:00.000000",
+                "pods",
+                "bert-0-aaaa0",
+                "eviction",
+            ),
+        ];
+        let answer = ask(
+            "bert",
+            &[
+                ("objects.json", list(&[job(1, false), going])),
+                ("events.json", list(&[started()])),
+                (
+                    "audit.log",
+                    requests
+                        .into_iter()
+                        .filter(|one| job_deleted || !one.contains("adam"))
+                        .collect::<Vec<_>>()
+                        .join("\n"),
+                ),
+            ],
+        );
+        actor(&answer).to_owned()
+    };
+    assert_eq!(named("10:30:29", true), "adam@lab.example");
+    assert_eq!(named("10:30:30", false), "zoe@lab.example");
+}

@@ -95,6 +95,50 @@ fn what_systemd_says_of_a_service_is_about_the_log_of_its_name() {
 }
 
 #[test]
+fn who_stopped_a_service_is_told_as_far_as_the_journal_knows() {
+    let stopping = "2026-10-02T10:00:00+00:00 m3 systemd[1]: Stopping train.service - Training...";
+    assert_eq!(told(&[stopping], &[]).1, "ops.manual_delete");
+    let upgrade = "2026-10-02T09:59:50+00:00 m3 systemd[1]: Starting apt-daily-upgrade.service - Daily apt upgrade and clean activities...";
+    assert_eq!(told(&[upgrade, stopping], &[]).1, "ops.node_upgrade");
+    // Somebody did so while it was upgraded.
+    let asked = "2026-10-02T09:59:59+00:00 m3 sudo[7]: carol : TTY=pts/2 ; PWD=/home/carol ; USER=root ; COMMAND=/usr/bin/systemctl restart train.service";
+    assert_eq!(
+        told(&[upgrade, asked, stopping], &[]).1,
+        "ops.manual_delete"
+    );
+    let ended = |signal: &str| {
+        format!(
+            "2026-10-02T10:00:00+00:00 m3 systemd[1]: train.service: Main process exited, code=killed, status={signal}"
+        )
+    };
+    let kill = "2026-10-02T09:59:59+00:00 m3 sudo[7]: carol : TTY=pts/2 ; PWD=/home/carol ; USER=root ; COMMAND=/usr/bin/kill -9 3301";
+    assert_eq!(told(&[kill, &ended("9/KILL")], &[]).1, "ops.manual_delete");
+    // It ended on another signal, or long after.
+    assert_ne!(told(&[kill, &ended("11/SEGV")], &[]).1, "ops.manual_delete");
+    let before = kill.replace("09:59:59", "09:50:59");
+    assert_eq!(told(&[&before, &ended("9/KILL")], &[]).1, "unknown");
+}
+
+#[test]
+fn a_container_s_description_tells_how_its_log_ended() {
+    let inspected = |name: &str, killed: bool| {
+        let state = format!(
+            r#"[{{"Id": "ab", "Name": "/{name}", "State": {{"Status": "exited", "Running": false, "OOMKilled": {killed}, "ExitCode": 137, "FinishedAt": "2026-10-02T10:00:00.5Z"}}}}]"#
+        );
+        let answer = ask(
+            "train",
+            &[("train.log", text(STEPS)), ("inspect.json", state)],
+        );
+        let (state, cause, _, _) = verdict(&answer);
+        (state.to_owned(), cause.to_owned())
+    };
+    let failed = |cause: &str| ("failed".to_owned(), cause.to_owned());
+    assert_eq!(inspected("train", true), failed("code.host_oom"));
+    assert_eq!(inspected("train", false), failed("unknown"));
+    assert_ne!(inspected("web", true).0, "failed");
+}
+
+#[test]
 fn who_had_failed_is_not_stopped_by_a_later_reboot() {
     let traceback = [
         "Traceback (most recent call last):",
@@ -106,4 +150,118 @@ fn who_had_failed_is_not_stopped_by_a_later_reboot() {
         "2026-10-02T10:20:02+00:00 m3 systemd-logind[700]: The system will reboot now!",
     ];
     assert_ne!(told(&journal, &traceback).1, "node.reboot");
+}
+
+/// What others refuse is told by the exceptions of many libraries, and none of them is the program's own doing.
+#[test]
+fn an_exception_is_what_it_says_and_not_what_its_library_calls_it() {
+    let of = |last: &[&str]| {
+        let trace = [
+            "Traceback (most recent call last):",
+            "  File \"train.py\", line 44, in step",
+        ];
+        let answer = ask(
+            "train.log",
+            &[("train.log", text(&[STEPS, &trace, last].concat()))],
+        );
+        let (_, cause, level, _) = verdict(&answer);
+        format!("{cause} {level}")
+    };
+    let cases: [(&[&str], &str); 7] = [
+        (
+            &[
+                "tracker.errors.TrackerException: API request failed with HTTPConnectionPool(host='tracker', port=80): \
+               Max retries exceeded with url: /log (Caused by ResponseError('too many 503 error responses'))",
+            ],
+            "dep.service supported",
+        ),
+        (
+            &[
+                "OSError: You are trying to access a gated repo.",
+                "403 Client Error. (Request ID: Root=1-66)",
+            ],
+            "dep.secret_or_config supported",
+        ),
+        (
+            &[
+                "RuntimeError: [enforce fail at alloc_cpu.cpp:83] err == 0. DefaultCPUAllocator: can't allocate memory: \
+               you tried to allocate 51539607552 bytes. Error code 12 (Cannot allocate memory)",
+            ],
+            "code.host_oom supported",
+        ),
+        (
+            &[
+                "RuntimeError: Unexpected error from cudaGetDeviceCount(). Error 802: system not yet initialized",
+            ],
+            "node.driver supported",
+        ),
+        // A task or its machine went away; which, and why, this log does not know.
+        (
+            &["jaxlib.xla_extension.XlaRuntimeError: UNAVAILABLE: Socket closed"],
+            "unknown unknown",
+        ),
+        // Not asked for, hidden, or gone: the log does not say.
+        (
+            &["RuntimeError: No CUDA GPUs are available"],
+            "code.config_or_input hypothesis",
+        ),
+        (
+            &["ValueError: shapes do not match"],
+            "code.exception supported",
+        ),
+    ];
+    for (last, expected) in cases {
+        assert_eq!(of(last), expected, "{last:?}");
+    }
+}
+
+#[test]
+fn ranks_that_do_not_find_each_other_want_no_service() {
+    let answer = ask(
+        "train.log",
+        &[(
+            "train.log",
+            text(&[
+                "[W1002 10:15:02.000000000 socket.cpp:697] [c10d] The client socket has failed to connect to [head-0]:29400 (errno: 110 - Connection timed out).",
+                "Traceback (most recent call last):",
+                "  File \"/usr/bin/torchrun\", line 8, in <module>",
+                "torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError",
+            ]),
+        )],
+    );
+    assert_eq!(verdict(&answer).1, "hang.rendezvous", "{answer:#}");
+}
+
+#[test]
+fn what_prepares_a_program_may_give_up_before_it() {
+    let of = |lines: &[&str]| {
+        let answer = ask("train.log", &[("train.log", text(lines))]);
+        let (state, cause, _, _) = verdict(&answer);
+        format!("{state} {cause}")
+    };
+    let refused = [
+        "Cloning into 'code'...",
+        "git@git.example: Permission denied (publickey).",
+        "fatal: Could not read from remote repository.",
+        "",
+        "Please make sure you have the correct access rights",
+        "and the repository exists.",
+    ];
+    assert_eq!(of(&refused), "failed dep.secret_or_config");
+    let unresolved = [
+        "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError('<HTTPSConnection>: Failed to \
+         establish a new connection: [Errno -3] Temporary failure in name resolution')': /simple/einops/",
+        "ERROR: Could not find a version that satisfies the requirement einops==0.8 (from versions: none)",
+        "ERROR: No matching distribution found for einops==0.8",
+    ];
+    assert_eq!(of(&unresolved), "failed dep.dns");
+    let no_interface = [
+        "Traceback (most recent call last):",
+        "  File \"train.py\", line 44, in main",
+        "torch.distributed.DistBackendError: NCCL error in: ../ProcessGroupNCCL.cpp:268, internal error, NCCL version 2.21.5",
+        "ncclInternalError: Internal check failed.",
+        "Last error:",
+        "Bootstrap : no socket interface found",
+    ];
+    assert_eq!(of(&no_interface), "failed code.config_or_input");
 }

@@ -389,3 +389,34 @@ fn a_removal_that_was_given_up_is_no_incident_of_the_node() {
     };
     assert_eq!((asked(false), asked(true)), (1, 0));
 }
+
+/// What a program writes by a clock of its own, without a zone, is of the time in which its container ran.
+#[test]
+fn a_log_without_a_zone_is_of_the_zone_in_which_it_fits() {
+    let asked = |hour: u32| {
+        let line =
+            |minute: u32, text: &str| format!("2026-11-24 {hour}:{minute:02}:30,100 {text}\n");
+        let steps: String = (0..29)
+            .map(|minute| line(minute, &format!("INFO step {minute} loss 2.1")))
+            .collect();
+        let error = "ERROR failed\nTraceback (most recent call last):\n  File \"train.py\", line 3, in <module>\nKeyError: 'labels'\n";
+        let failed = super::sent_away::pod(
+            0,
+            "Failed",
+            &super::sent_away::ended(1, "Error", "10:29:32"),
+        );
+        let objects = super::sent_away::list(&[super::sent_away::job(1, true), failed]);
+        let log = steps + &line(29, error);
+        let answer = ask(
+            "bert",
+            &[("objects.json", objects), ("bert-0-aaaa0.log", log)],
+        );
+        let notes = answer["notes"].to_string();
+        (
+            verdict(&answer).2.to_owned(),
+            notes.contains("read as UTC+08:00"),
+        )
+    };
+    assert_eq!(asked(10), ("supported".to_owned(), false));
+    assert_eq!(asked(18), ("supported".to_owned(), true));
+}

@@ -14,6 +14,9 @@ const CONCERNS: [&str; 3] = [
     "microsoft.containerservice/managedclusters/",
 ];
 
+/// The name under which Azure itself acts on machines.
+const PLATFORM: &str = "Microsoft.Compute";
+
 pub(super) fn decode(
     activity: &Activity<'_>,
     facts: &FactBuilder<'_>,
@@ -34,6 +37,12 @@ pub(super) fn decode(
         event_id: activity.event_id,
         actor: activity.caller(),
         error: (outcome == Outcome::Failed).then_some(failure.code.as_str()),
+    };
+    // Nobody calls it: it is what the platform does to a machine that it takes back.
+    let by_platform = method.ends_with("/evictspotvm/action");
+    let what = fact::Activity {
+        actor: what.actor.or(by_platform.then_some(PLATFORM)),
+        ..what
     };
     for machine in machines(activity) {
         let mut event = facts.activity(activity.at, &machine, what);

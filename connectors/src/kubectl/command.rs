@@ -12,6 +12,7 @@ pub(super) enum Verb {
     Events,
     Logs,
     Date,
+    Delete,
     /// A command that is not kubectl's, or one that prints nothing of use.
     Other,
     /// Such a command that by its words prints a log.
@@ -252,6 +253,7 @@ fn kubectl(text: &str) -> Option<Command> {
         "describe" => Verb::Describe,
         "events" => Verb::Events,
         "logs" | "log" => Verb::Logs,
+        "delete" => Verb::Delete,
         _ => Verb::Other,
     };
     objects(&mut command, &plain);

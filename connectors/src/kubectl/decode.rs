@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::age::Age;
 use super::anchor::{self, CaptureContents};
-use super::capture_time::CaptureTime;
-use super::command::Command;
+use super::command::{Command, Verb};
+use super::deleted::{self, Deleted};
 use super::describe::{self, Described};
 use super::event::{self, EventObject, PrintedEvent};
 use super::owner;
@@ -22,6 +23,7 @@ use crate::event::Origin;
 use crate::kubernetes;
 use crate::logs::{LogSource, LogStream};
 use crate::observation::{Observation, Rejection};
+use crate::time::Stamp;
 
 /// What is known of a paste before it is read.
 #[derive(Clone, Debug)]
@@ -57,6 +59,9 @@ pub(crate) fn read(
         seen: Vec::new(),
         objects: Vec::new(),
         logs: Vec::new(),
+        deleted: Vec::new(),
+        made: BTreeMap::new(),
+        ages: BTreeMap::new(),
     };
     for (number, capture) in captures.iter().enumerate() {
         reader.capture(number, capture);
@@ -67,17 +72,23 @@ pub(crate) fn read(
     reader.tell_logs()
 }
 
-struct Reader<'r, 't> {
-    paste: &'r PasteContext<'r>,
-    out: &'r mut Vec<Observation>,
+pub(super) struct Reader<'r, 't> {
+    pub(super) paste: &'r PasteContext<'r>,
+    pub(super) out: &'r mut Vec<Observation>,
     count: &'r mut Count<'r>,
     /// With the number of its capture and its line.
-    described: Vec<(usize, u64, Described<'t>)>,
+    pub(super) described: Vec<(usize, u64, Described<'t>)>,
     /// By capture.
-    seen: Vec<CaptureContents>,
+    pub(super) seen: Vec<CaptureContents>,
     /// Objects of other rows, with the numbers of their captures and their lines.
-    objects: Vec<(usize, u64, Value)>,
+    pub(super) objects: Vec<(usize, u64, Value)>,
     logs: Vec<&'r Capture<'t>>,
+    /// What was deleted, with the number of the capture that says so.
+    pub(super) deleted: Vec<(usize, Deleted)>,
+    /// When objects were made whose names others bore before, by the lines that show them.
+    pub(super) made: BTreeMap<u64, Stamp>,
+    /// How old the objects of other rows are, by their lines.
+    pub(super) ages: BTreeMap<u64, Age>,
 }
 
 impl<'r, 't> Reader<'r, 't> {
@@ -106,6 +117,18 @@ impl<'r, 't> Reader<'r, 't> {
                         seen.is_date = true;
                         seen.moment.not_before(at.lo);
                         seen.moment.before(at.hi);
+                    }
+                }
+            }
+            PieceKind::Nothing if command.is_some_and(|one| one.verb == Verb::Delete) => {
+                let namespace = command.and_then(|command| command.namespace.as_deref());
+                for line in capture.lines.iter().filter(|line| !line.is_blank()) {
+                    match deleted::parse(line, namespace) {
+                        Some(one) => {
+                            self.deleted.push((number, one));
+                            (self.count)(line.number, Ok(()));
+                        }
+                        None => self.skip(line.number),
                     }
                 }
             }
@@ -198,6 +221,8 @@ impl<'r, 't> Reader<'r, 't> {
             let namespace = command.and_then(|command| command.namespace.as_deref());
             match row::other(kind, &cells, namespace) {
                 Some(object) => {
+                    let age = cells.get("AGE").and_then(Age::parse);
+                    self.ages.extend(age.map(|age| (line.number, age)));
                     self.objects.push((number, line.number, object));
                     (self.count)(line.number, Ok(()));
                 }
@@ -243,7 +268,7 @@ impl<'r, 't> Reader<'r, 't> {
         (self.count)(first.number, result);
     }
 
-    fn origin(&self, line: u64) -> Origin {
+    pub(super) fn origin(&self, line: u64) -> Origin {
         Origin {
             file: Arc::clone(&self.paste.source.file),
             line,
@@ -311,6 +336,7 @@ impl<'r, 't> Reader<'r, 't> {
             .iter_mut()
             .flat_map(|seen| std::mem::take(&mut seen.events))
             .collect();
+        self.note_reused(&events);
         let events = event::facts(events, &self.paste.source.file);
         for (number, line, one) in &self.described {
             let moment = self
@@ -333,88 +359,17 @@ impl<'r, 't> Reader<'r, 't> {
             (self.count)(*line, result);
         }
         self.tell_rows();
+        let stay = self.later_rows();
+        for (number, one) in &self.deleted {
+            // One that is there later was made anew, or kept by another command.
+            if stay.get(&one.name).is_none_or(|last| last < number) {
+                self.out.push(deleted::asked(one, &self.paste.source.file));
+            }
+        }
         let events = events
             .into_iter()
             .map(|event| Observation::Event(Box::new(event)));
         self.out.extend(events);
-    }
-
-    fn tell_rows(&mut self) {
-        let described: BTreeSet<&str> = self
-            .described
-            .iter()
-            .map(|(_, _, one)| one.name.as_str())
-            .chain(
-                self.paste
-                    .described_beside
-                    .iter()
-                    .map(|(_, name)| name.as_str()),
-            )
-            .collect();
-        // Of several rows of one pod the last one is how it stands.
-        let mut rows: BTreeMap<(Option<&str>, &str), (&PodRow, CaptureTime)> = BTreeMap::new();
-        for seen in &self.seen {
-            for row in seen
-                .pods
-                .iter()
-                .filter(|row| !described.contains(row.name.as_str()))
-            {
-                rows.insert((row.namespace.as_deref(), &row.name), (row, seen.moment));
-            }
-        }
-        for (row, moment) in rows.into_values() {
-            let object = row::pod(row, !self.paste.objects_beside);
-            let mut emitted = Vec::new();
-            // What is made here is sound, so nothing is refused.
-            let _told = kubernetes::decode(
-                object.to_string().as_bytes(),
-                None,
-                &self.origin(row.line),
-                &mut emitted,
-            );
-            for observation in &mut emitted {
-                if let Observation::Event(event) = observation {
-                    event.entities.container = event
-                        .entities
-                        .container
-                        .take()
-                        .filter(|name| !name.is_empty());
-                    if event.fact == "k8s.container.terminated"
-                        && let Some(age) = row.restarted
-                    {
-                        event.time = moment.minus(Some(age));
-                    }
-                }
-            }
-            made_at(&mut emitted, moment.shown());
-            self.out.append(&mut emitted);
-        }
-        let described: BTreeSet<(&str, &str)> = self
-            .described
-            .iter()
-            .map(|(_, _, one)| (one.kind.as_str(), one.name.as_str()))
-            .collect();
-        for (number, line, object) in &self.objects {
-            let text = |path: &str| {
-                object
-                    .pointer(path)
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-            };
-            if described.contains(&(text("/kind"), text("/metadata/name"))) {
-                continue;
-            }
-            let origin = self.origin(*line);
-            let mut emitted = Vec::new();
-            let json = object.to_string();
-            let _told = kubernetes::decode(json.as_bytes(), None, &origin, &mut emitted);
-            // Since when it has been so a row does not tell, only that it was when it was printed.
-            if crate::kind::is_workload(text("/kind")) {
-                let moment = self.seen.get(*number).and_then(|seen| seen.moment.shown());
-                made_at(&mut emitted, moment);
-            }
-            self.out.append(&mut emitted);
-        }
     }
 
     fn tell_logs(&mut self) -> u64 {

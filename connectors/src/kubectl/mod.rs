@@ -17,15 +17,18 @@ mod anchor;
 mod capture_time;
 mod command;
 mod decode;
+mod deleted;
 mod describe;
 mod event;
 mod owner;
 mod paste;
 mod pod_row;
+mod reused;
 mod row;
 mod row_times;
 mod session;
 mod table;
+mod tell_rows;
 
 #[cfg(test)]
 mod tests;
@@ -33,4 +36,4 @@ mod tests;
 pub(crate) use command::kind_of;
 pub(crate) use decode::{PasteContext, read};
 pub(crate) use describe::pods_described;
-pub(crate) use session::looks_like;
+pub(crate) use session::{looks_like, prints_a_log};

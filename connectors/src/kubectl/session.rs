@@ -59,6 +59,11 @@ pub(crate) fn looks_like(head: &str) -> bool {
     })
 }
 
+/// Whether a line is a command that prints what a program wrote.
+pub(crate) fn prints_a_log(line: &str) -> bool {
+    command::parse(line).is_some_and(|command| matches!(command.verb, Verb::Logs | Verb::OtherLog))
+}
+
 /// Takes a paste apart, in its order.
 pub(super) fn split<'t>(lines: &[Line<'t>]) -> Vec<Capture<'t>> {
     let mut splitter = Splitter {

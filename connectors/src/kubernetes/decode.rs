@@ -33,7 +33,15 @@ struct Watch<'a> {
     object: &'a RawValue,
 }
 
-/// Decodes one JSON object: a Kubernetes object, an Event, a watch line or an
+/// An Event as eventrouter writes it (`sinks/eventdata.go`).
+#[derive(Deserialize)]
+struct Routed<'a> {
+    verb: String,
+    #[serde(borrow)]
+    event: &'a RawValue,
+}
+
+/// Decodes one JSON object: a Kubernetes object, an Event, a watch line, a line of eventrouter or an
 /// audit record. `list_kind` is the kind of the List it was an item of.
 ///
 /// # Errors
@@ -81,6 +89,17 @@ pub fn decode(
                 "unknown watch event type {other:?}"
             ))),
         };
+    }
+    if memmem::find(json, b"\"verb\"").is_some()
+        && let Ok(routed) = serde_json::from_slice::<Routed<'_>>(json)
+        && matches!(routed.verb.as_str(), "ADDED" | "UPDATED")
+    {
+        return decode_object(
+            routed.event.get().as_bytes(),
+            Some("EventList"),
+            context,
+            out,
+        );
     }
     decode_object(json, list_kind, context, out)
 }
@@ -160,4 +179,36 @@ fn guess(value: &Value, context: Context<'_>, out: &mut Vec<Observation>) -> Res
     Err(Rejection::Irrelevant(
         "JSON that is not a Kubernetes object".to_owned(),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_eventrouter_writes_is_the_newer_of_its_two_events() {
+        let event = |count: u8| {
+            format!(
+                r#"{{"metadata": {{"name": "run-0.18a2b3c4d5e6f7a8", "namespace": "n"}}, "involvedObject": {{"kind": "Pod", "namespace": "n", "name": "run-0"}},
+                "reason": "BackOff", "message": "Back-off", "type": "Warning", "count": {count}, "firstTimestamp": "2026-11-21T15:20:10Z", "lastTimestamp": "2026-11-21T15:21:10Z"}}"#
+            )
+        };
+        let origin = Origin {
+            file: "x".into(),
+            line: 1,
+        };
+        let told = |json: &str| {
+            let mut out = Vec::new();
+            let decoded = decode(json.as_bytes(), None, &origin, &mut out);
+            decoded.map(|()| match out.as_slice() {
+                [Observation::Event(event)] => (event.reason.clone(), event.count),
+                other => panic!("{other:?}"),
+            })
+        };
+        let (old, new) = (event(3), event(4));
+        let line = format!(r#"{{"verb": "UPDATED", "event": {new}, "old_event": {old}}}"#);
+        assert_eq!(told(&line).unwrap(), (Some("BackOff".to_owned()), Some(4)));
+        let line = format!(r#"{{"verb": "ADDED", "event": {old}}}"#);
+        assert_eq!(told(&line).unwrap().1, Some(3));
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::contract::{Span, StoredLine};
-use super::{carried, machines};
+use super::{carried, events, machines};
 use crate::contract::{LabelNames, Labels};
 use crate::event::SourceKind;
 use crate::logs::{Emitter, LineJoiner, PlacedLine, interpret, unwrapped};
@@ -34,6 +34,10 @@ pub fn emit(mut lines: Vec<StoredLine>, how: &EmitOptions<'_>, out: &mut Vec<Obs
     lines.sort_by(|a, b| {
         (a.stamp, &a.labels, a.order, &a.id).cmp(&(b.stamp, &b.labels, b.order, &b.id))
     });
+    let of_events: Vec<StoredLine> = lines
+        .extract_if(.., |line| events::is_of_agent(line, how.names))
+        .collect();
+    events::emit(&of_events, how.names, &how.file, out);
     let mut machines = machines::MachineLines::new(how);
     lines.retain(|line| !carried::take(line, how, out) && !machines.push(line, None, out));
     machines.finish(out);

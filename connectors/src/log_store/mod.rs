@@ -15,6 +15,7 @@ mod cover;
 mod density;
 mod depth;
 mod emit;
+mod events;
 mod evidence_words;
 mod flatten;
 mod machines;
@@ -26,13 +27,13 @@ mod source;
 pub(crate) mod tests;
 
 pub use crate::contract::{LabelNames, Labels};
-pub(crate) use carried::event as carried_event;
 pub use contract::{
     Counts, Limits, LineFilter, LineQuery, LineSubject, LinesRead, LogStore, Minute, PodRef, Span,
     StoredLine,
 };
 pub use depth::Depth;
 pub use emit::{EmitOptions, emit};
+pub(crate) use events::emit as emit_events;
 pub use evidence_words::EvidenceWords;
 pub(crate) use flatten::{MILLISECOND, flatten, label_name, millisecond};
 pub use source::LogSource;

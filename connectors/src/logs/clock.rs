@@ -83,6 +83,17 @@ fn dated(bytes: &[u8], at: usize) -> Option<(Clock, usize)> {
     Some((clock, end))
 }
 
+/// How far from UTC the zone is that a line's own date and time names as an offset, in nanoseconds; `None` where it names
+/// none, or none but UTC.
+pub(crate) fn offset(text: &str) -> Option<Nanos> {
+    let bytes = text.as_bytes();
+    let at = usize::from(bytes.first() == Some(&b'['));
+    number(bytes, at, 4)?;
+    let (_, _, end) = time_of_day(bytes, at + 11)?;
+    let (offset, _) = zone(bytes, end)?;
+    Some(offset).filter(|offset| *offset != 0)
+}
+
 /// What frameworks put before the time: `[INFO|trainer.py:12] `, `[NeMo I `, `[I `,
 /// `[INFO|`. Says where the time would start.
 fn framed(text: &str) -> Option<usize> {

@@ -7,7 +7,7 @@
 //!
 //! | value | the event's time |
 //! |---|---|
-//! | `zone` | the line names no zone, UTC is assumed |
+//! | `zone` | the line names no zone, UTC is assumed; once the pod is known, `container` where its life tells the zone |
 //! | `year` | the line names no year, that of its log is taken |
 //! | `previous` | no time: from the line before to the line after, at most an hour |
 //! | `next` | no time and none before: the hour before the first timed line |

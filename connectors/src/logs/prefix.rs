@@ -63,6 +63,7 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
 /// | `[Rank 3]`, `[Worker 3]` | programs | 3, none |
 /// | `(Worker pid=7, ip=…)` | Ray | none |
 /// | `node-3: ` | pdsh, as DeepSpeed starts it | none |
+/// | `train-1  \| ` | `docker compose logs` | none |
 pub(super) fn split(text: &str, numbered: bool) -> (Speaker, &str) {
     let mut rest = text;
     let mut rank = None;
@@ -74,13 +75,42 @@ pub(super) fn split(text: &str, numbered: bool) -> (Speaker, &str) {
             .map(|(rank, after)| (Some(rank), after))
             .or_else(|| bracketed(rest))
             .or_else(|| ray(rest))
-            .or_else(|| (rest.len() == text.len()).then(|| host(rest)).flatten());
+            .or_else(|| {
+                let begins = rest.len() == text.len();
+                begins
+                    .then(|| host(rest).or_else(|| compose(rest)))
+                    .flatten()
+            });
         let Some((named, after)) = found else { break };
         rank = rank.or(named);
         rest = after;
     }
     let prefix = text[..text.len() - rest.len()].trim_end().to_owned();
     (Speaker { prefix, rank }, rest)
+}
+
+/// A container of a compose project is called by its service and a number, and padded.
+fn compose(text: &str) -> PrefixMatch<'_> {
+    const COUNTED: [&str; 5] = ["batch", "epoch", "iter", "iteration", "step"];
+    let (padded, rest) = text.split_once('|')?;
+    let name = padded.trim_end_matches(' ');
+    let (service, number) = name.rsplit_once(['-', '_'])?;
+    let is_name = |sign: u8| sign.is_ascii_alphanumeric() || b"._-".contains(&sign);
+    let is_container = name.len() < padded.len()
+        && name.len() <= 64
+        && service
+            .bytes()
+            .next()
+            .is_some_and(|sign| sign.is_ascii_alphanumeric())
+        && service.bytes().all(is_name)
+        && (1..=4).contains(&number.len())
+        && number.bytes().all(|sign| sign.is_ascii_digit())
+        && !COUNTED.contains(&service.to_ascii_lowercase().as_str());
+    let rest = match rest {
+        "" => rest,
+        _ => rest.strip_prefix(' ')?,
+    };
+    is_container.then_some((None, rest))
 }
 
 type PrefixMatch<'t> = Option<(Option<i32>, &'t str)>;
@@ -226,6 +256,7 @@ mod tests {
     fn the_speaker_is_told() {
         for (text, numbered, rank, rest) in [
             ("[rank3]: Traceback", false, Some(3), "Traceback"),
+            ("train-1  | Traceback", false, None, "Traceback"),
             ("[rank3]:   File \"x\"", false, Some(3), "  File \"x\""),
             // torchrun's own tag bears the local rank.
             ("[default7]:Traceback", false, None, "Traceback"),
@@ -253,6 +284,12 @@ mod tests {
             assert_eq!((speaker.rank, after), (rank, rest), "{text}");
             assert!(!speaker.prefix.is_empty(), "{text}");
         }
+        let counted = "epoch-1  | loss 2.1";
+        assert_eq!(
+            split(counted, false).1,
+            counted,
+            "what is counted is no container"
+        );
         for text in [
             "[INFO] x",
             "[rank]: x",

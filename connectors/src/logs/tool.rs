@@ -147,7 +147,7 @@ impl ToolLayout {
             return None;
         }
         let known = |pod: &str, container: &str| {
-            (self.stern && looks_made(pod) && is_name(container))
+            (self.stern && ends_made(pod) && is_name(container))
                 || self
                     .announced
                     .contains(&(pod.to_owned(), container.to_owned()))
@@ -165,7 +165,18 @@ impl ToolLayout {
 /// Whether the line may be stern's: a made pod name, then a container's.
 pub(super) fn may_be_stern(line: &str) -> bool {
     let mut words = line.split(' ');
-    words.next().is_some_and(looks_made) && words.next().is_some_and(is_name)
+    words.next().is_some_and(ends_made) && words.next().is_some_and(is_name)
+}
+
+/// Whether a name ends as one of a pod may, where several lines say so: also controllers that are not of Kubernetes end
+/// names in five random letters and digits.
+fn ends_made(pod: &str) -> bool {
+    let random = |end: &str| {
+        let has = |which: fn(&u8) -> bool| end.bytes().any(|byte| which(&byte));
+        end.len() == 5 && has(u8::is_ascii_digit) && has(u8::is_ascii_lowercase)
+    };
+    let ends = |(begin, end): (&str, &str)| begin.contains('-') && random(end);
+    looks_made(pod) || is_name(pod) && pod.rsplit_once('-').is_some_and(ends)
 }
 
 fn is_name(text: &str) -> bool {

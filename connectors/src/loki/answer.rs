@@ -6,6 +6,7 @@ use std::fmt;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, de};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::log_store::Labels;
 
@@ -61,6 +62,27 @@ pub(super) struct LineMetadata {
     pub(super) metadata: Labels,
     #[serde(default)]
     pub(super) parsed: Labels,
+    /// What was sent with the line, where it is kept in the form in which it is sent.
+    #[serde(flatten)]
+    pub(super) sent: Map<String, Value>,
+}
+
+impl LineMetadata {
+    /// All of it, by name.
+    pub(super) fn merged(self) -> Labels {
+        let mut all = self.parsed;
+        let texts = self
+            .sent
+            .into_iter()
+            .filter_map(|(name, value)| match value {
+                Value::String(text) => Some((name, text)),
+                _ => None,
+            });
+        all.extend(texts);
+        // What the query parsed out of the line may hide what is known of it.
+        all.extend(self.metadata);
+        all
+    }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Entry<'a> {

@@ -99,14 +99,11 @@ pub(super) fn of_stream(
             done(number, Err(Rejection::Malformed(why)));
             continue;
         };
-        let mut metadata = entry.about.parsed;
-        // What the query parsed out of the line may hide what is known of it.
-        metadata.extend(entry.about.metadata);
         out.push(StoredLine {
             stamp: Stamp::exact(at),
             text: entry.line.into_owned(),
             labels: Arc::clone(&labels),
-            metadata,
+            metadata: entry.about.merged(),
             id: None,
             order,
             number,

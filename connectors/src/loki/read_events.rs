@@ -10,7 +10,7 @@ use super::store::Loki;
 use super::window::sound;
 use crate::coverage::{Coverage, Status};
 use crate::http::HttpError;
-use crate::log_store::{LineSubject, Span};
+use crate::log_store::{LineSubject, Span, emit_events};
 use crate::sink::Sink;
 
 /// Kubernetes Events are read up to this many.
@@ -79,7 +79,7 @@ impl Loki {
         lines.sort_by(in_order);
         let mut emitted = Vec::new();
         let place: Arc<str> = self.place.as_str().into();
-        let none = events::emit(&lines, &self.options.names, &place, &mut emitted);
+        let none = emit_events(&lines, &self.options.names, &place, &mut emitted);
         row.rows = emitted.len() as u64;
         (row.got_from, row.got_to) = (row.asked_from, row.asked_to);
         if !partial.is_empty() {

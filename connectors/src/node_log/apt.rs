@@ -62,6 +62,7 @@ impl History {
         let placed = PlacedTime {
             stamp: Some(stamp),
             inferred: Some("zone"),
+            ahead: None,
         };
         let mut event = self
             .emitter

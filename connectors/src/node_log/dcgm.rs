@@ -29,6 +29,7 @@ fn failed(emitter: &mut Emitter, message: &str, gpu: Option<&str>, raw: &str, li
     let placed = PlacedTime {
         stamp: None,
         inferred: None,
+        ahead: None,
     };
     let mut event = emitter.emit(said, placed, raw, line);
     event.gpu = gpu.and_then(|gpu| gpu.trim().parse().ok());

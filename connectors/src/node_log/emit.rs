@@ -82,6 +82,12 @@ impl Emitter {
             file: Arc::clone(&self.file),
             line: number,
         };
+        event.set_attribute(
+            "utc_offset_s",
+            clock::offset(raw)
+                .or(placed.ahead)
+                .map(|offset| offset / SECOND),
+        );
         event.set_attribute("program", line.program);
         event.set_attribute("program_pid", line.pid);
         event.set_attribute("unit", line.unit);

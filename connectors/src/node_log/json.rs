@@ -1,4 +1,4 @@
-//! JSON records about machines: MAAS's events, Redfish's log entries, reports
+//! JSON records about machines and containers on them: MAAS's events, Redfish's log entries, reports
 //! of a GPU diagnostic, a team's own calendar, and what Terraform says.
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::emit::Emitter;
 use super::line::{HostLine, LineTime};
 use super::place::PlacedTime;
-use super::{calendar, dcgm, terraform};
+use super::{calendar, container, dcgm, terraform};
 use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::logs::clock::Clock;
 use crate::observation::{Observation, Rejection};
@@ -25,6 +25,7 @@ pub(crate) fn recognise(fields: &Map<String, Value>, _within: &str) -> bool {
         || is_redfish(fields)
         || calendar::is_record(fields)
         || dcgm::is_report(fields)
+        || container::is_record(fields)
         || terraform::is_record(fields)
 }
 
@@ -61,6 +62,9 @@ pub(crate) fn decode(
     if dcgm::is_report(record.fields) {
         return dcgm::decode(record, emitted);
     }
+    if container::is_record(record.fields) {
+        return container::decode(record, emitted);
+    }
     if terraform::is_record(record.fields) {
         return terraform::decode(record, emitted);
     }
@@ -77,6 +81,7 @@ pub(crate) fn decode(
     let placed = PlacedTime {
         stamp: Some(stamp),
         inferred: None,
+        ahead: None,
     };
     let raw = Value::Object(fields.clone()).to_string();
     let file = Arc::clone(&record.origin.file);

@@ -1,4 +1,4 @@
-//! What a kernel's line names that signals alone cannot put in its place.
+//! What a line of a kernel, or of the daemon that watches its memory, names that signals alone cannot put in its place.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use crate::event::Event;
 
 static POD: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"task_memcg=[^,]*?pod(?<uid>[0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}",
+        r"^(?:oom-kill:.*?task_memcg=|Killed /kubepods)[^,]*?pod(?<uid>[0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}",
         r"[-_][0-9a-f]{4}[-_][0-9a-f]{12}|[0-9a-f]{32})",
     ))
     .ok()
@@ -22,7 +22,7 @@ pub(super) fn note(event: &mut Event) {
     let Some(text) = event
         .message
         .as_deref()
-        .filter(|text| text.starts_with("oom-kill:"))
+        .filter(|text| text.starts_with("oom-kill:") || text.starts_with("Killed /kubepods"))
     else {
         return;
     };
@@ -58,5 +58,13 @@ mod tests {
             note(&mut event);
             assert_eq!(event.entities.pod_uid.as_deref(), Some(uid), "{group}");
         }
+        let id = EventId::of(&["oomd"]);
+        let mut event = Event::new(id, "node.log", Stamp::OPEN, SourceKind::NodeLog);
+        event.message = Some(format!(
+            "Killed /kubepods.slice/kubepods-pod{}.slice/cri-containerd-abc.scope due to memory pressure for /kubepods.slice being 71.32% > 60.00% for > 20s with reclaim activity",
+            uid.replace('-', "_")
+        ));
+        note(&mut event);
+        assert_eq!(event.entities.pod_uid.as_deref(), Some(uid));
     }
 }

@@ -20,6 +20,7 @@ mod apt;
 mod boot;
 mod bursts;
 mod calendar;
+mod container;
 mod dcgm;
 mod emit;
 mod entry;

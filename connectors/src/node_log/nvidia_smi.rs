@@ -105,6 +105,7 @@ impl Report {
         let placed = PlacedTime {
             stamp: self.stamp,
             inferred: Some("zone"),
+            ahead: None,
         };
         let mut event = self.emitter.emit(line, placed, said, number);
         event.set_attribute("gpu_pci", self.pci.clone());

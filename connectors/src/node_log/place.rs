@@ -34,6 +34,8 @@ pub(super) struct LogClock {
 pub(super) struct PlacedTime {
     pub(super) stamp: Option<Stamp>,
     pub(super) inferred: Option<&'static str>,
+    /// What its clock is ahead of UTC, where that was found out.
+    pub(super) ahead: Option<Nanos>,
 }
 
 /// A line's time with what its neighbours say of it: New Years since the first.
@@ -220,21 +222,26 @@ impl LogClock {
             return PlacedTime {
                 stamp,
                 inferred: Some("previous"),
+                ahead: None,
             };
         }
         let zone = self.zone.unwrap_or(0);
         let unsaid = PlacedTime {
             stamp: None,
             inferred: None,
+            ahead: None,
         };
+        let ahead = self.zone.filter(|_| self.anchored);
         match turned.when {
             LineTime::Clock(Clock::Full(stamp)) => PlacedTime {
                 stamp: Some(stamp),
                 inferred: None,
+                ahead: None,
             },
             LineTime::Clock(Clock::NoZone(stamp)) => PlacedTime {
                 stamp: Some(stamp.shift(-zone)),
                 inferred: Some(if self.anchored { "anchor" } else { "zone" }),
+                ahead,
             },
             LineTime::Clock(Clock::NoYear {
                 month,
@@ -252,11 +259,13 @@ impl LogClock {
                 PlacedTime {
                     stamp: stamp.map(|stamp| stamp.shift(-zone)),
                     inferred: Some(if self.anchored { "anchor" } else { "year" }),
+                    ahead,
                 }
             }
             LineTime::Uptime { nanos, .. } => PlacedTime {
                 stamp: self.boot.map(|boot| boot.shift(nanos)),
                 inferred: Some("boot"),
+                ahead: None,
             },
             LineTime::Unsaid => unsaid,
         }

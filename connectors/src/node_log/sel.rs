@@ -148,10 +148,12 @@ impl TextReader for EventLogRows {
                 LineTime::Clock(Clock::NoZone(stamp)) => PlacedTime {
                     stamp: Some(stamp),
                     inferred: Some("zone"),
+                    ahead: None,
                 },
                 _ => PlacedTime {
                     stamp: None,
                     inferred: None,
+                    ahead: None,
                 },
             };
             let event = self.emitter.emit(line, placed, text, number);

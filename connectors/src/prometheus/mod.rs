@@ -12,6 +12,7 @@
 //! | fact | says |
 //! |---|---|
 //! | `metric.gpu.xid` | DCGM shows another Xid than at the scrape before; an old one stays until the next |
+//! | `metric.gpu.slowdown` | a GPU's hardware or driver began to lower its clocks for heat or power |
 //! | `metric.gpu.counter` | a counter of a GPU rose: memory errors, row remaps, throttling, links |
 //! | `metric.gpu.hot` | a GPU's highest temperature, where it is very high |
 //! | `metric.node.boot` | the machine started anew, at the time that its kernel says |

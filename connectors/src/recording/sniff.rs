@@ -226,7 +226,10 @@ fn logged(object: &Map<String, Value>) -> Form {
         "severity",
     ];
     let has = |names: &[&str]| names.iter().any(|name| object.contains_key(*name));
-    if has(KUBERNETES) || foreign::is_known(object) {
+    let routed = object
+        .get("event")
+        .is_some_and(|event| event.get("involvedObject").is_some());
+    if has(KUBERNETES) || routed || foreign::is_known(object) {
         return Form::Json;
     }
     let says = SAID
@@ -249,7 +252,13 @@ fn logged(object: &Map<String, Value>) -> Form {
 
 /// Objects below what a shell or kubectl said first: `$ kubectl get …`,
 /// `Warning: …`. Those lines are rejected one by one.
+///
+/// Where a program's log was asked for, too, objects may be lines of it, and the whole is taken apart by command.
 fn starts_with_chatter(text: &[u8]) -> bool {
+    let prints_a_log = |line: &[u8]| std::str::from_utf8(line).is_ok_and(kubectl::prints_a_log);
+    if text.split(|&b| b == b'\n').any(prints_a_log) {
+        return false;
+    }
     let mut lines = text.split(|&b| b == b'\n').take(20);
     let Some(brace) = lines.position(|line| line.starts_with(b"{")) else {
         return false;

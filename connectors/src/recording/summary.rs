@@ -41,6 +41,8 @@ pub struct FileSummary {
     pub lossy: u64,
     /// Whether it is something that holds nothing for this tool, such as a program.
     pub is_foreign: bool,
+    /// Whether it has records of an API server's audit log, if only some that are of no use here.
+    pub is_audited: bool,
     /// Whether it was read to its end.
     pub status: FileStatus,
 }
@@ -77,6 +79,7 @@ pub(super) struct Tally {
     pub(super) observations: u64,
     pub(super) rejected: u64,
     pub(super) irrelevant: u64,
+    pub(super) is_audited: bool,
     pub(super) left_out: u64,
     pub(super) lossy: u64,
     pub(super) samples: Vec<(u64, String)>,
@@ -131,6 +134,7 @@ impl Summary {
         entry.observations += tally.observations;
         entry.rejected += tally.rejected;
         entry.irrelevant += tally.irrelevant;
+        entry.is_audited |= tally.is_audited;
         entry.left_out += tally.left_out;
         entry.lossy += tally.lossy;
         // The reader's rejections come before the decoder's in one batch.

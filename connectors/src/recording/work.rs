@@ -165,9 +165,10 @@ impl Worker<'_> {
     fn count(&mut self, line: u64, result: Result<(), Rejection>) {
         match result {
             Ok(()) => self.tally.records += 1,
-            Err(Rejection::Irrelevant(_)) => {
+            Err(Rejection::Irrelevant(why)) => {
                 self.tally.records += 1;
                 self.tally.irrelevant += 1;
+                self.tally.is_audited |= why.starts_with("an audit record");
             }
             Err(Rejection::Malformed(why)) => {
                 self.tally.reject(line, &why, self.options.rejected_kept);

@@ -32,6 +32,10 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
             Some("REASON"),
         ),
         (
+            r"Setting node (?<nodes>\S+) state to INVAL with reason:(?<why>.+)",
+            Some("INVAL"),
+        ),
+        (
             r"Nodes? (?<nodes>\S+) (?<why>not responding), setting DOWN",
             Some("DOWN"),
         ),
@@ -66,6 +70,15 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
         ),
         (
             r"Prolog launch failure, JobId=(?<job>\d\S*)",
+            Some("LAUNCH_FAILED"),
+        ),
+        (
+            // Munge signs each message with the time of who sends it: the clock of the node that is named differs.
+            r"\[\[(?<nodes>[\w.-]+)\]:\d+\].*\bauthentication error: (?<why>(?:Rewound|Expired) credential)",
+            Some("CREDENTIAL_REFUSED"),
+        ),
+        (
+            r"Killing non-startable batch JobId=(?<job>\S+): (?<why>.+)",
             Some("LAUNCH_FAILED"),
         ),
         (
@@ -299,6 +312,22 @@ mod tests {
             [job("DEADLINE", "8", None)]
         );
         assert_eq!(emitted("_job_complete: JobId=6 done"), []);
+        assert_eq!(
+            emitted(
+                "error: slurm_unpack_received_msg: [[n2]:41022] auth_g_verify: REQUEST_COMPLETE_PROLOG has authentication error: Rewound credential"
+            ),
+            [node("CREDENTIAL_REFUSED", "n2")]
+        );
+        assert_eq!(
+            emitted(
+                "error: slurm_unpack_received_msg: [[n2]:41022] auth_g_verify: REQUEST_PING has authentication error: Unspecified error"
+            ),
+            []
+        );
+        assert_eq!(
+            emitted("Killing non-startable batch JobId=6: Protocol authentication error"),
+            [job("LAUNCH_FAILED", "6", None)]
+        );
         assert_eq!(
             emitted("error: Prolog launch failure, JobId=6"),
             [job("LAUNCH_FAILED", "6", None)]

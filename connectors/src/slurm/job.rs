@@ -215,6 +215,9 @@ pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
     if let Some(restarts) = restarts.filter(|restarts| *restarts > 0) {
         annotations.insert("restarts".to_owned(), restarts.to_string());
     }
+    if main.zoneless {
+        annotations.insert("times".to_owned(), "local".to_owned());
+    }
     // Of what waits, the time is when it may begin.
     let started = main
         .start

@@ -181,11 +181,14 @@ fn rows(fields: &Map<String, Value>, line: u64, raw: &str) -> Option<Vec<Row>> {
             ..Row::default()
         });
     }
-    // One version of accounting says 0 of jobs that failed; the script's own step knows.
+    // One version of accounting says 0 of jobs that failed; the script's own step knows, or the worst exit of all steps.
     let script = rows.iter().find(|row| row.step.as_deref() == Some("batch"));
+    let is_known = |exit: &(i32, i32)| *exit != (0, 0);
     let script = script
         .and_then(|row| row.exit)
-        .filter(|exit| *exit != (0, 0));
+        .filter(is_known)
+        .or_else(|| exit(fields.get("derived_exit_code")))
+        .filter(is_known);
     if let Some(main) = rows.first_mut()
         && main.state == "FAILED"
         && main.exit.is_none_or(|exit| exit == (0, 0))

@@ -610,3 +610,20 @@ fn what_kept_failing_until_it_was_taken_away_is_told_by_events_alone() {
         "{found:?}"
     );
 }
+
+#[test]
+fn a_name_that_is_made_anew_after_a_deletion_is_another_pod() {
+    let uri = "/api/v1/namespaces/lab/pods";
+    let maker = "system:serviceaccount:kubeflow:training-operator";
+    let made = |second| audited("create", uri, "run-0", "", maker, second);
+    let deleted = audited("delete", &format!("{uri}/run-0"), "run-0", "", "alice", 60);
+    let once = graph(&[made(2), deleted.clone()]);
+    assert_eq!(once.pods.len(), 1);
+    let twice = graph(&[made(2), deleted, made(64)]);
+    let asked: Vec<bool> = twice
+        .pods
+        .iter()
+        .map(|pod| pod.deletion_requested.is_some())
+        .collect();
+    assert_eq!(asked, [true, false]);
+}

@@ -2,7 +2,7 @@
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use crate::graph::{EntityGraph, Task, TaskKind, Workload};
+use crate::graph::{EntityGraph, Fact, Task, TaskKind, Workload};
 use crate::lifecycle::{BatchState, End, Mode, State};
 use crate::resolve::{Root, Run};
 
@@ -80,8 +80,13 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
             let gone = root.and_then(|root| root.gone);
             gone.is_some_and(|gone| gone.hi <= failed)
         };
-        if failed_at(graph, run).is_some_and(|failed| !was_going(failed)) {
-            return RunState::Failed;
+        if let Some(failed) = failed_at(graph, run).filter(|failed| !was_going(*failed)) {
+            let taken = root.filter(|root| goes_with_its_namespace(graph, run, root, failed, ends));
+            return match taken.map(|root| root.gone) {
+                Some(Some(_)) => RunState::Deleted,
+                Some(None) => RunState::Deleting,
+                None => RunState::Failed,
+            };
         }
         if root.is_some_and(Workload::is_being_deleted) {
             return RunState::Deleting;
@@ -91,11 +96,12 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
         {
             return RunState::Deleted;
         }
-        // What is suspended waits to be resumed, whatever ended its pods.
+        // What is suspended waits to be resumed, whatever ended its pods; so does a Job that is to have none.
         let is_suspended = root.is_some_and(|one| {
             let body = one.body.as_ref();
-            body.is_some_and(|body| body.suspended)
-        });
+            let has_none = graph.name(one.kind) == "Job" && one.gone.is_none();
+            body.is_some_and(|body| body.suspended || has_none && body.replicas == Some(0))
+        }) || says_it_is_suspended(graph, run);
         if is_suspended
             && !run
                 .pods
@@ -104,6 +110,9 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
         {
             return RunState::Pending;
         }
+    }
+    if is_scaled_away(graph, run, ends) {
+        return RunState::Deleted;
     }
     if let Some(state) = taken_away(graph, run, ends) {
         return state;
@@ -185,6 +194,36 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
     }
 }
 
+/// Whether nobody wants any pods of a service any more, and all that there were were taken away for that.
+fn is_scaled_away(graph: &EntityGraph, run: &Run, ends: &[End]) -> bool {
+    const SCALED: &str = "k8s.workload.scaled.to_zero";
+    let Root::Workload(number) = run.root else {
+        return false;
+    };
+    let Some(root) = graph.workloads.get(number as usize) else {
+        return false;
+    };
+    let scaled = graph.last_said(number, SCALED);
+    let made_since = |pod: &u32| {
+        let begin = graph.pods.get(*pod as usize).and_then(Task::known_begin);
+        begin
+            .zip(scaled)
+            .is_some_and(|(begin, scaled)| begin >= scaled)
+    };
+    let wants_none = match root.body.as_ref().and_then(|body| body.replicas) {
+        Some(wanted) => wanted == 0,
+        None => scaled.is_some() && !run.pods.iter().any(made_since),
+    };
+    let taken = |pod: &u32| {
+        let end = ends.get(*pod as usize);
+        end.is_some_and(|end| end.state == State::Died && end.mode == Mode::Killed)
+    };
+    let last = run.attempts.last().map(|last| last.pods.as_slice());
+    crate::death::serves(graph.name(root.kind))
+        && wants_none
+        && last.is_some_and(|pods| !pods.is_empty() && pods.iter().all(taken))
+}
+
 /// How a pod that nobody owns stands, where its end was asked for while it ran: nothing makes it anew. What was sent
 /// away for reasons of the cluster's, or was lost, failed.
 fn taken_away(graph: &EntityGraph, run: &Run, ends: &[End]) -> Option<RunState> {
@@ -195,7 +234,7 @@ fn taken_away(graph: &EntityGraph, run: &Run, ends: &[End]) -> Option<RunState> 
     let mut there = false;
     for pod in pods {
         let (one, end) = (graph.pods.get(*pod as usize)?, ends.get(*pod as usize)?);
-        let asked = one.deletion_requested.is_some() || one.gone.is_some();
+        let asked = one.deletion_requested.is_some() || one.is_asked || one.gone.is_some();
         let killed = end.state == State::Died && end.mode == Mode::Killed;
         if one.kind != TaskKind::Pod || !killed || !asked {
             return None;
@@ -219,11 +258,59 @@ fn taken_away(graph: &EntityGraph, run: &Run, ends: &[End]) -> Option<RunState> 
     })
 }
 
+/// Whether a workload's pods were taken away with its namespace, and it said that it failed only after somebody
+/// had asked for that one's end.
+fn goes_with_its_namespace(
+    graph: &EntityGraph,
+    run: &Run,
+    root: &Workload,
+    failed: Nanos,
+    ends: &[End],
+) -> bool {
+    let begun = root.created.map_or(Nanos::MIN, |created| created.lo);
+    let taken = |pod: &u32| {
+        let end = ends.get(*pod as usize);
+        end.is_some_and(|end| end.state != State::Died || end.mode == Mode::Killed)
+    };
+    let last = run.attempts.last().map(|last| last.pods.as_slice());
+    let were_taken = last.is_some_and(|pods| !pods.is_empty() && pods.iter().all(taken));
+    were_taken
+        && graph.facts.iter().any(|fact| {
+            let name = graph.evidence.rows().get(fact.row as usize);
+            graph
+                .name(fact.signal)
+                .starts_with("k8s.namespace.deleted_by_")
+                && name.is_some_and(|row| row.workload == root.namespace)
+                && fact.time.lo >= begun
+                && fact.time.hi <= failed
+        })
+}
+
+/// Whether a workload said last that it is suspended.
+fn says_it_is_suspended(graph: &EntityGraph, run: &Run) -> bool {
+    let Root::Workload(root) = run.root else {
+        return false;
+    };
+    let suspended = graph.last_said(root, "k8s.workload.suspended");
+    let resumed = graph.last_said(root, "k8s.workload.resumed");
+    suspended.is_some() && suspended > resumed
+}
+
 /// Whether an object of which no pods are known says of itself that it runs.
 fn says_it_runs(graph: &EntityGraph, run: &Run) -> bool {
     let Root::Workload(root) = run.root else {
         return false;
     };
+    // Of a Job `kubectl` says so whether or not it has pods: one that was refused its pods has none.
+    let job = graph.workloads.get(root as usize);
+    let is_job = job.is_some_and(|job| graph.name(job.kind) == "Job");
+    let is_refusal = |fact: &Fact| {
+        let signal = graph.name(fact.signal);
+        fact.workload == root && signal.starts_with("k8s.workload.create_failed")
+    };
+    if is_job && graph.facts.iter().any(is_refusal) {
+        return false;
+    }
     matches!(own_word(graph, root), Some("Running" | "RUNNING"))
 }
 

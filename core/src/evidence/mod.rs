@@ -15,10 +15,10 @@ use hashbrown::HashTable;
 use whathappened_model::collective::{Trace, trace_of};
 use whathappened_model::event::{Event, EventId, SourceKind};
 use whathappened_model::observation::Observation;
-use whathappened_model::time::Stamp;
+use whathappened_model::time::{Nanos, Stamp};
 
 pub use objects::{Objects, Version};
-pub use row::Row;
+pub use row::{Clock, Row};
 pub use spill::SpillError;
 
 use crate::signals::Ruleset;
@@ -179,6 +179,13 @@ impl Evidence {
         }
     }
 
+    /// The zone of a fact's time was found out: it is of so much later or earlier.
+    pub(crate) fn shift(&mut self, row: u32, by: Nanos) {
+        if let Some(row) = self.rows.get_mut(row as usize) {
+            row.shift(by);
+        }
+    }
+
     /// A fact of which nothing is left to tell.
     pub(crate) fn silence(&mut self, row: u32) {
         if let Some(row) = self.rows.get_mut(row as usize) {
@@ -207,6 +214,8 @@ impl Evidence {
     /// that they can grow while all facts are read.
     pub(crate) fn body(&self, row: u32) -> Result<(Row, Event), SpillError> {
         let row = *self.rows.get(row as usize).ok_or(SpillError::Lost)?;
-        Ok((row, self.spill.event(row.place)?))
+        let mut event = self.spill.event(row.place)?;
+        row.place(&mut event);
+        Ok((row, event))
     }
 }

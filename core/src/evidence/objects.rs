@@ -107,6 +107,17 @@ impl Objects {
         self.bodies = HashMap::new();
     }
 
+    /// What objects were whose bodies are `such`, to be put right. Each version has a body of its own afterwards.
+    pub(crate) fn bodies_mut(
+        &mut self,
+        such: fn(&ObjectBody) -> bool,
+    ) -> impl Iterator<Item = (&mut Option<Stamp>, &mut ObjectBody)> {
+        let versions = self.versions.values_mut().flatten();
+        versions
+            .filter(move |one| such(&one.body))
+            .map(|one| (&mut one.at, Arc::make_mut(&mut one.body)))
+    }
+
     /// Every object with its versions, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (&ObjectKey, &[Version])> {
         self.versions

@@ -1,7 +1,7 @@
 //! What stays in memory of a fact.
 
 use whathappened_model::event::{Event, EventId, Origin, SourceKind};
-use whathappened_model::time::{Nanos, Stamp};
+use whathappened_model::time::{Nanos, Stamp, rfc3339};
 
 use super::spill::SpillOffset;
 use crate::request::was_done;
@@ -9,6 +9,31 @@ use crate::symbols::{Symbol, SymbolTable};
 
 /// Reasons of Events of the end of a pod.
 const ENDINGS: [&str; 4] = ["Evicted", "Killing", "Preempted", "TaintManagerEviction"];
+
+/// Attributes of records of Slurm that are times by the clock of the record.
+const OTHER_TIMES: [&str; 3] = ["last_step_ended", "started", "until"];
+
+/// How far a record tells by which clock its time is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clock {
+    /// It names its zone, or has none.
+    #[default]
+    Named,
+    /// It names none: UTC is assumed.
+    Local,
+    /// It has no time but that of the line before or after it.
+    Neighbour,
+}
+
+impl Clock {
+    fn of(event: &Event) -> Self {
+        match event.attribute("time_inferred") {
+            Some("zone" | "year") => Self::Local,
+            Some("previous" | "next") => Self::Neighbour,
+            _ => Self::Named,
+        }
+    }
+}
 
 /// A fact's identity, times, witnesses and main entities.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +68,10 @@ pub struct Row {
     pub tells: bool,
     /// Whether it is an Event of the end of a pod.
     pub ends_pod: bool,
+    /// By which clock its time is.
+    pub(crate) clock: Clock,
+    /// By how much that time was moved, since the zone was found out.
+    moved: Nanos,
     pub(super) place: SpillOffset,
     seen_by: u32,
     source_kind: SourceKind,
@@ -87,6 +116,8 @@ impl Row {
                     .reason
                     .as_deref()
                     .is_some_and(|reason| ENDINGS.contains(&reason)),
+            clock: Clock::of(event),
+            moved: 0,
             place: SpillOffset::default(),
             seen_by: seen_by.iter().fold(0, |all, kind| all | bit(*kind)),
             source_kind: event.source_kind,
@@ -144,8 +175,35 @@ impl Row {
         self.seen_by |= bit(SourceKind::KubernetesAudit);
     }
 
+    /// Moves it to the time that it is of in another zone.
+    pub(super) fn shift(&mut self, by: Nanos) {
+        self.time = self.time.shift(by);
+        self.end = self.end.map(|end| end.shift(by));
+        self.moved = self.moved.saturating_add(by);
+    }
+
+    /// Moves the time of its body likewise.
+    pub(super) fn place(&self, event: &mut Event) {
+        if self.moved != 0 && event.time != Stamp::OPEN {
+            event.time = event.time.shift(self.moved);
+            event.end = event.end.map(|end| end.shift(self.moved));
+            event.set_attribute("time_inferred", Some("container"));
+            for other in OTHER_TIMES
+                .iter()
+                .filter(|_| self.source_kind == SourceKind::Slurm)
+            {
+                let moved = event.attribute(other).and_then(Stamp::parse);
+                let moved = moved.map(|time| rfc3339(time.lo.saturating_add(self.moved)));
+                if moved.is_some() {
+                    event.set_attribute(other, moved);
+                }
+            }
+        }
+    }
+
     /// Puts back what merging learned.
     pub(super) fn finish(&self, event: &mut Event, symbols: &SymbolTable) {
+        self.place(event);
         event.end = self.end;
         event.count = (self.count > 0).then_some(self.count);
         event.origin = Origin {

@@ -23,6 +23,8 @@ const LONGEST: Nanos = 60 * SECOND;
 struct Asked {
     time: Stamp,
     evicts: bool,
+    /// What comes this long after it came second.
+    apart: Nanos,
 }
 
 /// Takes their meaning from requests that the audit log has of a pod whose end had been asked for shortly
@@ -37,8 +39,8 @@ pub(super) fn mark(graph: &mut EntityGraph) {
         let signal = graph.name(fact.signal);
         let asks = asks(signal) && fact.source_kind == SourceKind::KubernetesAudit;
         let late = |first: &Asked| {
-            let by = first.time.hi.saturating_add(LONGEST);
-            fact.time.lo > first.time.hi.saturating_add(SERVERS) && fact.time.lo < by
+            let after = fact.time.lo.saturating_sub(first.time.hi);
+            (first.apart..LONGEST).contains(&after)
         };
         let left = |first: &Asked| {
             signal == LEFT_BY_EVICTION && !first.evicts && fact.time.hi > first.time.hi
@@ -48,20 +50,21 @@ pub(super) fn mark(graph: &mut EntityGraph) {
             // The pod's own time of deletion tells of a request that the log left out.
             None if asks && was_asked_before(pod, fact.time) => {
                 again.push(number);
-                let time = pod.deletion_requested.unwrap_or(fact.time);
-                firsts.insert(
-                    fact.pod,
-                    Asked {
-                        time,
-                        evicts: false,
-                    },
-                );
+                let first = Asked {
+                    time: pod.deletion_requested.unwrap_or(fact.time),
+                    evicts: false,
+                    apart: 0,
+                };
+                firsts.insert(fact.pod, first);
             }
             // Another pod may have borne the name before.
             None if asks && pod.known_begin().is_none_or(|begin| begin <= fact.time.hi) => {
-                let evicts = signal.starts_with("k8s.pod.evicted_by_");
-                let time = fact.time;
-                firsts.insert(fact.pod, Asked { time, evicts });
+                let first = Asked {
+                    time: fact.time,
+                    evicts: signal.starts_with("k8s.pod.evicted_by_"),
+                    apart: SERVERS,
+                };
+                firsts.insert(fact.pod, first);
             }
             _ => {}
         }
@@ -77,11 +80,12 @@ pub(super) fn mark(graph: &mut EntityGraph) {
     }
 }
 
-/// Whether a pod was ending well before a request, and not for so long that who asked again may have ended it.
+/// Whether a pod was ending before a request, and not for so long that who asked again may have ended it. The server that
+/// answers a request writes the time of deletion after it came in, so a time that is over by then is of another one.
 fn was_asked_before(pod: &Task, request: Stamp) -> bool {
     pod.deletion_requested.is_some_and(|asked| {
         let after = request.lo.saturating_sub(asked.hi);
-        (SERVERS..LONGEST).contains(&after)
+        (0..LONGEST).contains(&after)
     })
 }
 

@@ -14,8 +14,8 @@ use super::{
     EntityGraph, Fact, NO, NodeInstances, Phase, TaskKind, Topology, Workload, asked_again, boots,
     clocks, clusters, collection, collectives, deletion, gpu_repeats, instance, job,
     killed_process, last_line, learn, log_level, lone_log, mismatch, node_folder, node_instance,
-    order, pace, parent, pod_log, progress, remade, rows, scheduling, short_name, tagged, undated,
-    unit, version_diff, versions, vm_log, witness, workload_names,
+    order, pace, parent, pod_log, progress, remade, rows, scheduling, short_name, slurm_zone,
+    tagged, undated, unit, version_diff, versions, vm_log, witness, workload_names, zones,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -53,8 +53,10 @@ pub(super) fn build(
 
     let mut symbols = std::mem::take(&mut evidence.symbols);
     let (mut pods, mut workloads) = (Pods::default(), Workloads::default());
+    let of_slurm = slurm_zone::settle(&mut evidence, &symbols)?;
     versions::learn(&evidence.objects, &mut symbols, &mut pods, &mut workloads);
     workload_names::in_time_order(&evidence, &mut symbols, &mut workloads)?;
+    let zones = zones::settle(&mut evidence, &symbols, &pods, of_slurm)?;
     let mut pod_of_row = rows::pods(&evidence, &symbols, &mut pods);
     let years = undated::Years::of(&evidence)?;
 
@@ -157,6 +159,7 @@ pub(super) fn build(
     facts.extend(stalled);
     facts.extend(pace::slowed(&evidence, &pods.all, &mut symbols));
     evidence.symbols = symbols;
+    node_folder::rename(&evidence, &pods.all, &mut facts);
     node_folder::claim(&evidence, &pods.all, &mut facts);
     short_name::join(&evidence.symbols, &pods.all, &mut facts);
     unit::claim(&evidence, &mut pods.all, &mut facts)?;
@@ -178,6 +181,7 @@ pub(super) fn build(
         topology: Topology::default(),
         said: HashMap::new(),
         elsewhere: Vec::new(),
+        zones,
         now,
     };
     clocks::settle(&mut graph);
@@ -321,7 +325,7 @@ fn facts_of(
             rank: event.rank,
             is_line,
             is_of_kernel: is_line && is_of_kernel(signal, message),
-            is_mild,
+            is_mild: is_mild && signal != learn::WRONG,
             source_kind: event.source_kind,
         });
     }

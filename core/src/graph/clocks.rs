@@ -224,6 +224,7 @@ fn put_right(pod: &mut Task, off: ClockOffset) {
         &mut pod.said_over,
         &mut pod.said_end,
         &mut pod.said_stop,
+        &mut pod.said_wrong,
         &mut pod.last_words,
         &mut pod.last_line,
         &mut pod.held_back,

@@ -1,33 +1,41 @@
-//! Deletions of many pods by one request: its record holds a selector of labels, and not the pods.
+//! Deletions of many objects by one request: its record holds a selector of labels, and not the objects.
 
 use whathappened_model::event::Event;
+use whathappened_model::kind::is_workload;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::identity::Workloads;
 use super::label_selector::LabelSelector;
 use super::learn::earlier;
-use super::{Fact, NO, Task};
+use super::{Fact, NO, Task, Workload};
 use crate::request::was_done;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// A kubelet stops what was asked to go within this time.
 const AT_ONCE: Nanos = 5 * SECOND;
 
+/// The garbage collector asks for the end of the pods of what was deleted within this time.
+const COLLECTED: Nanos = 10 * SECOND;
+
 /// One such request.
 pub(super) struct Collection {
     row: u32,
     namespace: Symbol,
-    /// Which pods of the namespace.
+    /// Of which kind.
+    kind: Symbol,
+    /// Which of the namespace.
     selector: LabelSelector,
     time: Stamp,
 }
 
-/// The request that a record is of, where it was done and is understood: fields may leave out pods of
+/// The request that a record is of, where it was done and is understood: fields may leave out objects of
 /// which nobody knows.
 pub(super) fn of(event: &Event, row: u32, symbols: &mut SymbolTable) -> Option<Collection> {
+    let kind = event.object_kind.as_deref().unwrap_or_default();
     if event.fact != "k8s.audit.deletecollection"
-        || event.object_kind.as_deref() != Some("Pod")
+        || kind != "Pod" && !is_workload(kind)
         || event.entities.pod.is_some()
+        || event.entities.workload.is_some()
         || event.attribute("field_selector").is_some()
         || !was_done(event)
     {
@@ -37,12 +45,13 @@ pub(super) fn of(event: &Event, row: u32, symbols: &mut SymbolTable) -> Option<C
     Some(Collection {
         row,
         namespace: symbols.optional(event.entities.namespace.as_deref()),
+        kind: symbols.number(kind),
         selector: LabelSelector::parse(selector)?,
         time: event.time,
     })
 }
 
-/// Tells of each pod that was asked to go by such a request.
+/// Tells of each object that was asked to go by such a request.
 pub(super) fn spread(
     collections: &[Collection],
     symbols: &SymbolTable,
@@ -53,9 +62,20 @@ pub(super) fn spread(
     for collection in collections {
         let told: Vec<Fact> = facts
             .iter()
-            .filter(|fact| fact.row == collection.row && fact.pod == NO)
+            .filter(|fact| fact.row == collection.row && fact.pod == NO && fact.workload == NO)
             .copied()
             .collect();
+        if symbols.name(collection.kind) != "Pod" {
+            let all = (0..).zip(&workloads.all);
+            let taken = all.filter(|(number, one)| collection.took_workload((*number, one), pods));
+            facts.extend(taken.flat_map(|(number, _)| {
+                told.iter().map(move |fact| Fact {
+                    workload: number,
+                    ..*fact
+                })
+            }));
+            continue;
+        }
         for (number, pod) in (0..).zip(pods.iter_mut()) {
             if collection.took(pod, symbols, workloads) {
                 pod.deletion_requested = earlier(pod.deletion_requested, collection.time);
@@ -69,6 +89,29 @@ pub(super) fn spread(
 }
 
 impl Collection {
+    /// Whether it took a workload, as its labels tell; of one that nobody saw, whether all of its pods that are
+    /// known were stopped at once.
+    fn took_workload(&self, (number, one): (u32, &Workload), pods: &[Task]) -> bool {
+        let was_there = one.created.is_none_or(|made| made.lo <= self.time.hi)
+            && one.gone.is_none_or(|gone| gone.hi >= self.time.lo)
+            && one.unasked.is_none_or(|seen| seen <= self.time.hi);
+        if (one.kind, one.namespace) != (self.kind, self.namespace) || !was_there {
+            return false;
+        }
+        if let Some(body) = &one.body {
+            return self.selector.selects(&body.labels);
+        }
+        let mut own = pods.iter().filter(|pod| pod.owner == number).peekable();
+        own.peek().is_some()
+            && own.all(|pod| {
+                let stopped = pod.first_asked();
+                stopped.is_some_and(|stop| {
+                    stop.hi >= self.time.lo.saturating_sub(SECOND)
+                        && stop.lo <= self.time.hi.saturating_add(COLLECTED)
+                })
+            })
+    }
+
     fn took(&self, pod: &Task, symbols: &SymbolTable, workloads: &Workloads) -> bool {
         let was_there = pod.begin().is_some_and(|begun| begun <= self.time.hi)
             && pod.gone.is_none_or(|gone| gone.hi >= self.time.lo)

@@ -91,14 +91,25 @@ impl Pods {
         namespace: Symbol,
         name: Symbol,
         at: Nanos,
-        by: Nanos,
+        (by, told): (Nanos, Stamp),
     ) -> u32 {
         let found = self.of_name(namespace, name, at);
         let is_another = self.all.get(found as usize).is_some_and(|pod| {
             let made_later = pod.created.is_some_and(|created| created.lo > by);
-            made_later || runs_unharmed(pod, at, by)
+            made_later || was_printed_before(pod.created, told) || runs_unharmed(pod, at, by)
         });
         if is_another {
+            return self.push(Task::new(TaskKind::Pod, Symbol::NONE, namespace, name));
+        }
+        found
+    }
+
+    /// The pod that bore a name at a time, as a record tells that may have been printed: of one that was made later
+    /// than its age tells, it is an earlier one of that name.
+    pub(super) fn of_name_told(&mut self, namespace: Symbol, name: Symbol, told: Stamp) -> u32 {
+        let found = self.of_name(namespace, name, told.lo);
+        let made = self.all.get(found as usize).and_then(|pod| pod.created);
+        if was_printed_before(made, told) {
             return self.push(Task::new(TaskKind::Pod, Symbol::NONE, namespace, name));
         }
         found
@@ -180,6 +191,20 @@ impl Pods {
         self.all.push(pod);
         number
     }
+}
+
+/// Whether two times are as inexact as ages that one command printed are: counted back from one moment, however
+/// little is known of it, they have an order.
+pub(super) fn are_ages(one: Stamp, other: Stamp) -> bool {
+    const INEXACT: Nanos = 10 * SECOND;
+    let inexact = one.width() > INEXACT && one != Stamp::OPEN && other != Stamp::OPEN;
+    inexact && one.width().saturating_sub(other.width()).saturating_abs() <= SECOND
+}
+
+/// Whether something was told of a name, by the ages that were printed, before the one who bears it was made.
+fn was_printed_before(made: Option<Stamp>, told: Stamp) -> bool {
+    const APART: Nanos = 4 * SECOND;
+    made.is_some_and(|made| are_ages(made, told) && made.lo > told.lo.saturating_add(APART))
 }
 
 /// Whether a pod that may have been made after something ended its name's bearer is there later and has
@@ -321,7 +346,10 @@ impl Workloads {
                 named
                     .iter()
                     .copied()
-                    .filter(|number| !self.was_made_after(*number, at.hi))
+                    .filter(|number| {
+                        let made = self.all.get(*number as usize).and_then(|one| one.created);
+                        !self.was_made_after(*number, at.hi) && !was_printed_before(made, at)
+                    })
                     .min_by_key(|number| self.begin(*number).lo)
             })
     }

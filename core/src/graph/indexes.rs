@@ -84,7 +84,7 @@ pub(super) fn mark(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads
 
 /// The index in the name of a pod, `JOB-3-x2k8f`.
 pub(super) fn index_in_name(pod: &str, job: &str) -> Option<i32> {
-    let stem = super::parent::drawn(pod)?;
+    let stem = super::parent::drawn(pod).or_else(|| super::parent::loosely_drawn(pod))?;
     stem.strip_prefix(job)?.strip_prefix('-')?.parse().ok()
 }
 

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use whathappened_model::event::Event;
 use whathappened_model::host_list::expand;
-use whathappened_model::object::ObjectKey;
+use whathappened_model::object::{ObjectBody, ObjectKey};
 use whathappened_model::time::Stamp;
 
 use super::identity::{Pods, Workloads};
@@ -179,8 +179,15 @@ pub(super) fn unite_parts(symbols: &mut SymbolTable, workloads: &mut Workloads) 
     }
 }
 
+/// Whether its times are by a clock of no zone.
+pub(super) fn is_zoneless(body: &ObjectBody) -> bool {
+    body.annotations
+        .get("times")
+        .is_some_and(|times| times == "local")
+}
+
 /// The number that people call a job by: the last part of its id.
-fn number(id: &str) -> &str {
+pub(super) fn number(id: &str) -> &str {
     id.rsplit('/').next().unwrap_or(id)
 }
 
@@ -344,7 +351,7 @@ pub(super) fn of_outputs(
 
 /// The number at the end of an output file's name: `93002` of `slurm-93002.out`, `93002_4` of
 /// `pretrain-93002_4.err`.
-fn numbered(file: &str) -> Option<&str> {
+pub(super) fn numbered(file: &str) -> Option<&str> {
     let name = file.rsplit(['/', '\\', '!']).next()?;
     let stem = ["out", "err", "log"]
         .iter()
@@ -449,7 +456,7 @@ fn is_of_job(event: &Event) -> bool {
 }
 
 /// Whether a job waits or runs, as its record tells.
-fn goes_on(event: &Event) -> bool {
+pub(super) fn goes_on(event: &Event) -> bool {
     let state = event.reason.as_deref().unwrap_or_default();
     matches!(
         state,

@@ -1,11 +1,12 @@
 //! Processes that a machine's kernel killed for memory, and of which a launcher on that machine tells that
-//! SIGKILL ended them: the number of the process is what both name.
+//! SIGKILL ended them: the number of the process is what both name. A shell's `Killed` names none: of a program that
+//! is the only one on its machine to end so then, it is the one that the kernel killed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::{EntityGraph, Fact, TaskKind};
+use super::{EntityGraph, Fact, Progress, TaskKind};
 use crate::evidence::SpillError;
 use crate::symbols::Symbol;
 
@@ -21,47 +22,57 @@ const KILLS: [(&str, &str); 2] = [
 /// Signals of lines with which a launcher or a program tells that a process was killed.
 const TOLD: [&str; 3] = ["launcher.worker_failed", "log.host_oom", "log.killed"];
 
+/// What is written of a process now and then may be as old.
+const SILENT: Nanos = 120 * SECOND;
+
+/// What trainers are called, as their machine's kernel knows them.
+const TRAINERS: [&str; 6] = ["python", "pt_", "ray", "java", "torch", "train"];
+
+/// One process that a kernel killed.
+struct Kill {
+    signal: &'static str,
+    fact: Fact,
+    /// By its name it may train.
+    may_train: bool,
+}
+
+type Kills = HashMap<(Symbol, String), Vec<Kill>>;
+
 /// Adds the kernel's records to the tasks whose processes it killed.
 pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
-    let mut kills: HashMap<(Symbol, String), Vec<(&'static str, Fact)>> = HashMap::new();
-    for fact in graph.facts.iter().filter(|fact| fact.node.is_some()) {
-        let signal = graph.name(fact.signal);
-        let Some((_, of_process)) = KILLS.iter().find(|(kill, _)| *kill == signal) else {
-            continue;
-        };
-        let event = graph.evidence.event(fact.row)?;
-        if let Some(pid) = event.attribute("pid") {
-            let kill = kills.entry((fact.node, pid.to_owned())).or_default();
-            kill.push((of_process, *fact));
-        }
-    }
+    let kills = kills(graph)?;
     if kills.is_empty() {
         return Ok(());
     }
     let mut found = Vec::new();
+    let mut unnumbered: Vec<Fact> = Vec::new();
     for fact in &graph.facts {
         // In a container a process has another number than on its machine.
         let task = graph.pods.get(fact.pod as usize);
         let Some(task) = task.filter(|task| task.kind != TaskKind::Pod) else {
             continue;
         };
-        if !TOLD.contains(&graph.name(fact.signal)) {
+        let signal = graph.name(fact.signal);
+        if !TOLD.contains(&signal) {
             continue;
         }
         let event = graph.evidence.event(fact.row)?;
         let Some(pid) = event.attribute("pid") else {
+            let is_alone = matches!(task.kind, TaskKind::Log | TaskKind::Instance);
+            unnumbered.extend(Some(*fact).filter(|_| is_alone && signal == "log.killed"));
             continue;
         };
         for machine in task.machines() {
             let there = kills.get(&(machine, pid.to_owned()));
-            let soon = |kill: &&(&str, Fact)| {
-                let since = fact.time.lo.saturating_sub(kill.1.time.lo);
+            let soon = |kill: &&Kill| {
+                let since = fact.time.lo.saturating_sub(kill.fact.time.lo);
                 (-SECOND..=NOTICED).contains(&since)
             };
             let there = there.into_iter().flatten().filter(soon);
-            found.extend(there.map(|(signal, kill)| (*signal, fact.pod, *kill)));
+            found.extend(there.map(|kill| (kill.signal, fact.pod, kill.fact)));
         }
     }
+    found.extend(of_shells(graph, &kills, &unnumbered));
     for (signal, pod, kill) in found {
         let signal = graph.evidence.symbols.number(signal);
         graph.facts.push(Fact {
@@ -71,4 +82,78 @@ pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
         });
     }
     Ok(())
+}
+
+/// What machines' kernels killed, by machine and number of the process: no service of the machine's own.
+fn kills(graph: &EntityGraph) -> Result<Kills, SpillError> {
+    let mut kills = Kills::new();
+    let mut services = HashSet::new();
+    for fact in graph.facts.iter().filter(|fact| fact.node.is_some()) {
+        let signal = graph.name(fact.signal);
+        let kill = KILLS.iter().find(|(kill, _)| *kill == signal);
+        if kill.is_none() && signal != "kernel.oom_kill.outside" {
+            continue;
+        }
+        let event = graph.evidence.event(fact.row)?;
+        let Some(pid) = event.attribute("pid") else {
+            continue;
+        };
+        let key = (fact.node, pid.to_owned());
+        let Some((_, signal)) = kill else {
+            services.insert(key);
+            continue;
+        };
+        let process = event.attribute("process").unwrap_or_default();
+        kills.entry(key).or_default().push(Kill {
+            signal,
+            fact: *fact,
+            may_train: TRAINERS.iter().any(|stem| process.starts_with(stem)),
+        });
+    }
+    for (key, of_process) in &mut kills {
+        if services.contains(key) {
+            for kill in of_process {
+                kill.may_train = false;
+            }
+        }
+    }
+    Ok(kills)
+}
+
+/// Kills that a shell's word on a process without its number tells of: the only ones of something that may train on its
+/// machine at that time, where no other program there ended so.
+fn of_shells(graph: &EntityGraph, kills: &Kills, told: &[Fact]) -> Vec<(&'static str, u32, Fact)> {
+    let mut found = Vec::new();
+    for fact in told {
+        let Some(task) = graph.pods.get(fact.pod as usize) else {
+            continue;
+        };
+        let progress = task.progress.as_deref();
+        let silent = Progress::may_be_silent(progress, SILENT);
+        let is_then = |kill: &Fact| {
+            let since = kill.time.lo.saturating_sub(fact.time.lo);
+            // A line without a time was written some time after the one before it.
+            let within = if fact.time.width() > NOTICED {
+                -SECOND..=silent
+            } else {
+                -NOTICED..=SECOND
+            };
+            fact.time != Stamp::OPEN && within.contains(&since)
+        };
+        let others = told.iter().filter(|other| other.pod != fact.pod);
+        let mut beside = others.filter_map(|other| graph.pods.get(other.pod as usize));
+        if beside.any(|other| other.machines().any(|one| one == task.node)) {
+            continue;
+        }
+        let mut there = kills.iter().filter(|((machine, _), of_process)| {
+            *machine == task.node && of_process.iter().any(|kill| is_then(&kill.fact))
+        });
+        let (Some((_, of_process)), None) = (there.next(), there.next()) else {
+            continue;
+        };
+        let may_train = of_process.iter().all(|kill| kill.may_train);
+        let of_process = of_process.iter().filter(|_| may_train);
+        found.extend(of_process.map(|kill| (kill.signal, fact.pod, kill.fact)));
+    }
+    found
 }

@@ -1,9 +1,9 @@
-//! Until when pods wrote: a line without a meaning still shows that its program went on.
+//! Until when pods wrote, and where: a line without a meaning still shows that its program went on.
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::Task;
 use super::learn::later;
+use super::{Task, TaskKind};
 use crate::evidence::Evidence;
 use crate::symbols::SymbolTable;
 
@@ -27,6 +27,15 @@ pub(super) fn note(
         {
             let after = row.time.lo > failed.hi.saturating_add(SECOND);
             pod.spoke_between |= after && row.time.lo < over.lo.saturating_sub(TELLS);
+        }
+        if Some(row.fact) == lines
+            && row.node.is_some()
+            && let Some(pod) = pods.get_mut(*pod as usize)
+            && pod.kind == TaskKind::Pod
+            && !pod.node.is_some()
+        {
+            // What ships logs says of each line on which node it was written.
+            pod.node = row.node;
         }
         if row.tells || Some(row.fact) != lines {
             continue;

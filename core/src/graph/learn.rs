@@ -86,6 +86,9 @@ pub(super) fn evicted(
     Ok(found)
 }
 
+/// A program that found this out ends, whatever it says of its end.
+pub(super) const WRONG: &str = "log.wrong_result.persistent";
+
 /// What a program writes when it ends.
 const LAST_WORDS: [&str; 7] = [
     "log.cuda_error",
@@ -98,21 +101,24 @@ const LAST_WORDS: [&str; 7] = [
 ];
 
 /// Signals of log lines with which a program or its launcher ends, whatever ended it.
-const SAYS_OVER: [&str; 9] = [
+const SAYS_OVER: [&str; 11] = [
     "jax.peer_died",
     "launcher.teardown",
     "launcher.worker_failed",
+    "log.hangup",
     "log.killed",
     "log.sigterm",
     "mpi.aborted",
     "mpi.node_lost",
     "mpi.process_died",
     "ray.job_stopped",
+    "slurm.request_refused",
 ];
 
 /// Signals of log lines with which a program ends, unless it goes on: they count where nothing but a log is
 /// known, and they are the last of it.
-const MAY_END: [&str; 11] = [
+const MAY_END: [&str; 14] = [
+    "batch.time_limit",
     "log.aborted",
     "log.bus_error",
     "log.command",
@@ -122,7 +128,9 @@ const MAY_END: [&str; 11] = [
     "log.heap_corrupted",
     "log.host_oom",
     "log.interrupted",
+    "log.setup_failed",
     "log.usage",
+    "nccl.no_interface",
     "slurm.exec_failed",
 ];
 
@@ -234,7 +242,10 @@ pub(super) fn event(
     }
     let says = |signal: &str| event.signals.iter().any(|one| one == signal);
     let mild = || log_level::is_no_failure(event.message.as_deref().unwrap_or_default());
+    // Megatron's word on a GPU that computes wrongly, for which it ends, is a warning to its logger.
+    let wrong = says(WRONG);
     let fails = LAST_WORDS.iter().any(|signal| says(signal)) && !says("log.shipper") && !mild();
+    let fails = fails || wrong;
     let over = fails || SAYS_OVER.iter().any(|signal| says(signal));
     let may_end = MAY_END.iter().any(|signal| says(signal)) && !says("log.shipper") && !mild();
     if event.fact == "log.line" && event.time == Stamp::OPEN {
@@ -245,6 +256,9 @@ pub(super) fn event(
         }
         if says("log.training_done") {
             pod.untimed.done = pod.untimed.done.max(line);
+        }
+        if wrong {
+            pod.untimed.wrong = pod.untimed.wrong.max(line);
         }
         if over {
             pod.untimed.words = pod.untimed.words.max(line);
@@ -264,7 +278,10 @@ pub(super) fn event(
         if may_end {
             pod.said_end = later(pod.said_end, event.time);
         }
-        if says("log.sigterm") {
+        if wrong {
+            pod.said_wrong = later(pod.said_wrong, event.time);
+        }
+        if says("log.sigterm") || says("log.hangup") {
             pod.said_stop = later(pod.said_stop, event.time);
         }
         if fails {
@@ -296,6 +313,11 @@ pub(super) fn event(
         }
         "k8s.pod.deletion_requested" => {
             pod.deletion_requested = earlier(pod.deletion_requested, event.time);
+            // What was printed without a time tells that it was, and not when.
+            if event.time == Stamp::OPEN {
+                pod.kills.push(event.time);
+                pod.is_asked = true;
+            }
         }
         "k8s.audit.untrack" if done => pod.untracked = earlier(pod.untracked, event.time),
         "k8s.pod.deleted" => pod.gone = earlier(pod.gone, event.time),
@@ -331,7 +353,7 @@ pub(super) fn event(
             pod.stuck = earlier(pod.stuck, event.time);
         }
         "k8s.pod.condition" => condition(pod, event),
-        "k8s.event" => pod_event(pod, event, init),
+        "k8s.event" => pod_event(pod, event, init, symbols),
         _ => {}
     }
     if let Some(node) =
@@ -344,12 +366,37 @@ pub(super) fn event(
     }
 }
 
-/// Ends that were only measured count for pods of which no record tells one.
+/// Ends that were only measured count for pods of which no record tells one, and what is only announced for
+/// those of which no object shows what became of it.
 pub(super) fn heard(pods: &mut [Task]) {
     for pod in pods {
         if pod.exits.is_empty() {
             pod.exits = std::mem::take(&mut pod.heard);
         }
+        if pod.body.is_none() && !pod.is_kept {
+            pod.kills.extend(pod.sent_away);
+        }
+        if pod.body.is_some() || !pod.exits.is_empty() {
+            pod.restarted.clear();
+        }
+        forget_done(pod);
+    }
+}
+
+/// Who ends for a GPU that computes wrongly says last that it ends, as one does whose work is done.
+fn forget_done(pod: &mut Task) {
+    const SAVES: Nanos = 600 * SECOND;
+    let progress = pod.progress.as_deref();
+    let trained_on = |wrong: &Stamp| progress.is_some_and(|progress| progress.last.lo > wrong.hi);
+    let wrong = pod.said_wrong.filter(|wrong| !trained_on(wrong));
+    let is_end = |(wrong, done): (Stamp, Stamp)| {
+        done.hi >= wrong.lo && done.lo <= wrong.hi.saturating_add(SAVES)
+    };
+    if wrong.zip(pod.said_done).is_some_and(is_end) {
+        pod.said_done = None;
+    }
+    if pod.untimed.wrong > pod.untimed.step {
+        pod.untimed.done = 0;
     }
 }
 
@@ -401,8 +448,11 @@ fn prepares(pod: &Task, message: &str) -> bool {
 }
 
 /// Events tell of pods whose object is gone.
-fn pod_event(pod: &mut Task, event: &Event, init: bool) {
+fn pod_event(pod: &mut Task, event: &Event, init: bool, symbols: &mut SymbolTable) {
     let message = event.message.as_deref().unwrap_or_default();
+    if event.time == Stamp::OPEN {
+        printed(pod, event);
+    }
     match event.reason.as_deref().unwrap_or_default() {
         "Started" if !init && !prepares(pod, message) => start(pod, event.time),
         "BackOff" if message.starts_with("Back-off restarting failed container") => {
@@ -416,6 +466,22 @@ fn pod_event(pod: &mut Task, event: &Event, init: bool) {
             pod.kills.push(event.time);
             pod.stopped = earlier(pod.stopped, event.time);
         }
+        // It starts again what it stops for this, so that the pod goes on.
+        "Killing" if message.ends_with("probe, will be restarted") && !init => {
+            let container = message.strip_prefix("Container ");
+            let container = container.and_then(|rest| rest.split_whitespace().next());
+            pod.restarted.push(Exit {
+                time: event.time,
+                container: symbols.optional(container),
+                init,
+                exit_code: None,
+                reason: Symbol::NONE,
+            });
+        }
+        "ScaleDown" if message.starts_with("deleting pod") => {
+            pod.sent_away = Some(earlier(pod.sent_away, event.time).unwrap_or(event.time));
+        }
+        "ScaleDownFailed" => pod.is_kept = true,
         "TaintManagerEviction" if !message.starts_with("Cancelling") => {
             pod.kills.push(event.time);
         }
@@ -423,14 +489,29 @@ fn pod_event(pod: &mut Task, event: &Event, init: bool) {
             pod.kills.push(event.time);
         }
         "FailedScheduling" => pod.unplaced = earlier(pod.unplaced, event.time),
-        "Failed"
-        | "FailedMount"
-        | "FailedAttachVolume"
-        | "FailedCreatePodSandBox"
-        | "BackOff"
-        | "ErrImageNeverPull"
-        | "InspectFailed"
-        | "FailedPostStartHook" => pod.stuck = earlier(pod.stuck, event.time),
+        reason if is_trouble(reason) => pod.stuck = earlier(pod.stuck, event.time),
         _ => {}
     }
+}
+
+/// Reasons for which a kubelet cannot start a pod.
+fn is_trouble(reason: &str) -> bool {
+    matches!(
+        reason,
+        "Failed"
+            | "FailedMount"
+            | "FailedAttachVolume"
+            | "FailedCreatePodSandBox"
+            | "BackOff"
+            | "ErrImageNeverPull"
+            | "InspectFailed"
+            | "FailedPostStartHook"
+    )
+}
+
+/// An Event that was printed with its age, in a text that does not tell when it was printed.
+fn printed(pod: &mut Task, event: &Event) {
+    let reason = event.reason.as_deref().unwrap_or_default();
+    pod.printed.unplaced |= reason == "FailedScheduling";
+    pod.printed.stuck |= is_trouble(reason);
 }

@@ -41,6 +41,7 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
     let mut ranks: BTreeMap<u32, BTreeSet<i32>> = BTreeMap::new();
     let mut files: BTreeMap<u32, Symbol> = BTreeMap::new();
     let machines = node_folder::named_by_their_logs(all.evidence);
+    let beside = node_folder::of_nameless_logs(all.evidence, all.symbols);
     for (number, row) in (0..).zip(all.evidence.rows()) {
         if !is_alone(row) {
             continue;
@@ -48,8 +49,14 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
         let task = *tasks.entry(row.file()).or_insert_with(|| {
             let name = all.symbols.number(&name(all.symbols.name(row.file())));
             let mut log = Task::new(TaskKind::Log, Symbol::NONE, Symbol::NONE, name);
-            let path = all.symbols.name(row.file());
-            log.node = node_folder::of(path, all.symbols, &machines).unwrap_or(Symbol::NONE);
+            let path = all.symbols.name(row.file()).to_owned();
+            // What lies beside the log of a machine that names none was on that machine.
+            let folder = node_folder::folder_of(&path).filter(|folder| beside.contains(*folder));
+            log.node = match (node_folder::of(&path, all.symbols, &machines), folder) {
+                (Some(machine), _) => machine,
+                (None, Some(folder)) => all.symbols.number(node_folder::last_part(folder)),
+                (None, None) => Symbol::NONE,
+            };
             all.pods.push(log)
         });
         files.insert(task, row.file());

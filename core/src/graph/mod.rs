@@ -18,6 +18,7 @@ mod identity;
 mod indexes;
 mod instance;
 mod job;
+mod jobset_ranks;
 mod killed_process;
 mod label_selector;
 mod last_line;
@@ -25,6 +26,7 @@ mod learn;
 mod log_gang;
 mod log_level;
 mod lone_log;
+mod machine_zones;
 mod mismatch;
 mod name_tenure;
 mod node_folder;
@@ -40,6 +42,7 @@ mod remade;
 mod rows;
 mod scheduling;
 mod short_name;
+mod slurm_zone;
 mod tagged;
 mod task;
 mod template;
@@ -52,6 +55,7 @@ mod vm_log;
 mod witness;
 mod workload;
 mod workload_names;
+mod zones;
 
 pub use clusters::is_elsewhere;
 pub use cordon::Cordons;
@@ -68,7 +72,7 @@ pub use task::{Exit, Progress, Task, TaskKind};
 pub use topology::{Location, PlaceKind, Topology};
 pub use workload::Workload;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use whathappened_model::time::Nanos;
 
@@ -97,6 +101,8 @@ pub struct EntityGraph {
     pub said: HashMap<(u32, Symbol), Nanos>,
     /// What others saw of the troubles that these facts tell of, where a store knows.
     pub elsewhere: Vec<crate::shared_fault::OutsideFault>,
+    /// By how much the times of logs that name no zone were moved, by file.
+    pub zones: BTreeMap<Symbol, Nanos>,
     /// The latest record time: what "now" means for recorded input.
     pub now: Option<Nanos>,
 }

@@ -1,17 +1,19 @@
 //! What a machine's own tools wrote without naming it, in a file that was put under its name:
-//! `gpu-r01-n03/ipmi-sel.txt`.
+//! `gpu-r01-n03/ipmi-sel.txt`, or in one beside a program's log; and what an instance's own log calls by the
+//! name that the instance has for itself.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use whathappened_model::event::SourceKind;
 
 use super::fact::{Fact, NO};
+use super::pod_log;
 use super::task::Task;
-use crate::evidence::Evidence;
+use super::vm_log;
+use crate::evidence::{Evidence, Row};
 use crate::symbols::{Symbol, SymbolTable};
 
-/// Gives facts of machines' logs that name no machine to the known node whose name a folder on
-/// the way to their file bears, the innermost first.
+/// Gives facts of machines' logs that name no machine to the known node that the path to their file names.
 pub(super) fn claim(evidence: &Evidence, pods: &[Task], facts: &mut [Fact]) {
     let of_pods = pods.iter().flat_map(Task::machines);
     let of_facts = facts.iter().map(|fact| fact.node);
@@ -26,14 +28,64 @@ pub(super) fn claim(evidence: &Evidence, pods: &[Task], facts: &mut [Fact]) {
             && fact.pod == NO
             && fact.workload == NO
     };
+    let machines = Machines::of(nodes, &evidence.symbols);
+    let mut known: HashMap<Symbol, Option<Symbol>> = HashMap::new();
     for fact in facts.iter_mut().filter(is_of_nobody) {
         let Some(row) = evidence.rows().get(fact.row as usize) else {
             continue;
         };
-        let path = evidence.symbols.name(row.file());
-        if let Some(node) = of(path, &evidence.symbols, &nodes) {
+        let file = row.file();
+        let node = known
+            .entry(file)
+            .or_insert_with(|| machines.of_path(evidence.symbols.name(file), &evidence.symbols));
+        if let Some(node) = *node {
             fact.node = node;
         }
+    }
+}
+
+/// Machines by the names that paths may give them.
+pub(super) struct Machines<'s> {
+    nodes: HashSet<Symbol>,
+    /// By the first word of a whole name, where one machine alone has it.
+    short: HashMap<&'s str, Option<Symbol>>,
+}
+
+impl<'s> Machines<'s> {
+    pub(super) fn of(nodes: HashSet<Symbol>, symbols: &'s SymbolTable) -> Self {
+        let mut short: HashMap<&str, Option<Symbol>> = HashMap::new();
+        for node in &nodes {
+            if let Some((first, _)) = symbols.name(*node).split_once('.') {
+                let known = short.entry(first).or_insert(Some(*node));
+                if *known != Some(*node) {
+                    *known = None;
+                }
+            }
+        }
+        Self { nodes, short }
+    }
+
+    /// The machine that a path names: a folder by its whole name, or by its short one, or else the file.
+    pub(super) fn of_path(&self, path: &str, symbols: &SymbolTable) -> Option<Symbol> {
+        let short = |word: &str| *self.short.get(word)?;
+        let named = |word: &str| {
+            let node = symbols.find(word).filter(|node| self.nodes.contains(node));
+            node.or_else(|| short(word))
+        };
+        let mut parts = path.rsplit(['/', '\\', '!']);
+        let file = parts.next().unwrap_or_default();
+        // A word of a file's name says as a rule what it is, and not of what.
+        let is_name = |word: &&str| word.bytes().any(|sign| sign.is_ascii_digit());
+        let of_file = || {
+            let known = pod_log::stretches(file).filter(is_name);
+            let known = known.filter_map(|word| Some((word.len(), named(word)?)));
+            known
+                .max_by_key(|(length, _)| *length)
+                .map(|(_, node)| node)
+        };
+        of(path, symbols, &self.nodes)
+            .or_else(|| parts.find_map(short))
+            .or_else(of_file)
     }
 }
 
@@ -53,4 +105,109 @@ pub(super) fn named_by_their_logs(evidence: &Evidence) -> HashSet<Symbol> {
         .iter()
         .filter(|row| row.source_kind() == SourceKind::NodeLog && row.node.is_some());
     of_machines.map(|row| row.node).collect()
+}
+
+/// The folders in which a machine's log that names no machine lies. Of several rings of a kernel nobody can say
+/// whose they are.
+pub(super) fn of_nameless_logs(evidence: &Evidence, symbols: &SymbolTable) -> HashSet<String> {
+    let mut files: HashMap<Symbol, bool> = HashMap::new();
+    for row in evidence.rows() {
+        if row.source_kind() == SourceKind::NodeLog {
+            let names_nobody = !row.node.is_some() && !row.instance.is_some();
+            let known = files.entry(row.file()).or_insert(true);
+            *known = *known && names_nobody;
+        }
+    }
+    let mut rings: HashMap<String, (bool, usize)> = HashMap::new();
+    for (file, is_nameless) in files {
+        let path = symbols.name(file);
+        let Some(folder) = folder_of(path) else {
+            continue;
+        };
+        let name = last_part(path);
+        let (nameless, of_kernel) = rings.entry(folder.to_owned()).or_insert((true, 0));
+        *nameless = *nameless && is_nameless;
+        *of_kernel += usize::from(name.starts_with("dmesg") || name.starts_with("kern"));
+    }
+    rings.retain(|_, (nameless, of_kernel)| *nameless && *of_kernel < 2);
+    rings.into_keys().collect()
+}
+
+/// The path of the folder that a file lies in, where that has a name.
+pub(super) fn folder_of(path: &str) -> Option<&str> {
+    let (folder, _) = path.rsplit_once(['/', '\\', '!'])?;
+    (!matches!(last_part(folder), "" | "." | "..")).then_some(folder)
+}
+
+/// The last part of a path.
+pub(super) fn last_part(path: &str) -> &str {
+    path.rsplit(['/', '\\', '!']).next().unwrap_or(path)
+}
+
+/// Gives facts of a machine's log to the instance whose name or id a folder on the way to the file bears, where
+/// that log calls its machine by one name that is none of a known machine: on EC2 it is `ip-10-0-0-7`.
+pub(super) fn rename(evidence: &Evidence, pods: &[Task], facts: &mut [Fact]) {
+    let instances = vm_log::instances(pods);
+    if instances.is_empty() {
+        return;
+    }
+    // Another source may know it by its whole name.
+    let word = |name: Symbol| evidence.symbols.name(name).split('.').next();
+    let known: HashSet<Option<&str>> = pods.iter().flat_map(Task::machines).map(word).collect();
+    // What each file calls its machine, where that is one name.
+    let mut called: HashMap<Symbol, Option<Symbol>> = HashMap::new();
+    let of_machines = |row: &&Row| row.source_kind() == SourceKind::NodeLog && row.node.is_some();
+    for row in evidence.rows().iter().filter(of_machines) {
+        let name = called.entry(row.file()).or_insert(Some(row.node));
+        *name = name.filter(|name| *name == row.node);
+    }
+    let owner = |file: Symbol| {
+        let name = called.get(&file).copied().flatten()?;
+        let path = evidence.symbols.name(file);
+        let folder = vm_log::bearer(path, &evidence.symbols, &instances)?;
+        let [one] = instances.get(&folder)?.as_slice() else {
+            return None;
+        };
+        let node = pods.get(*one as usize)?.node;
+        (!known.contains(&word(name)) && node.is_some()).then_some(node)
+    };
+    let owners: HashMap<Symbol, Symbol> = called
+        .keys()
+        .filter_map(|file| Some((*file, owner(*file)?)))
+        .collect();
+    for fact in facts.iter_mut() {
+        if fact.source_kind == SourceKind::NodeLog
+            && fact.node.is_some()
+            && let Some(row) = evidence.rows().get(fact.row as usize)
+            && let Some(node) = owners.get(&row.file())
+        {
+            fact.node = *node;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_a_machine_by_folder_or_file() {
+        let mut symbols = SymbolTable::default();
+        let (bare, whole) = (
+            symbols.number("gpu-7"),
+            symbols.number("gpu-12.lab.example"),
+        );
+        let machines = Machines::of(HashSet::from([bare, whole]), &symbols);
+        let of = |path: &str| machines.of_path(path, &symbols);
+        for (path, node) in [
+            ("in/gpu-7/ipmi-sel.txt", Some(bare)),
+            ("in/gpu-12/ipmi-sel.txt", Some(whole)),
+            ("in/gpu-7-ipmi-sel.txt", Some(bare)),
+            ("in/dmesg_gpu-12.lab.example.txt", Some(whole)),
+            ("in/gpu-77-ipmi-sel.txt", None),
+            ("in/ipmi-sel.txt", None),
+        ] {
+            assert_eq!(of(path), node, "{path}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use whathappened_model::time::{Nanos, Stamp};
 
 use super::identity::{Pods, Workloads};
 use super::indexes::{self, index_in_name};
-use super::{NO, TaskKind, Workload, log_gang};
+use super::{NO, TaskKind, Workload, jobset_ranks, log_gang};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// What the API server draws the ends of generated names from.
@@ -46,6 +46,7 @@ pub(super) fn adopt(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut 
     log_gang::of_pods(symbols, pods, workloads);
     ranks(symbols, pods, workloads);
     indexes::mark(symbols, pods, workloads);
+    jobset_ranks::number(symbols, pods, workloads);
 }
 
 /// What the pods of one gang may have in common, whoever made them: their name without what
@@ -111,12 +112,14 @@ fn by_label(symbols: &mut SymbolTable, pods: &Pods, workloads: &mut Workloads) {
     }
 }
 
-/// Jobs of which only logs of their pods are known: pods that are named alike but for an index,
+/// Jobs of which only logs of their pods, or lines of a table, are known: pods that are named alike but for an index,
 /// and an end that the API server drew, are those of one indexed Job.
 fn by_index(symbols: &mut SymbolTable, pods: &Pods, workloads: &mut Workloads) {
     let mut found: BTreeMap<(Symbol, &str), (BTreeSet<&str>, Nanos)> = BTreeMap::new();
     for pod in &pods.all {
-        let unknown = pod.kind == TaskKind::Pod && pod.owner == NO && pod.body.is_none();
+        // An object says itself that it has no owner; a line of a table does not.
+        let told = pod.body.is_some() && pod.uid.is_some();
+        let unknown = pod.kind == TaskKind::Pod && pod.owner == NO && !told;
         let Some(stem) = drawn(symbols.name(pod.name)).filter(|_| unknown) else {
             continue;
         };
@@ -243,7 +246,22 @@ fn by_name(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads) {
                 workloads.named(kind, pod.namespace, name, at)
             })
         };
-        if let Some(found) = found.or_else(of_set) {
+        let loosely = || {
+            let stem = loosely_drawn(symbols.name(pod.name))?;
+            let job = numbered(stem);
+            let jobs = job.into_iter().chain([stem]).map(|name| ("Job", name));
+            let sets = job.and(Some(stem)).into_iter().flat_map(sets_of);
+            let makers = jobs.chain(sets.map(|name| ("JobSet", name)));
+            makers.into_iter().find_map(|(kind, name)| {
+                let (kind, name) = (symbols.find(kind)?, symbols.find(name)?);
+                let number = workloads.named(kind, pod.namespace, name, at)?;
+                let created = workloads.all.get(number as usize)?.created;
+                created
+                    .is_none_or(|created| created.lo <= last)
+                    .then_some(number)
+            })
+        };
+        if let Some(found) = found.or_else(of_set).or_else(loosely) {
             pod.owner = found;
         }
     }
@@ -252,13 +270,29 @@ fn by_name(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads) {
 /// Set, Job and index of a pod that is named after them: `set-workers-0-3` of
 /// `set-workers-0-3-x2k8f`.
 pub(crate) fn indexed(pod: &str) -> Option<&str> {
-    drawn(pod).filter(|stem| numbered(stem).is_some())
+    let stem = drawn(pod).or_else(|| loosely_drawn(pod))?;
+    numbered(stem).map(|_| stem)
 }
 
 /// A pod's name without the end that the API server drew.
 pub(super) fn drawn(pod: &str) -> Option<&str> {
     let (stem, end) = pod.rsplit_once('-')?;
     (end.len() == DRAWN && is_drawn(end)).then_some(stem)
+}
+
+/// The same of an end that was drawn from other letters, as by a tool that hides names: it counts beside a workload that is
+/// known only. Of a pod without a number it has to look like no word.
+pub(super) fn loosely_drawn(pod: &str) -> Option<&str> {
+    let (stem, end) = pod.rsplit_once('-')?;
+    let digits = end.bytes().filter(u8::is_ascii_digit).count();
+    let is_hex = end
+        .bytes()
+        .all(|one| one.is_ascii_digit() || matches!(one, b'a'..=b'f'));
+    let is_word = digits == 0 || numbered(stem).is_none() && (!is_hex || digits == DRAWN);
+    let is_plain = end
+        .bytes()
+        .all(|one| one.is_ascii_digit() || one.is_ascii_lowercase());
+    (end.len() == DRAWN && is_plain && !is_word).then_some(stem)
 }
 
 /// Kinds and names of what may have made a pod of a name, the likeliest first.
@@ -319,6 +353,22 @@ fn numbered(name: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_end_that_was_drawn_otherwise_is_no_word() {
+        assert_eq!(loosely_drawn("run-0-18bea"), Some("run-0"));
+        assert_eq!(loosely_drawn("run-0-uu1oa"), Some("run-0"));
+        assert_eq!(loosely_drawn("run-18bea"), Some("run"));
+        for name in [
+            "run-train",
+            "run-eval1",
+            "run-0-train",
+            "run-20261",
+            "run-0-18beaa",
+        ] {
+            assert_eq!(loosely_drawn(name), None, "{name}");
+        }
+    }
 
     #[test]
     fn a_pod_is_named_after_what_made_it() {

@@ -15,6 +15,7 @@ use crate::symbols::{Symbol, SymbolTable};
 /// A pod that bears a name.
 struct Bearer {
     task: u32,
+    name: Symbol,
     namespace: Symbol,
     begin: Nanos,
 }
@@ -46,6 +47,32 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
     })
 }
 
+/// The names that pods bear.
+pub(super) struct Names(HashMap<Symbol, Vec<Bearer>>);
+
+impl Names {
+    /// Of pods by name and namespace, each once.
+    pub(super) fn of(pods: impl Iterator<Item = (Symbol, Symbol)>) -> Self {
+        let bearer = |(name, namespace)| {
+            let bearer = Bearer {
+                task: NO,
+                name,
+                namespace,
+                begin: Nanos::MIN,
+            };
+            (name, vec![bearer])
+        };
+        Self(pods.map(bearer).collect())
+    }
+
+    /// The pod that a path names.
+    pub(super) fn of_file(&self, path: &str, symbols: &SymbolTable) -> Option<Symbol> {
+        owners_of(path, symbols, &self.0)
+            .first()
+            .map(|one| one.name)
+    }
+}
+
 /// The pods that bear each name, in the order in which they began.
 fn bearers(pods: &Pods) -> HashMap<Symbol, Vec<Bearer>> {
     let mut found: HashMap<Symbol, Vec<Bearer>> = HashMap::new();
@@ -53,6 +80,7 @@ fn bearers(pods: &Pods) -> HashMap<Symbol, Vec<Bearer>> {
         if pod.kind == TaskKind::Pod && pod.name.is_some() {
             found.entry(pod.name).or_default().push(Bearer {
                 task,
+                name: pod.name,
                 namespace: pod.namespace,
                 begin: pod.begin().unwrap_or(Nanos::MIN),
             });
@@ -102,7 +130,7 @@ fn owners_of<'b>(
 }
 
 /// What stands between two signs that end a word, whole words together.
-fn stretches(part: &str) -> impl Iterator<Item = &str> {
+pub(super) fn stretches(part: &str) -> impl Iterator<Item = &str> {
     /// Words of a file's name; more are no name of a pod.
     const MOST: usize = 32;
     let is_end = |sign: char| !sign.is_ascii_alphanumeric();

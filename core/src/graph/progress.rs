@@ -35,11 +35,11 @@ const SILENT: Nanos = 900 * SECOND;
 /// The least time in steps.
 const STEPS: Nanos = 30;
 
-/// The number of the training step that a line tells of.
-fn step_of(event: &Event) -> Option<i64> {
-    let step = event.attributes.get("step")?;
-    let text = step.as_str().map(str::to_owned);
-    let text = text.unwrap_or_else(|| step.to_string());
+/// A number of training steps that a line gives: which one was made, or how many are to be.
+fn number(event: &Event, attribute: &str) -> Option<i64> {
+    let value = event.attributes.get(attribute)?;
+    let text = value.as_str().map(str::to_owned);
+    let text = text.unwrap_or_else(|| value.to_string());
     text.replace([',', '_'], "").parse().ok()
 }
 
@@ -51,7 +51,7 @@ pub(super) fn note(event: &Event, row: u32, pod: Option<&mut Task>) {
     if event.time == Stamp::OPEN {
         return;
     }
-    let step = step_of(event);
+    let step = number(event, "step");
     if let Some(step) = step {
         pace::note(event, row, step, pod);
     }
@@ -61,6 +61,7 @@ pub(super) fn note(event: &Event, row: u32, pod: Option<&mut Task>) {
         id: event.id,
         row,
         step,
+        total: number(event, "total"),
         reported: 1,
         recent: with([(Nanos::MIN, None); RECENT], (event.time.lo, event.rank)),
     };

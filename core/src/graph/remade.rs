@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
+use super::identity::are_ages;
 use super::{EntityGraph, NO, Workload};
 use crate::symbols::Symbol;
 
@@ -37,10 +38,15 @@ fn made_anew(graph: &EntityGraph) -> BTreeMap<u32, (Nanos, Nanos)> {
     let Some(kind) = graph.evidence.symbols.find("Job") else {
         return BTreeMap::new();
     };
-    let mut begins: HashMap<u32, Vec<Nanos>> = HashMap::new();
+    let mut begins: HashMap<u32, Vec<Stamp>> = HashMap::new();
     for pod in &graph.pods {
         if let (true, Some(begin)) = (pod.owner != NO, pod.known_begin()) {
-            begins.entry(pod.owner).or_default().push(begin);
+            let made = pod.created.filter(|made| made.lo == begin);
+            let made = made.unwrap_or(Stamp {
+                lo: begin,
+                hi: begin,
+            });
+            begins.entry(pod.owner).or_default().push(made);
         }
     }
     let mut found = BTreeMap::new();
@@ -55,11 +61,15 @@ fn made_anew(graph: &EntityGraph) -> BTreeMap<u32, (Nanos, Nanos)> {
         // An object that says later that it runs is none that was over: what printed both printed ages from one
         // moment, however little is known of when that was.
         let runs = job.is_some_and(|job| job.says_it_runs_after(fact.time.lo));
-        let over = if runs { fact.time.lo } else { fact.time.hi };
-        let begins = begins.get(&fact.workload).into_iter().flatten().copied();
-        if let Some(begin) = begins
-            .filter(|begin| *begin > over.saturating_add(CLOCKS))
-            .min()
+        let begins = begins.get(&fact.workload).into_iter().flatten();
+        let began_after = |begin: &Stamp| {
+            let in_order = runs || are_ages(fact.time, *begin);
+            let over = if in_order { fact.time.lo } else { fact.time.hi };
+            (begin.lo > over.saturating_add(CLOCKS)).then_some((over, begin.lo))
+        };
+        if let Some((over, begin)) = begins
+            .filter_map(began_after)
+            .min_by_key(|(_, begin)| *begin)
         {
             let last = found.entry(fact.workload).or_insert((over, begin));
             *last = (over, begin).max(*last);

@@ -5,12 +5,15 @@ use std::collections::HashMap;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::identity::Pods;
-use super::{NO, TaskKind};
-use crate::evidence::Evidence;
+use super::{NO, Task, TaskKind};
+use crate::evidence::{Evidence, Row};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// Requests for the end of a pod.
 const ENDS: [&str; 2] = ["k8s.audit.delete", "k8s.audit.evict"];
+
+/// A request that made a pod.
+const MADE: &str = "k8s.audit.create";
 
 /// Components' clocks differ by as much.
 const CLOCKS: Nanos = 5 * SECOND;
@@ -27,6 +30,7 @@ pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) 
             }
         }
     }
+    let mut asked = asked(evidence, symbols, &pod_of_row);
     for (slot, row) in pod_of_row.iter_mut().zip(evidence.rows()) {
         if !row.pod_uid.is_some() && row.pod.is_some() {
             // A pod's name is free once it is gone: who asks for an end in the very second in which
@@ -39,10 +43,15 @@ pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) 
             // What ended before the pod of that name was made is the end of another one.
             *slot = if ends || row.ends_pod {
                 let by = row.last().saturating_add(CLOCKS);
-                pods.of_name_by(row.namespace, row.pod, at, by)
+                pods.of_name_by(row.namespace, row.pod, at, (by, row.time))
+            } else if symbols.name(row.fact) == MADE {
+                made(pods, &asked, row)
             } else {
-                pods.of_name(row.namespace, row.pod, at)
+                pods.of_name_told(row.namespace, row.pod, row.time)
             };
+            if ends {
+                note(&mut asked, *slot, row);
+            }
         } else if !row.pod_uid.is_some() && row.instance.is_some() {
             *slot = pods.of_id(TaskKind::Instance, row.instance, row.node);
         }
@@ -55,6 +64,37 @@ pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) 
         }
     }
     pod_of_row
+}
+
+/// When somebody first asked for the end of which pods, as rows tell that have their uids.
+fn asked(evidence: &Evidence, symbols: &SymbolTable, pod_of_row: &[u32]) -> HashMap<u32, Nanos> {
+    let mut asked = HashMap::new();
+    for (pod, row) in pod_of_row.iter().zip(evidence.rows()) {
+        if *pod != NO && ENDS.contains(&symbols.name(row.fact)) {
+            note(&mut asked, *pod, row);
+        }
+    }
+    asked
+}
+
+fn note(asked: &mut HashMap<u32, Nanos>, pod: u32, row: &Row) {
+    let first = asked.entry(pod).or_insert(row.time.lo);
+    *first = row.time.lo.min(*first);
+}
+
+/// The pod that a request made: names are free once their bearers are gone, so after the end of one was asked for it is
+/// another one.
+fn made(pods: &mut Pods, asked: &HashMap<u32, Nanos>, row: &Row) -> u32 {
+    let found = pods.of_name_told(row.namespace, row.pod, row.time);
+    let was_asked = asked.get(&found).is_some_and(|asked| *asked < row.time.lo);
+    let made = pods.all.get(found as usize).and_then(|pod| pod.created);
+    let is_it = made.is_some_and(|made| made.lo >= row.time.lo.saturating_sub(CLOCKS));
+    if !was_asked || is_it {
+        return found;
+    }
+    let mut another = Task::new(TaskKind::Pod, Symbol::NONE, row.namespace, row.pod);
+    another.created = Some(row.time);
+    pods.push(another)
 }
 
 /// Ties uids that only rows tell to pods that were printed without theirs, the earliest first.

@@ -116,6 +116,16 @@ pub struct Task {
     pub stuck: Option<Stamp>,
     /// The kubelet stops its containers (first time).
     pub stopped: Option<Stamp>,
+    /// What was printed of its beginning without a time.
+    pub(crate) printed: PrintedWait,
+    /// When an autoscaler told that it sends it away.
+    pub(super) sent_away: Option<Stamp>,
+    /// An autoscaler told that it could not send it away.
+    pub(super) is_kept: bool,
+    /// Ends of containers of which only their kubelet's word is known that it starts them again.
+    pub(crate) restarted: Vec<Exit>,
+    /// Its end was asked for, at a time that nobody knows.
+    pub(crate) is_asked: bool,
     /// The kubelet holds a failed container back (last time told).
     pub held_back: Option<Stamp>,
     /// When somebody else than its process ended it, as Events and conditions tell.
@@ -132,6 +142,8 @@ pub struct Task {
     pub said_end: Option<Stamp>,
     /// When its log last told that it was asked to stop.
     pub said_stop: Option<Stamp>,
+    /// When its log last told that a GPU computes wrongly, for which the program ends.
+    pub said_wrong: Option<Stamp>,
     /// Whether it wrote, in its log, long after it told of a failure and long before it told that it ends.
     pub spoke_between: bool,
     /// When its log last told of a failure that ends a program.
@@ -158,6 +170,15 @@ pub struct Task {
     pub(super) stored: Stored,
 }
 
+/// What Events that were printed with no more than their ages tell of the beginning of a pod.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PrintedWait {
+    /// The scheduler found no place.
+    pub(crate) unplaced: bool,
+    /// The kubelet reports trouble starting it.
+    pub(crate) stuck: bool,
+}
+
 /// What the order of an object's versions says of its end, whatever clocks say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stored {
@@ -182,6 +203,8 @@ pub struct UntimedLog {
     pub step: u64,
     /// The last that says that all is done; 0 where there is none.
     pub done: u64,
+    /// The last that says that a GPU computes wrongly, for which the program ends; 0 where there is none.
+    pub wrong: u64,
     /// The last with which a launcher tells of the end of one step, dated or not; 0 where there is none.
     pub part: u64,
 }
@@ -217,6 +240,8 @@ pub struct Progress {
     pub row: u32,
     /// Which step the last was, where it says.
     pub step: Option<i64>,
+    /// How many steps there are to be, where it says.
+    pub total: Option<i64>,
     /// How many were told.
     pub reported: u64,
     /// When the last of them were told and by which rank, the latest first; [`Nanos::MIN`] where
@@ -228,6 +253,20 @@ pub struct Progress {
 pub(super) const RECENT: usize = 16;
 
 impl Progress {
+    /// Whether the last step was the last that was to be.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.total
+            .is_some_and(|total| total > 0 && self.step >= Some(total))
+    }
+
+    /// Pauses between the latest steps: from one to the next, the latest first.
+    pub fn pauses(&self) -> impl Iterator<Item = (Nanos, Nanos)> {
+        let times = self.recent.iter().map(|(time, _)| *time);
+        let before = times.clone().skip(1);
+        before.zip(times).filter(|(from, _)| *from != Nanos::MIN)
+    }
+
     /// The usual time between two steps that were told, in nanoseconds.
     #[must_use]
     pub fn usual(&self) -> Nanos {
@@ -359,6 +398,11 @@ impl Task {
             unplaced: None,
             stuck: None,
             stopped: None,
+            printed: PrintedWait::default(),
+            sent_away: None,
+            is_kept: false,
+            restarted: Vec::new(),
+            is_asked: false,
             held_back: None,
             kills: Vec::new(),
             untracked: None,
@@ -368,6 +412,7 @@ impl Task {
             said_end: None,
             spoke_between: false,
             said_stop: None,
+            said_wrong: None,
             last_words: None,
             words_of: None,
             words_in: Symbol::NONE,

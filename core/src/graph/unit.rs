@@ -6,15 +6,17 @@ use std::collections::HashMap;
 use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::fact::Fact;
+use super::fact::{Fact, NO};
 use super::task::{Exit, Progress, Task, TaskKind};
 use crate::evidence::{Evidence, SpillError};
 use crate::symbols::Symbol;
 
-/// What systemd's own acts end a service with.
-const STOPS: [&str; 4] = [
+/// What systemd's own acts, and those of a tool that replaces containers, end a service with.
+const STOPS: [&str; 6] = [
     "unit.oom_killed",
+    "unit.replaced",
     "unit.stop_requested",
+    "unit.stopping",
     "unit.timed_out",
     "unit.watchdog",
 ];
@@ -31,13 +33,18 @@ pub(super) fn claim(
     let symbols = &evidence.symbols;
     let mut by_unit: HashMap<(Symbol, String), u32> = HashMap::new();
     for (number, task) in (0..).zip(tasks.iter()) {
-        if task.kind == TaskKind::Log && task.node.is_some() {
+        // Where no machine is named at all, there is one.
+        if task.kind == TaskKind::Log {
             let stem = symbols
                 .name(task.name)
                 .split('.')
                 .next()
                 .unwrap_or_default();
-            by_unit.insert((task.node, stem.to_owned()), number);
+            // Of two logs of one name on machines that nothing names it may be either.
+            let before = by_unit.insert((task.node, stem.to_owned()), number);
+            if before.is_some() && !task.node.is_some() {
+                by_unit.insert((task.node, stem.to_owned()), NO);
+            }
         }
     }
     if by_unit.is_empty() {
@@ -45,10 +52,14 @@ pub(super) fn claim(
     }
     for fact in facts.iter_mut() {
         let signal = symbols.name(fact.signal);
-        if !signal.starts_with("unit.") || !fact.node.is_some() {
+        if !signal.starts_with("unit.") {
             continue;
         }
         let event = evidence.event(fact.row)?;
+        // systemd's lines are of a machine, an engine's description of a container may be of any.
+        if !fact.node.is_some() && event.attribute("program") != Some("docker") {
+            continue;
+        }
         let unit = event.attribute("unit").unwrap_or_default().to_owned();
         let Some(number) = by_unit.get(&(fact.node, unit)) else {
             continue;
@@ -89,7 +100,7 @@ fn had_failed(task: &Task, stopped: Nanos) -> bool {
 fn exit_code(event: &Event) -> Option<i32> {
     let status: i32 = event.attribute("status")?.parse().ok()?;
     match event.attribute("how")? {
-        "exited" => Some(status),
+        "exited" | "ExitCode" => Some(status),
         _ => Some(128 + status),
     }
 }

@@ -1,57 +1,109 @@
-//! The logs of programs on cloud instances, in a folder that was put under the instance's name:
+//! The logs of programs on cloud instances, in a folder that was put under the instance's name or its id:
 //! `trainer-vm-5/train.log`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::identity::Pods;
+use whathappened_model::time::{Nanos, Stamp};
+
+use super::instance::InstanceChange;
 use super::lone_log::Lines;
-use super::task::TaskKind;
-use crate::evidence::SpillError;
-use crate::symbols::Symbol;
+use super::task::{Task, TaskKind};
+use crate::evidence::{Row, SpillError};
+use crate::symbols::{Symbol, SymbolTable};
 
-/// Gives lines that name no pod, job or machine to the instance whose name a folder on the way
-/// to their file bears, the innermost first. Where several instances have that name, none of
-/// them gets the lines.
+/// Gives lines that name no pod, job or machine to the instance whose name or id a folder on the way
+/// to their file bears, the innermost first. Of several instances that bore that name it is the one that
+/// was there when the line was written; where that is not known of one alone, none of them gets it.
 ///
 /// # Errors
 /// When the evidence cannot be read back.
 pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
-    let instances = instances(all.pods);
+    let instances = instances(&all.pods.all);
     if instances.is_empty() {
         return Ok(());
     }
-    let mut owners: HashMap<Symbol, Option<u32>> = HashMap::new();
+    let lives: HashMap<u32, (Nanos, Nanos)> = instances
+        .values()
+        .flatten()
+        .filter_map(|number| Some((*number, life(all.pods.all.get(*number as usize)?))))
+        .collect();
+    let mut bearers: HashMap<Symbol, Option<Symbol>> = HashMap::new();
+    let mut files: HashSet<(u32, Symbol)> = HashSet::new();
     all.give(|row, symbols| {
         if row.node.is_some() || row.instance.is_some() {
             return None;
         }
-        *owners.entry(row.file()).or_insert_with(|| {
-            let path = symbols.name(row.file()).rsplit(['/', '\\', '!']);
-            // The file's own name says what it is, not of what.
-            path.skip(1)
-                .filter_map(|folder| symbols.find(folder))
-                .find_map(|folder| instances.get(&folder).copied().flatten())
-        })
+        let name = *bearers
+            .entry(row.file())
+            .or_insert_with(|| bearer(symbols.name(row.file()), symbols, &instances));
+        let owner = there_then(instances.get(&name?)?, &lives, row)?;
+        files.insert((owner, row.file()));
+        Some(owner)
     })?;
-    for (file, owner) in owners {
-        let owner = owner.and_then(|owner| all.pods.all.get_mut(owner as usize));
-        if let Some(one) = owner {
+    for (owner, file) in files {
+        if let Some(one) = all.pods.all.get_mut(owner as usize) {
             one.log_files.insert(file);
         }
     }
     Ok(())
 }
 
-/// Instances by name, none where several share it.
-fn instances(pods: &Pods) -> HashMap<Symbol, Option<u32>> {
-    let mut found: HashMap<Symbol, Option<u32>> = HashMap::new();
-    for (number, one) in (0..).zip(&pods.all) {
-        if one.kind == TaskKind::Instance && one.name.is_some() {
-            found
-                .entry(one.name)
-                .and_modify(|other| *other = None)
-                .or_insert(Some(number));
+/// The name or id of an instance that a folder on the way to a file bears, the innermost first.
+pub(super) fn bearer(
+    path: &str,
+    symbols: &SymbolTable,
+    instances: &HashMap<Symbol, Vec<u32>>,
+) -> Option<Symbol> {
+    // The file's own name says what it is, not of what.
+    path.rsplit(['/', '\\', '!'])
+        .skip(1)
+        .filter_map(|folder| symbols.find(folder))
+        .find(|folder| instances.contains_key(folder))
+}
+
+/// Instances by name and by id.
+pub(super) fn instances(tasks: &[Task]) -> HashMap<Symbol, Vec<u32>> {
+    let mut found: HashMap<Symbol, Vec<u32>> = HashMap::new();
+    for (number, one) in (0..).zip(tasks) {
+        if one.kind == TaskKind::Instance {
+            for name in [one.name, one.uid] {
+                let of_name = found.entry(name).or_default();
+                if name.is_some() && !of_name.contains(&number) {
+                    of_name.push(number);
+                }
+            }
         }
     }
+    found.retain(|_, of_name| !of_name.is_empty());
     found
+}
+
+/// From when to when an instance was there, as far as its cloud's records tell.
+fn life(one: &Task) -> (Nanos, Nanos) {
+    let time_of = |what: InstanceChange| {
+        let mut signs = one.signs.iter().filter(move |sign| sign.what == what);
+        let first = signs.next()?.time;
+        Some(signs.fold(first, |first, sign| first.min(sign.time)))
+    };
+    let made = one.created.or_else(|| time_of(InstanceChange::Made));
+    let gone = one.gone.or_else(|| time_of(InstanceChange::Deleted));
+    (
+        made.map_or(Nanos::MIN, |made| made.lo),
+        gone.map_or(Nanos::MAX, |gone| gone.hi),
+    )
+}
+
+/// The only one of these instances that was there when a line was written.
+fn there_then(of_name: &[u32], lives: &HashMap<u32, (Nanos, Nanos)>, row: &Row) -> Option<u32> {
+    if let [one] = of_name {
+        return Some(*one);
+    }
+    let was_there = |number: &&u32| {
+        let life = lives.get(*number);
+        row.time != Stamp::OPEN
+            && life.is_some_and(|(from, to)| *from <= row.time.lo && row.time.lo <= *to)
+    };
+    let mut there = of_name.iter().filter(was_there);
+    let (one, other) = (there.next()?, there.next());
+    other.is_none().then_some(*one)
 }

@@ -91,6 +91,7 @@ pub(super) fn fold(evidence: &mut Evidence, facts: &mut Vec<Fact>, gpus: &Gpus) 
     let symbols = &evidence.symbols;
     let mut left: BTreeMap<u32, usize> = BTreeMap::new();
     let mut folded: Vec<(u32, u32)> = Vec::new();
+    let mut holders: HashMap<u32, Symbol> = HashMap::new();
     let mut keep = Vec::with_capacity(facts.len());
     for fact in facts.iter() {
         let others = key(fact)
@@ -105,9 +106,21 @@ pub(super) fn fold(evidence: &mut Evidence, facts: &mut Vec<Fact>, gpus: &Gpus) 
         }
         keep.push(twin.is_none());
         folded.extend(twin.map(|twin| (fact.row, twin.row)));
+        if let Some(twin) = twin.filter(|twin| fact.holder.is_some() && !twin.holder.is_some()) {
+            let known = holders.entry(twin.row).or_insert(fact.holder);
+            if *known != fact.holder {
+                *known = Symbol::NONE; // It was parted among several.
+            }
+        }
     }
     let mut keep = keep.into_iter();
     facts.retain(|_| keep.next().unwrap_or(true));
+    // The kernel names a GPU by its address; who had it, what measured it says.
+    for fact in facts.iter_mut() {
+        if let Some(holder) = holders.get(&fact.row) {
+            fact.holder = *holder;
+        }
+    }
     for (row, into) in folded {
         evidence.fold(row, into);
         if left.get(&row) == Some(&0) {
@@ -166,19 +179,45 @@ mod tests {
         event
     }
 
-    /// Facts with a signal, and who saw them.
-    fn seen(events: Vec<Event>, signal: &str) -> Vec<Vec<SourceKind>> {
+    fn graph(events: Vec<Event>) -> EntityGraph {
         let ruleset = Ruleset::built_in().unwrap();
         let mut evidence = Evidence::default();
         for event in events {
             let one = Observation::Event(Box::new(event));
             evidence.observe(one, &ruleset).unwrap();
         }
-        let graph = EntityGraph::build(evidence, &ruleset).unwrap();
+        EntityGraph::build(evidence, &ruleset).unwrap()
+    }
+
+    /// Facts with a signal, and who saw them.
+    fn seen(events: Vec<Event>, signal: &str) -> Vec<Vec<SourceKind>> {
+        let graph = graph(events);
         let of = |fact: &&Fact| graph.name(fact.signal) == signal;
         let rows = graph.facts.iter().filter(of).map(|fact| fact.row as usize);
         rows.map(|row| graph.evidence.rows()[row].seen_by().collect())
             .collect()
+    }
+
+    #[test]
+    fn whose_gpu_it_was_is_known_from_what_measured_it() {
+        let held = |pod: &str| {
+            let mut event = measured("79", "0000:9b:00", (70, 131));
+            event.id = EventId::of(&[pod]);
+            event.set_attribute("held_by", Some(pod));
+            event
+        };
+        let holders = |mut events: Vec<Event>| {
+            events.push(kernel("79", "0000:9b:00", 100));
+            let graph = graph(events);
+            let of_kernel = |fact: &&Fact| fact.source_kind == SourceKind::NodeLog;
+            let facts = graph.facts.iter().filter(of_kernel);
+            let names = facts.map(|fact| graph.name(fact.holder));
+            // Each of what the one line means.
+            let names: std::collections::BTreeSet<&str> = names.collect();
+            names.into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(holders(vec![held("bert-0")]), ["bert-0"]);
+        assert_eq!(holders(vec![held("bert-0"), held("swin-0")]), [""]);
     }
 
     #[test]

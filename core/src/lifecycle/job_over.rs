@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::loss::Losses;
+use super::loss::{Losses, silent_at};
 use crate::graph::{EntityGraph, NO, Task};
 
 /// What is said of a job that is over.
@@ -118,9 +118,13 @@ impl JobsOver {
         };
         let ended =
             |over: &Stamp| kind == "Job" && was_left(over) || is_operated(kind) && cleaned_up(over);
+        // What was on a node that did not answer was there until somebody asked for its end.
+        let is_heard =
+            |over: &Stamp| pod.first_asked().is_none() || silent_at(losses, pod, *over).is_none();
         let left_out = self.left_out(graph, losses, (number, pod));
         // Text for people may not hold the time at which somebody said so.
         over.filter(ended)
+            .filter(is_heard)
             .into_iter()
             .chain(left_out)
             .min_by_key(|over| over.hi)

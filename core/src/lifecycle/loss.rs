@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use crate::graph::EntityGraph;
+use crate::graph::{EntityGraph, Task};
 use crate::symbols::Symbol;
 
 /// A stretch in which a node did not answer.
@@ -41,6 +41,13 @@ const BOOTS: [&str; 9] = [
 
 /// A boot is told of this long before its node is silent, or after it answered again, at most.
 const TOLD: Nanos = 180 * SECOND;
+
+/// The stretch in which the node of a pod did not answer at a time.
+pub(super) fn silent_at<'a>(losses: &'a Losses, pod: &Task, time: Stamp) -> Option<&'a Loss> {
+    let silent =
+        |loss: &&Loss| loss.from.lo <= time.hi && loss.until.is_none_or(|until| until.lo > time.lo);
+    losses.get(&pod.node)?.iter().find(silent)
+}
 
 pub(super) fn losses(graph: &EntityGraph) -> Losses {
     let symbols = &graph.evidence.symbols;

@@ -19,6 +19,7 @@ pub use job::BatchState;
 pub use job_over::is_operated;
 pub use last_words::{given_up, signed_off};
 pub(crate) use pod::failing_start;
+pub(crate) use pod_death::ran_on_after;
 
 use crate::graph::{EntityGraph, Exit, Task, TaskKind};
 
@@ -151,13 +152,14 @@ pub fn ends(graph: &EntityGraph) -> Vec<End> {
                     losses: &losses,
                     spent: spent.get(&number).copied(),
                     job_over: over.by(graph, &losses, (number, one)),
-                    over_since: seen_off.over_since(&losses, (number, one)),
+                    over_since: seen_off.over_since(graph, &losses, (number, one)),
                 };
                 downs.end(graph, one, pod::end(graph, one, &around))
             }
             TaskKind::Instance => {
                 let crashes = crashes.get(&one.node).map_or(&[][..], Vec::as_slice);
-                instance::end(one, done.get(&number).copied(), crashes)
+                let end = instance::end(one, done.get(&number).copied(), crashes);
+                downs.end(graph, one, end)
             }
             TaskKind::Job => job::end(graph, one),
         })

@@ -18,6 +18,10 @@ pub(super) struct SeenOff {
     pods: HashSet<u32>,
     /// From when to when there is an audit log that holds kubelets' requests.
     recorded: Option<(Nanos, Nanos)>,
+    /// Workloads of which their cluster itself tells.
+    heard_of: HashSet<u32>,
+    /// The time of the latest record.
+    now: Option<Nanos>,
 }
 
 impl SeenOff {
@@ -25,6 +29,7 @@ impl SeenOff {
         let mut pods = HashSet::new();
         let mut recorded: Option<(Nanos, Nanos)> = None;
         let mut by_kubelet = false;
+        let mut heard_of = HashSet::new();
         for fact in &graph.facts {
             let signal = graph.name(fact.signal);
             if fact.pod != NO
@@ -36,6 +41,9 @@ impl SeenOff {
                 pods.insert(fact.pod);
             }
             by_kubelet |= signal == "k8s.pod.deleted_by_kubelet";
+            if fact.source_kind == SourceKind::Kubernetes && fact.workload != NO {
+                heard_of.insert(fact.workload);
+            }
             if fact.source_kind == SourceKind::KubernetesAudit && fact.time != Stamp::OPEN {
                 let (first, last) = recorded.unwrap_or((fact.time.lo, fact.time.hi));
                 recorded = Some((first.min(fact.time.lo), last.max(fact.time.hi)));
@@ -44,14 +52,26 @@ impl SeenOff {
         Self {
             pods,
             recorded: recorded.filter(|_| by_kubelet),
+            heard_of,
+            now: graph.now,
         }
     }
 
     /// Since when a pod may have been over, of which nothing but the request for its deletion is known. Who made it
     /// would have told of an end before; of a pod that nobody made, nobody would.
-    pub(super) fn over_since(&self, losses: &Losses, (number, pod): (u32, &Task)) -> Option<Nanos> {
+    pub(super) fn over_since(
+        &self,
+        graph: &EntityGraph,
+        losses: &Losses,
+        (number, pod): (u32, &Task),
+    ) -> Option<Nanos> {
         let asked = pod.first_asked()?;
-        let is_unmade = pod.owner == NO;
+        // Of a workload of which requests alone are known nobody would be heard to say so either.
+        let owner = graph.workloads.get(pod.owner as usize);
+        let is_unheard = owner.is_some_and(|owner| owner.body.is_none())
+            && !self.heard_of.contains(&pod.owner)
+            && self.goes_on_after(asked);
+        let is_unmade = pod.owner == NO || is_unheard;
         // A kubelet that is not there sees nobody off.
         let is_lost = losses
             .get(&pod.node)
@@ -59,7 +79,9 @@ impl SeenOff {
         let is_known = pod.body.is_some() || !pod.exits.is_empty() || self.pods.contains(&number);
         let wrote = pod.last_line.map(|line| line.lo);
         let started = pod.starts.last().map(|start| start.lo);
-        let alive = pod.known_begin().max(wrote).max(started)?;
+        let made = owner.and_then(|owner| owner.created).filter(|_| is_unheard);
+        let alive = pod.known_begin().max(wrote).max(started);
+        let alive = alive.or(made.map(|made| made.lo))?;
         let was_left = (is_unmade || self.covers(asked)) && !is_lost && !is_known;
         (was_left && alive < asked.lo).then_some(alive)
     }
@@ -69,5 +91,11 @@ impl SeenOff {
         self.recorded.is_some_and(|(first, last)| {
             first <= asked.lo && last > asked.hi.saturating_add(STOPPED_WITHIN)
         })
+    }
+
+    /// Whether something is known of a time at which a kubelet would have stopped what was to be deleted.
+    fn goes_on_after(&self, asked: Stamp) -> bool {
+        self.now
+            .is_some_and(|now| now > asked.hi.saturating_add(STOPPED_WITHIN))
     }
 }

@@ -5,8 +5,8 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 use super::backoff_limit::{last_straw, unseen_straw};
 use super::helper::is_helpers;
 use super::last_words::{ended_unseen, given_up, signed_off};
-use super::loss::{Loss, Losses};
-use super::pod_death::{death, was_not_found};
+use super::loss::{Loss, Losses, silent_at};
+use super::pod_death::{CLOCKS, death, was_not_found};
 use super::{End, Mode, Restart, State};
 use crate::graph::{EntityGraph, Exit, Task};
 
@@ -51,6 +51,17 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
             mode: Mode::Exited,
         })
         .collect();
+    // What has no time stands before nothing that is known of the pod.
+    let is_asked = pod.first_asked().is_some() || pod.gone.is_some();
+    let announced = pod.restarted.iter();
+    restarts.extend(
+        announced
+            .filter(|exit| exit.time != Stamp::OPEN || !is_asked)
+            .map(|exit| Restart {
+                exit: exit.clone(),
+                mode: Mode::Exited,
+            }),
+    );
     restarts.sort_by_key(|restart| restart.exit.time);
     if let Some(time) = pod.index_done
         && !graph.says(pod.owner, "k8s.workload.completed")
@@ -123,12 +134,30 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
             restarts,
         };
     }
-    // Its Job heard of an end that no version of it shows, and its log of why.
-    let heard_of = pod.untracked.is_some() && given_up(pod).is_some();
+    // Its Job heard of an end that no version of it shows, and its log of why; or its log ended so after it was
+    // looked at last.
+    let past = |said: &Stamp| {
+        let seen = pod.unasked.filter(|_| phase == "Running");
+        seen.is_some_and(|seen| seen.saturating_add(CLOCKS) < said.lo)
+    };
+    let failed_since = given_up(pod).filter(past).map(|said| (said, false));
+    let heard_of = pod.untracked.is_some() && given_up(pod).is_some() || failed_since.is_some();
     if (pod.body.is_none() || heard_of)
         && telling.is_none()
-        && let Some((time, well)) = ended_unseen(graph, pod, around.job_over)
+        && let Some((time, well)) = ended_unseen(graph, pod, around.job_over).or(failed_since)
     {
+        // Whose node did not answer any more by then was lost with it.
+        if let Some(loss) =
+            silent_at(losses, pod, time).filter(|_| !well && given_up(pod).is_none())
+        {
+            return End {
+                state: State::Died,
+                mode: Mode::Lost,
+                time: loss.from,
+                exit: None,
+                restarts,
+            };
+        }
         // Whose last word is that it was asked to stop did not end by itself.
         let stopped = signed_off(pod).is_some() && given_up(pod).is_none();
         return End {
@@ -143,6 +172,8 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
             restarts,
         };
     }
+    // Printed Events alone tell of it, and none that it was started.
+    let unstarted = pod.body.is_none() && pod.starts.is_empty() && pod.exits.is_empty();
     let (state, time) = if crashing && (held_back || waits || !pod.exits.is_empty()) {
         let exit = telling
             .clone()
@@ -166,11 +197,11 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         // What a container waits for is the word of a kubelet that has the pod.
         && pod.waits.is_empty()
         && pod.started.is_none()
-        && (pod.unplaced.is_some() || phase == "Pending")
+        && (pod.unplaced.is_some() || unstarted && pod.printed.unplaced || phase == "Pending")
     {
         (State::NeverScheduled, pod.unplaced.unwrap_or(since))
     } else if (pod.started.is_none() || is_preparing(pod))
-        && (phase == "Pending" || pod.stuck.is_some())
+        && (phase == "Pending" || pod.stuck.is_some() || unstarted && pod.printed.stuck)
     {
         (State::StuckStarting, pod.stuck.unwrap_or(since))
     } else if let Some(exit) = &telling {
@@ -197,6 +228,13 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
     // What runs on a node that does not answer is as good as lost, for now.
     let silent = |losses: &Vec<Loss>| losses.last().is_some_and(|loss| loss.until.is_none());
     let lost = state == State::NotReady && losses.get(&pod.node).is_some_and(silent);
+    // What was printed says that it is not ready, and not since when.
+    let fell_silent = losses.get(&pod.node).and_then(|losses| losses.last());
+    let fell_silent = fell_silent.map(|loss| loss.from);
+    let time = match fell_silent.filter(|_| lost && !pod.uid.is_some()) {
+        Some(from) if from.lo > time.lo => from,
+        _ => time,
+    };
     End {
         state,
         mode: if lost { Mode::Lost } else { Mode::None },

@@ -6,13 +6,16 @@ use super::last_words::{ended_unseen, given_up};
 use super::loss::Loss;
 use super::pod::{Surroundings, failed_start};
 use super::{LONGEST_GRACE, Mode};
-use crate::graph::{EntityGraph, Exit, Task};
+use crate::graph::{EntityGraph, Exit, NO, Task};
 
 /// Clocks of two machines are this far apart at most.
-const CLOCKS: Nanos = 5 * SECOND;
+pub(super) const CLOCKS: Nanos = 5 * SECOND;
 
 /// A node that stopped is found to have within this long.
 const FOUND_WITHIN: Nanos = 60 * SECOND;
+
+/// A node is said to be silent once nothing was heard of it for longer than this.
+const MISSED_FOR: Nanos = 40 * SECOND;
 
 /// How long pods are left on a node that does not answer, by default: it may come back as it was.
 const WAITED_FOR: Nanos = 300 * SECOND;
@@ -87,6 +90,7 @@ pub(super) fn death(
         && let Some(said) = given_up(pod)
         && !crashing
         && said.hi.saturating_add(CLOCKS) < asked.lo
+        && !ran_on_after(graph, pod, said)
     {
         return Some((Mode::Exited, in_life(pod, said, asked.lo)));
     }
@@ -109,6 +113,7 @@ pub(super) fn death(
     if let (Some(asked), None) = (asked, exited)
         && let Some((ended, well)) = ended_unseen(graph, pod, around.job_over)
         && ended.hi.saturating_add(apart) < asked.lo
+        && !ran_on_after(graph, pod, ended)
     {
         return (!well).then_some((Mode::Exited, ended));
     }
@@ -209,12 +214,15 @@ pub(super) fn death(
     // carried out.
     let unheard = way == Mode::Killed && pod.exits.is_empty() && exit.is_none();
     let stopped = |loss: &&Loss| {
-        loss.until.is_none()
+        (loss.until.is_none() || loss.booted)
             && loss.onset <= died.lo
             && loss.from.lo > died.hi
             && loss.from.lo.saturating_sub(died.hi) < FOUND_WITHIN
     };
-    if unheard && let Some(loss) = of_node().filter(|loss| !too_soon(loss)).find(stopped) {
+    // Whose node had not been heard of for a while by then had stopped, whether or not it comes back.
+    let was_silent = |loss: &&Loss| loss.from.lo.saturating_sub(died.lo) <= MISSED_FOR;
+    let is_lost = |loss: &&Loss| was_silent(loss) || !too_soon(loss);
+    if unheard && let Some(loss) = of_node().filter(is_lost).find(stopped) {
         let time = Stamp {
             lo: loss.onset,
             hi: died.hi,
@@ -236,6 +244,21 @@ pub(super) fn death(
     }
     ways.sort_by_key(|(time, mode)| (time.lo, *mode));
     ways.first().map(|(time, mode)| (*mode, *time))
+}
+
+/// Whether a kubelet had the pod's containers to stop long after its log told of a failure, and others of its run had gone
+/// on with their steps: the program had got over that, and had nothing more to say. A launcher takes its time to end what
+/// is left, and a shell may wait for ever behind a program that failed.
+pub(crate) fn ran_on_after(graph: &EntityGraph, pod: &Task, said: Stamp) -> bool {
+    const ENDS_THE_REST: Nanos = 60 * SECOND;
+    let later = |time: Nanos| time > said.hi.saturating_add(ENDS_THE_REST);
+    let went_on = |other: &Task| {
+        let step = other.progress.as_deref().map(|progress| progress.last.lo);
+        other.root == pod.root && step.is_some_and(later)
+    };
+    pod.stopped.is_some_and(|stopped| later(stopped.lo))
+        && pod.root != NO
+        && graph.pods.iter().any(went_on)
 }
 
 /// Whether the pod went on with its work long after somebody asked for its end: that

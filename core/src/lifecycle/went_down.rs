@@ -1,4 +1,5 @@
-//! Programs of which nothing but a log is known, on a machine that went down while they wrote: they went with it.
+//! Programs of which nothing but a log is known, on a machine or an instance that went down while they wrote: they
+//! went with it.
 
 use std::collections::HashMap;
 
@@ -60,7 +61,7 @@ impl<'a> Downs<'a> {
         let downs = self
             .0
             .get(&log.node)
-            .filter(|_| log.kind == TaskKind::Log)?;
+            .filter(|_| matches!(log.kind, TaskKind::Log | TaskKind::Instance))?;
         let last = log.last_line.filter(|last| *last != Stamp::OPEN)?;
         let progress = log.progress.as_deref()?;
         let is_soon = |fact: &&&Fact| {

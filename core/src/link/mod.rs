@@ -77,7 +77,11 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
                     }
                 }
             };
-        let own = |fact: &Fact| in_lifecycle(fact, death);
+        let own = |fact: &Fact| match graph.name(fact.signal) {
+            // Slurm puts a job into its queue again in the moment of its end: why it waits is of the wait.
+            waits if waits.starts_with("slurm.waiting.") => of_wait(fact, death),
+            _ => in_lifecycle(fact, death),
+        };
         if let Some(pod) = graph.pods.get(death.pod as usize) {
             touch(index.pod.get(&death.pod), "pod", &own);
             touch(index.named.get(&death.pod), "named", &own);
@@ -312,6 +316,12 @@ fn in_lifecycle(fact: &Fact, death: &Death) -> bool {
         .until
         .is_none_or(|until| fact.time.lo <= until.hi.saturating_add(5 * SECOND));
     after_last && before_next
+}
+
+/// Why a batch job waits: since its last end, if it had one.
+fn of_wait(fact: &Fact, death: &Death) -> bool {
+    let since = |since: Stamp| fact.time.hi >= since.lo || fact.time == Stamp::OPEN;
+    death.state == "never_scheduled" && death.since.is_none_or(since)
 }
 
 /// A fact about the workload: not long after the death.

@@ -37,7 +37,11 @@ pub(super) struct Tenure<'a> {
 }
 
 /// Slurm's words of a machine that does not answer.
-const SILENT: [&str; 2] = ["slurm.node.down", "slurm.node.not_responding"];
+const SILENT: [&str; 3] = [
+    "slurm.node.down",
+    "slurm.node.not_responding",
+    "slurm.node.not_resumed",
+];
 
 /// Slurm gives up a machine that does not answer after `SlurmdTimeout`, five minutes by default.
 const UNANSWERED: Nanos = 900 * SECOND;

@@ -17,6 +17,8 @@ const ALIASES: &[(&str, &str)] = &[
     ("sts", "StatefulSet"),
     ("slurm", "SlurmJob"),
     ("vcjob", "VolcanoJob"),
+    ("vj", "VolcanoJob"),
+    ("vjob", "VolcanoJob"),
     ("vm", "Instance"),
     ("wf", "Workflow"),
 ];
@@ -127,7 +129,7 @@ impl Name {
     pub fn is_kind(&self, kind: &str) -> bool {
         let Some(asked) = &self.kind else { return true };
         asked.eq_ignore_ascii_case(kind)
-            || (kind == "SlurmJob" && asked.eq_ignore_ascii_case("job"))
+            || (matches!(kind, "SlurmJob" | "VolcanoJob") && asked.eq_ignore_ascii_case("job"))
             || asked
                 .strip_suffix(['s', 'S'])
                 .is_some_and(|one| one.eq_ignore_ascii_case(kind))

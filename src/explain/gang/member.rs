@@ -122,6 +122,36 @@ impl Grouping<'_> {
         self.deaths.get(death).map_or("", |death| death.state)
     }
 
+    /// Whether a member was lost with its machine.
+    pub(super) fn was_lost(&self, death: usize) -> bool {
+        let one = self.deaths.get(death);
+        one.is_some_and(|one| one.mode == Mode::Lost)
+    }
+
+    /// Whether a member's own process ended, for a proven reason that is not that another one was missing.
+    pub(super) fn had_own_reason(&self, death: usize) -> bool {
+        let best = self.best(death);
+        let is_proven = best.is_some_and(|best| best.level >= Level::Supported);
+        is_proven && self.exited(death) && !self.is_symptom(death)
+    }
+
+    /// Since when what explains a member's end may have been under way: of a machine that fell silent, whatever
+    /// became of it, since it was last heard of.
+    pub(super) fn began(&self, best: &Candidate) -> Nanos {
+        const SILENT: [&str; 4] = [
+            "k8s.node.not_ready",
+            "k8s.node.silent",
+            "k8s.node.unreachable",
+            "k8s.pod.node_lost",
+        ];
+        let facts = best.path.iter().filter_map(|step| {
+            let fact = self.graph.facts.get(step.fact)?;
+            let counts = step.fact == best.root() || SILENT.contains(&self.graph.name(fact.signal));
+            counts.then_some(fact.onset)
+        });
+        facts.min().unwrap_or(Nanos::MAX)
+    }
+
     /// Whether all that is known of it is that it waited.
     pub(super) fn is_hang(&self, death: usize) -> bool {
         self.best(death).is_none_or(|best| {

@@ -84,7 +84,7 @@ fn identity(told: Page<'_>) -> Markup {
             @if let Some(namespace) = namespace { (text(namespace)) "/" }
             (text(&run.name))
             @if let Some(cluster) = cluster { " · cluster " (text(cluster)) }
-            @if let Some(owner) = &run.owner { " · made by " (text(owner)) }
+            @if let Some(owner) = &run.owner { " · created by " (text(owner)) }
             @if let Some(start) = &run.start { " · created " (cells::time(start, told.clock, told.room)) }
             @if let Some(matched) = &told.answer.matched_by { " · found by " (text(matched)) }
         }

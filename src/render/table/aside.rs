@@ -235,12 +235,10 @@ pub(super) fn others(page: &mut Page<'_>, answer: &Answer, main: Option<&Inciden
             body = body.own(Tone::Dim, format!(" · ×{}{until}", again.len() + 1));
         }
         page.prose(Spans::new().own(Tone::Dim, "  • "), body);
-        if explain {
-            page.prose(
-                Spans::new().say("    "),
-                Spans::new().data(Tone::Plain, &incident.summary),
-            );
-        }
+        page.prose(
+            Spans::new().say("    "),
+            Spans::new().data(Tone::Plain, &incident.summary),
+        );
     }
     let by = if explain {
         "--format json"

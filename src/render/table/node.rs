@@ -91,7 +91,12 @@ fn not_ready(history: &NodeHistory) -> bool {
         let mut signals = event.signals.iter();
         signals.any(|signal| known.contains(&signal.as_str()))
     };
-    let down = ["k8s.node.not_ready", "k8s.node.silent", "slurm.node.down"];
+    let down = [
+        "k8s.node.not_ready",
+        "k8s.node.silent",
+        "slurm.node.down",
+        "slurm.node.not_resumed",
+    ];
     let up = ["k8s.node.ready", "slurm.node.back"];
     let mut told = history.happened.iter().rev();
     told.find(|event| says(event, &down) || says(event, &up))

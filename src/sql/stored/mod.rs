@@ -4,10 +4,12 @@
 mod events;
 mod objects;
 mod pruning;
-#[cfg(feature = "object-store")]
+#[cfg(all(feature = "object-store", not(feature = "lake")))]
 pub(super) mod remote;
 mod restricted;
 mod shared;
+#[cfg(feature = "distributed")]
+mod spread;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -34,8 +36,10 @@ use crate::error::Error;
 use crate::fetch;
 use crate::report::{self, Question};
 
-#[cfg(feature = "object-store")]
+#[cfg(all(feature = "object-store", not(feature = "lake")))]
 pub(super) use events::Events as EventsOf;
+#[cfg(feature = "distributed")]
+pub(super) use spread::{LakeRead, Lakes, Reading, Spread};
 
 /// A store that statements are run over, as far as one caller may see it.
 #[derive(Debug)]
@@ -51,6 +55,9 @@ pub struct StoredTables {
     outdated: Mutex<BTreeMap<String, bool>>,
     /// What is damaged, as far as statements came upon it.
     damage: Mutex<BTreeSet<Coverage>>,
+    /// Its large tables are read by executors of Ballista.
+    #[cfg(feature = "distributed")]
+    spread: Option<Spread>,
 }
 
 impl StoredTables {
@@ -65,7 +72,25 @@ impl StoredTables {
             compared: Mutex::default(),
             outdated: Mutex::default(),
             damage: Mutex::default(),
+            #[cfg(feature = "distributed")]
+            spread: None,
         }
+    }
+
+    /// The same for statements that executors read a lake for.
+    ///
+    /// # Errors
+    /// When the store is none.
+    #[cfg(feature = "distributed")]
+    pub(super) fn spread(self, timeout: std::time::Duration) -> Result<Self, Error> {
+        let lake = whathappened_store::lake::of(&self.root).ok_or_else(|| {
+            Error::misused(
+                "Ballista works on a lake only",
+                "name one with --store, such as s3://bucket/folder",
+            )
+        })?;
+        let spread = Some(Spread { lake, timeout });
+        Ok(Self { spread, ..self })
     }
 
     /// The same as far as a caller may see it.
@@ -222,9 +247,20 @@ pub(super) fn tables(
             events::Events::new(segments).redacted_by(redacting),
         ))
     };
+    let objects: Arc<dyn TableProvider> = Arc::new(Planned(objects::Objects::new(stored)));
+    #[cfg(feature = "distributed")]
+    let (events, objects) = match &stored.spread {
+        None => (events, objects),
+        Some(spread) => {
+            let table = |table| -> Arc<dyn TableProvider> {
+                Arc::new(Planned(spread::LakeTable::new(stored, spread, table)))
+            };
+            (table(Table::Events), table(Table::Objects))
+        }
+    };
     Ok(vec![
         ("events", events),
-        ("objects", Arc::new(Planned(objects::Objects::new(stored)))),
+        ("objects", objects),
         (
             "tenures",
             table(tenures::COLUMNS, stored, RowSource::Load(tenures::stored))?,

@@ -78,6 +78,18 @@ pub fn is_index(root: &Path) -> bool {
     root.join(MARKER).exists()
 }
 
+/// Where the lake is of which a folder is the index, so that others find it too.
+#[must_use]
+pub fn of(root: &Path) -> Option<String> {
+    let text = std::fs::read(root.join(MARKER)).ok()?;
+    let marker: Marker = serde_json::from_slice(&text).ok()?;
+    if marker.url.contains("://") {
+        return Some(marker.url);
+    }
+    let folder = std::path::absolute(&marker.url).ok()?;
+    Some(folder.display().to_string())
+}
+
 /// Brings the index in a folder up to date with its lake.
 ///
 /// # Errors

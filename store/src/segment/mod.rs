@@ -63,6 +63,23 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// A segment of a lake as another process told of it: there it is known by its file alone.
+    #[must_use]
+    pub fn of_lake(table: Table, file: String, bytes: u64, (from, to): (i64, i64)) -> Self {
+        Self {
+            id: 0,
+            table,
+            day: Day::UNKNOWN,
+            file,
+            rows: 0,
+            bytes,
+            time_from: from,
+            time_to: to,
+            stored_at: 0,
+            is_doubtful: false,
+        }
+    }
+
     /// Whether it may have rows of a window.
     pub(crate) fn touches(&self, (from, to): (i64, i64)) -> bool {
         self.time_from <= to && (self.time_to >= from || self.time_to == i64::MIN)

@@ -3,6 +3,7 @@
 mod answers;
 mod arguments;
 mod counts;
+mod first_reading;
 mod wording;
 
 use std::io::Write as _;

@@ -82,7 +82,7 @@ fn every_page_opens_in_a_browser() {
             "What was missing most often",
         ],
     );
-    open("/sql", &["To begin with"]);
+    open("/sql", &["Examples"]);
     open(
         "/sql?q=SELECT%20date_trunc('day',%20time)%20AS%20day,%20count(*)%20AS%20n%20FROM%20events%20WHERE%20time%20IS%20NOT%20NULL%20GROUP%20BY%201",
         &["link to this statement"],
@@ -90,10 +90,7 @@ fn every_page_opens_in_a_browser() {
     open("/sql?q=SELEC", &["SELEC"]);
     // Nothing is passed over in silence: neither a link by the whole word nor an empty editor.
     open("/sql?statement=SELECT%201%20AS%20n", &["1 row"]);
-    open(
-        "/sql?q=",
-        &["There is no statement to run", "To begin with"],
-    );
+    open("/sql?q=", &["There is no statement to run", "Examples"]);
     open("/sql?q=SELECT%20*%20FROM%20nowhere", &["nowhere"]);
     open(
         "/sql?q=SELECT%201%20AS%20n%20WHERE%20false",

@@ -134,6 +134,18 @@ impl<'t> Item<'t> {
         counts.collect::<Option<Vec<u64>>>()?.try_into().ok()
     }
 
+    /// How many of those that run are ready.
+    pub(in crate::kubectl) fn ready(items: &[Self]) -> Option<u64> {
+        let text = super::field::value(items, "Pods Statuses")?;
+        let (_, rest) = text.split('/').next()?.split_once('(')?;
+        rest.strip_suffix(')')
+            .unwrap_or(rest)
+            .split_whitespace()
+            .next()?
+            .parse()
+            .ok()
+    }
+
     /// When a node's kubelet was last heard of.
     pub(in crate::kubectl) fn renewed(items: &[Self]) -> Option<crate::time::Stamp> {
         let lease = super::field::below(items, "Lease");

@@ -41,6 +41,7 @@ pub(super) fn json(kind: &str, items: &[Item<'_>]) -> Value {
     if let Some([active, _, failed]) = Item::statuses(items).filter(|[active, ..]| *active > 0) {
         field::set(&mut status, "active", Some(active.into()));
         field::set(&mut status, "failed", Some(failed.into()));
+        field::set(&mut status, "ready", Item::ready(items).map(Value::from));
     }
     json!({ "spec": own, "status": status })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::names::{Labels, label};
 use super::super::wire::{Sample, Series, grouped};
-use super::change::{between, interval, merged, rises};
+use super::change::{CounterRise, between, interval, merged, rises};
 use super::{Emitter, FactSubject, raw};
 use crate::event::Event;
 use crate::node_log::xid;
@@ -23,6 +23,24 @@ const HOT: f64 = 90.0;
 
 const XID: &str = "DCGM_FI_DEV_XID_ERRORS";
 const TEMPERATURE: &str = "DCGM_FI_DEV_GPU_TEMP";
+
+/// Why GPUs are clocked down: newer exporters call the same bits events.
+const REASONS: [&str; 2] = [
+    "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS",
+    "DCGM_FI_DEV_CLOCKS_EVENT_REASONS",
+];
+
+/// Reasons that are of the machine's: the bit (`nvmlClocksEventReason…`), the name here, in words. That a GPU is idle, or
+/// at its limit of power under load, is nothing unusual.
+const SLOWDOWNS: [(u32, &str, &str); 3] = [
+    (0x40, "hw_thermal", "hardware slowdown because of heat"),
+    (
+        0x80,
+        "hw_power_brake",
+        "hardware slowdown because the machine asks for less power",
+    ),
+    (0x20, "sw_thermal", "slowdown by the driver because of heat"),
+];
 
 /// Counters: the metric, the name here, what rose. `ROW_REMAP_FAILURE` is a
 /// flag that is never taken back without a repair.
@@ -97,8 +115,10 @@ pub(super) const LIGHT: [&str; 3] = [
 ];
 
 /// The rest.
-pub(super) const DETAIL: [&str; 11] = [
+pub(super) const DETAIL: [&str; 13] = [
     TEMPERATURE,
+    REASONS[0],
+    REASONS[1],
     "DCGM_FI_DEV_ECC_DBE_AGG_TOTAL",
     "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS",
     "DCGM_FI_DEV_RETIRED_DBE",
@@ -145,15 +165,19 @@ pub(super) fn emit(emitter: &Emitter<'_>, series: &[Series], out: &mut Vec<Event
                 event.end = Some(Stamp::exact(rise.last));
                 event.set_attribute("counter", Some(counter));
                 event.set_attribute("rise", Some(rise.by.to_string()));
-                event.message = Some(format!(
-                    "{}: {words} rose by {} to {}",
-                    gpu_words(&own[0].labels),
-                    rise.by,
-                    rise.samples[1].value
-                ));
+                let grew = match time_of(counter, &rise) {
+                    Some(seconds) => format!("rose by {seconds} s"),
+                    None => format!("rose by {} to {}", rise.by, rise.samples[1].value),
+                };
+                event.message = Some(format!("{}: {words} {grew}", gpu_words(&own[0].labels)));
                 event.raw = raw(&own[0].labels, &rise.samples);
                 out.push(event);
             }
+        }
+    }
+    for name in REASONS {
+        for ((node, id), own) in groups(name) {
+            slowdowns(emitter, &node, &id, &own, out);
         }
     }
     for ((node, id), own) in groups(TEMPERATURE) {
@@ -227,6 +251,45 @@ fn xids(emitter: &Emitter<'_>, node: &str, id: &str, own: &[&Series], out: &mut 
         event.raw = raw(&series.labels, &[before, after]);
         out.push(event);
     }
+}
+
+/// Reasons for lower clocks that begin to hold.
+fn slowdowns(emitter: &Emitter<'_>, node: &str, id: &str, own: &[&Series], out: &mut Vec<Event>) {
+    let all = merged(own);
+    let has = |sample: &Sample, bit: u32| whole(sample.value).is_some_and(|bits| bits & bit != 0);
+    for (bit, name, words) in SLOWDOWNS {
+        for two in all.windows(2) {
+            let (before, after) = (two[0], two[1]);
+            if has(&before, bit) || !has(&after, bit) {
+                continue;
+            }
+            let mut time = between(before.at, after.at);
+            time.lo = time.lo.saturating_sub(EXPORTER);
+            let place_of = FactSubject::node(node);
+            let mut event = emitter.fact("metric.gpu.slowdown", &[id, name], time, place_of);
+            place(&mut event, &own[0].labels);
+            event.set_attribute("slowdown", Some(name));
+            let gpu = gpu_words(&own[0].labels);
+            event.message = Some(format!("{gpu} reports a {words} since this scrape"));
+            event.raw = raw(&own[0].labels, &[before, after]);
+            out.push(event);
+        }
+    }
+}
+
+/// The seconds that a counter of throttled time rose by. DCGM counts nanoseconds, and counted microseconds before: where it
+/// rose by more of those than have passed, they are the former. Where it did not, nobody knows.
+fn time_of(counter: &str, rise: &CounterRise) -> Option<u64> {
+    let counts_time = matches!(counter, "thermal_violation" | "power_violation");
+    let passed = rise.samples[1].at.saturating_sub(rise.samples[0].at) / 1_000;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "seconds are told"
+    )]
+    (counts_time && passed > 0 && rise.by > 2.0 * passed as f64)
+        .then(|| (rise.by / 1e9).round() as u64)
 }
 
 /// GPUs whose samples end while those of others of their machine go on.

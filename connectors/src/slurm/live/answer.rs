@@ -105,8 +105,10 @@ impl Table {
         reader.lines(text, 1, &mut found);
         reader.finish(&mut found);
         for one in &mut found.observations {
-            if let Observation::Event(event) = one {
-                event.attributes.remove("time_inferred");
+            match one {
+                Observation::Event(event) => drop(event.attributes.remove("time_inferred")),
+                Observation::Object(object) => drop(object.body.annotations.remove("times")),
+                _ => {}
             }
         }
         DecodedAnswer {

@@ -25,6 +25,18 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
+{{- define "whathappened.ballistaSelector" -}}
+app.kubernetes.io/name: {{ printf "%s-ballista" (include "whathappened.name" . | trunc 54 | trimSuffix "-") }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "whathappened.ballistaLabels" -}}
+{{ include "whathappened.ballistaSelector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
+
 {{- define "whathappened.serviceAccountName" -}}
 {{- if .Values.serviceAccount.create -}}
 {{- default (include "whathappened.fullname" .) .Values.serviceAccount.name -}}

@@ -18,7 +18,7 @@ use crate::answer::{Figure, FleetReport, Level};
 
 /// Windows that are offered.
 const WINDOWS: [(&str, &str); 4] = [
-    ("1d", "a day"),
+    ("1d", "24 hours"),
     ("7d", "7 days"),
     ("30d", "30 days"),
     ("90d", "90 days"),

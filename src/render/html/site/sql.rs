@@ -61,7 +61,7 @@ pub struct SqlFailure {
 /// Statements to begin with.
 const EXAMPLES: [(&str, &str); 5] = [
     (
-        "What happened lately",
+        "Recent incidents",
         "SELECT time, experiment, title, level, gpu_hours_lost FROM incidents ORDER BY time DESC LIMIT 50",
     ),
     (
@@ -98,7 +98,7 @@ pub fn sql(frame: &Frame, shown: &SqlPage) -> String {
                 }
                 p.buttons {
                     button.primary type="submit" { "Run" }
-                    span #editor-help.dim { "Only reads. " span.needs-script hidden { "Ctrl+Enter runs it; Ctrl+Space completes names." } }
+                    span #editor-help.dim { "Read-only. " span.needs-script hidden { "Ctrl+Enter runs it; Ctrl+Space completes names." } }
                 }
             }
             @if let Some(failure) = &shown.failure { (failed(failure)) }
@@ -112,7 +112,7 @@ pub fn sql(frame: &Frame, shown: &SqlPage) -> String {
 fn examples() -> Markup {
     html! {
         section {
-            h2 { "To begin with" }
+            h2 { "Examples" }
             ul.names { @for (title, statement) in EXAMPLES { li { a href={ "/sql?q=" (in_address(statement)) } { (title) } } } }
         }
     }

@@ -1,0 +1,381 @@
+//! The zone of Slurm's records.
+//!
+//! Slurm writes the local time of its controller and names no zone: that is read as UTC. Where a record of the kernel with
+//! a zone speaks of the same thing, and does so a whole number of hours (or half or quarter hours) beside it, that is the
+//! zone of all of Slurm's records: the kernel killed a process of a job that ended so, or Slurm was told of an Xid that
+//! the kernel of that node wrote while a job ran there. A reboot that `slurmctld` notices bears seconds since 1970
+//! beside its local time, which says the same of its own log (`time_inferred` is `anchor`).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use regex::Regex;
+use whathappened_model::event::{Event, SourceKind};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
+
+use super::{job, node_folder};
+use crate::evidence::{Clock, Evidence, Row, SpillError};
+use crate::symbols::{Symbol, SymbolTable};
+
+const QUARTER: Nanos = 900 * SECOND;
+
+/// Zones are this far from UTC at most, in quarters of an hour.
+const FARTHEST: Nanos = 14 * 4;
+
+/// A job ends this long after the kernel killed a process of it at most.
+const ENDS: Nanos = 120 * SECOND;
+
+/// And this long, where it may as well have been killed hours before it ended.
+const ENDS_AT_ONCE: Nanos = 35 * SECOND;
+
+/// Whoever takes a node out of service for a fault may do so within this long.
+const ACTS: Nanos = 900 * SECOND;
+
+/// Clocks of a node and of the controller are this far apart at most.
+const CLOCKS: Nanos = 30 * SECOND;
+
+/// The job whose process the kernel kills, by its control group.
+static KILLED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"oom-kill:.*task_memcg=\S*?/job_(\d+)/").ok());
+
+static KERNEL_XID: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"NVRM:\s*Xid\s*\([^)]*\):\s*(\d+)\b").ok());
+
+/// As people, and what checks nodes, write it.
+static TOLD_XID: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)\bxid(?: error)?[ :#=]*(\d+)\b").ok());
+
+/// A job's life by Slurm's clock.
+#[derive(Debug, Default)]
+struct Life {
+    begin: Option<Nanos>,
+    end: Option<Nanos>,
+    nodes: BTreeSet<String>,
+    /// It ended as one does of which the kernel killed a process.
+    was_killed: bool,
+}
+
+impl Life {
+    fn holds(&self, at: Nanos) -> bool {
+        let (Some(begin), Some(end)) = (self.begin, self.end) else {
+            return false;
+        };
+        (begin.saturating_sub(CLOCKS)..=end.saturating_add(CLOCKS)).contains(&at)
+    }
+}
+
+/// What Slurm says by a clock of no zone, and what kernels say by theirs.
+#[derive(Debug, Default)]
+struct Said {
+    jobs: BTreeMap<String, Life>,
+    clusters: BTreeSet<String>,
+    /// Nodes with the Xid that they were taken out of service for, and when.
+    reasons: Vec<(String, String, Nanos)>,
+    /// The last time that the kernel killed a process of a job.
+    kills: BTreeMap<String, Nanos>,
+    /// Nodes with the Xids that their kernels wrote, and when.
+    xids: Vec<(String, String, Nanos)>,
+    /// What has to be added to local times, as logs tell that hold both.
+    anchors: BTreeSet<Nanos>,
+    files: BTreeSet<Symbol>,
+}
+
+impl Said {
+    fn of(evidence: &Evidence, symbols: &SymbolTable) -> Result<Self, SpillError> {
+        let mut said = Self::default();
+        let is_slurm = |row: &Row| row.source_kind() == SourceKind::Slurm;
+        for (number, row) in (0..).zip(evidence.rows()) {
+            if !is_slurm(row) || row.time == Stamp::OPEN {
+                continue;
+            }
+            let (_, event) = evidence.body(number)?;
+            if event.attribute("time_inferred") == Some("anchor") {
+                let offset = event.attributes.get("utc_offset_s");
+                let offset = offset.and_then(serde_json::Value::as_i64);
+                said.anchors
+                    .extend(offset.map(|offset| offset.saturating_mul(-SECOND)));
+            }
+            if row.clock == Clock::Local {
+                said.files.insert(row.file());
+                said.slurm(&event);
+            }
+        }
+        for (key, versions) in evidence.objects.iter() {
+            if versions.iter().any(|one| job::is_zoneless(&one.body)) {
+                said.clusters.extend(cluster(&key.uid));
+                said.jobs
+                    .entry(job::number(&key.uid).to_owned())
+                    .or_default();
+            }
+        }
+        if said.jobs.is_empty() && said.files.is_empty() {
+            return Ok(said);
+        }
+        for (number, row) in (0..).zip(evidence.rows()) {
+            let is_kernel = row.source_kind() == SourceKind::NodeLog && row.clock == Clock::Named;
+            if is_kernel && row.tells && row.time != Stamp::OPEN {
+                let (_, event) = evidence.body(number)?;
+                let folder = node_folder::folder_of(symbols.name(row.file()));
+                said.kernel(&event, folder.map(node_folder::last_part));
+            }
+        }
+        Ok(said)
+    }
+
+    fn slurm(&mut self, event: &Event) {
+        let state = event.reason.as_deref().unwrap_or_default();
+        let text = event.message.as_deref().unwrap_or_default();
+        if event.fact == "slurm.node" {
+            let node = event.entities.node.clone();
+            let xid = first(&TOLD_XID, text);
+            if let Some((node, xid)) = node.zip(xid) {
+                self.reasons.push((first_word(&node), xid, event.time.lo));
+            }
+            return;
+        }
+        let Some(uid) = event.object_uid.as_deref() else {
+            return;
+        };
+        self.clusters.extend(cluster(uid));
+        let life = self.jobs.entry(job::number(uid).to_owned()).or_default();
+        let started = event.attribute("started").and_then(Stamp::parse);
+        if let Some(started) = started {
+            let begin = life.begin.get_or_insert(started.lo);
+            *begin = (*begin).min(started.lo);
+        }
+        let listed = event.attributes.get("nodes").and_then(|all| all.as_array());
+        let listed = listed.into_iter().flatten().filter_map(|one| one.as_str());
+        let own = event.entities.node.as_deref();
+        life.nodes.extend(listed.chain(own).map(first_word));
+        if job::goes_on(event) {
+            return;
+        }
+        life.end = life.end.max(Some(event.time.lo));
+        life.was_killed |= state == "OUT_OF_MEMORY"
+            || event.exit_code == Some(137)
+            || event.attribute("step_state") == Some("OUT_OF_MEMORY");
+    }
+
+    /// A kernel's log may not say whose it is: the folder that it lies in does.
+    fn kernel(&mut self, event: &Event, folder: Option<&str>) {
+        let text = event.message.as_deref().unwrap_or_default();
+        if let Some(job) = first(&KILLED, text) {
+            let last = self.kills.entry(job).or_insert(event.time.lo);
+            *last = (*last).max(event.time.lo);
+        }
+        let node = event.entities.node.as_deref().or(folder);
+        if let (Some(xid), Some(node)) = (first(&KERNEL_XID, text), node) {
+            self.xids.push((first_word(node), xid, event.time.lo));
+        }
+    }
+
+    /// What has to be added to Slurm's times, where all that tells it agrees.
+    fn zone(&self) -> Option<Nanos> {
+        // Each cluster has a controller, and that a clock.
+        if self.clusters.len() > 1 {
+            return None;
+        }
+        let kills = self.kills.iter().filter_map(|(job, at)| {
+            let life = self.jobs.get(job).filter(|life| life.was_killed)?;
+            let end = life.end?;
+            let within = |most: Nanos| {
+                move |by: Nanos| {
+                    let later = end.saturating_add(by).saturating_sub(*at);
+                    (-CLOCKS..=most).contains(&later)
+                }
+            };
+            // A job may outlive a process of its own: then only a whole number of hours to the second is no chance.
+            if !life.holds(*at) {
+                return moved(&[4, 2, 1], within(ENDS));
+            }
+            match within(ENDS)(0) {
+                true => Some(0),
+                false => moved(&[4], within(ENDS_AT_ONCE)),
+            }
+        });
+        let reasons = self.reasons.iter().filter_map(|(node, xid, told)| {
+            let of_node = |one: &&(String, String, Nanos)| one.0 == *node && one.1 == *xid;
+            let at = self.xids.iter().filter(of_node).map(|(.., at)| *at).max()?;
+            let ran = |by: Nanos| {
+                let there =
+                    |life: &Life| life.nodes.contains(node) && life.holds(at.saturating_sub(by));
+                self.jobs.values().any(there)
+            };
+            // People take their time.
+            if told.saturating_add(CLOCKS) >= at && ran(0) {
+                return Some(0);
+            }
+            moved(&[4], |by| {
+                let later = told.saturating_add(by).saturating_sub(at);
+                (-CLOCKS..=ACTS).contains(&later) && ran(by)
+            })
+        });
+        let found: BTreeSet<Nanos> = kills.chain(reasons).chain(self.anchors.clone()).collect();
+        let only = found.first().filter(|_| found.len() == 1);
+        only.copied().filter(|by| *by != 0)
+    }
+}
+
+/// By how much something has to be moved to fit, where one zone alone does it: most are whole hours from UTC, few of them
+/// halves. `units` are in quarters.
+fn moved(units: &[Nanos], fits: impl Fn(Nanos) -> bool) -> Option<Nanos> {
+    if fits(0) {
+        return Some(0);
+    }
+    let fitting: Vec<Nanos> = (-FARTHEST..=FARTHEST)
+        .filter(|quarters| fits(quarters * QUARTER))
+        .collect();
+    units.iter().find_map(|unit| {
+        let mut of_unit = fitting.iter().filter(|quarters| *quarters % unit == 0);
+        let quarters = of_unit.next()?;
+        Some(of_unit.next().is_none().then_some(quarters * QUARTER))
+    })?
+}
+
+fn first(pattern: &LazyLock<Option<Regex>>, text: &str) -> Option<String> {
+    let found = pattern.as_ref()?.captures(text)?;
+    Some(found.get(1)?.as_str().to_owned())
+}
+
+/// A machine by the first word of its whole name, as Slurm calls it; an address has none.
+fn first_word(name: &str) -> String {
+    match name.split_once('.') {
+        Some((word, _)) if !word.bytes().all(|byte| byte.is_ascii_digit()) => word.to_owned(),
+        _ => name.to_owned(),
+    }
+}
+
+/// The cluster of an id `slurm/<cluster>/<number>`.
+fn cluster(uid: &str) -> Option<String> {
+    let (_, rest) = uid.split_once('/')?;
+    Some(rest.rsplit_once('/')?.0.to_owned())
+}
+
+/// Moves Slurm's records, and the logs of jobs that fit them, to the zone in which they are. Returns by how much, by file.
+///
+/// # Errors
+/// When a record cannot be read again.
+pub(super) fn settle(
+    evidence: &mut Evidence,
+    symbols: &SymbolTable,
+) -> Result<BTreeMap<Symbol, Nanos>, SpillError> {
+    let mut zones = BTreeMap::new();
+    let is_slurm = |row: &Row| row.source_kind() == SourceKind::Slurm;
+    if !evidence.rows().iter().any(is_slurm) {
+        return Ok(zones);
+    }
+    let said = Said::of(evidence, symbols)?;
+    let Some(by) = said.zone() else {
+        return Ok(zones);
+    };
+    zones.extend(said.files.iter().map(|file| (*file, by)));
+    let logs = outputs(evidence, symbols, &said.jobs);
+    zones.extend(logs.into_iter().map(|file| (file, by)));
+    for (at, body) in evidence.objects.bodies_mut(job::is_zoneless) {
+        for time in [at, &mut body.created, &mut body.started, &mut body.ended] {
+            *time = time.map(|time| time.shift(by));
+        }
+    }
+    Ok(zones)
+}
+
+/// Logs of jobs whose lines name no zone and are of the life of their job by Slurm's clock.
+fn outputs(
+    evidence: &Evidence,
+    symbols: &SymbolTable,
+    jobs: &BTreeMap<String, Life>,
+) -> Vec<Symbol> {
+    let mut logs: HashMap<Symbol, (Nanos, Nanos)> = HashMap::new();
+    for row in evidence.rows() {
+        let is_dated = row.time.lo != Nanos::MIN && row.time.hi != Nanos::MAX;
+        if row.clock == Clock::Local && is_dated && row.source_kind() == SourceKind::ContainerLog {
+            let at = row.time.lo;
+            let (begin, end) = logs.entry(row.file()).or_insert((at, at));
+            (*begin, *end) = ((*begin).min(at), (*end).max(at));
+        }
+    }
+    logs.into_iter()
+        .filter(|(file, (begin, end))| {
+            let life = job::numbered(symbols.name(*file)).and_then(|number| jobs.get(number));
+            life.is_some_and(|life| life.holds(*begin) && life.holds(*end))
+        })
+        .map(|(file, _)| file)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Nanos = 3600 * SECOND;
+
+    fn job(begin: Nanos, end: Nanos) -> BTreeMap<String, Life> {
+        let life = Life {
+            begin: Some(begin),
+            end: Some(end),
+            nodes: BTreeSet::from(["n1".to_owned()]),
+            was_killed: true,
+        };
+        BTreeMap::from([("7".to_owned(), life)])
+    }
+
+    #[test]
+    fn a_kill_in_a_job_s_control_group_tells_the_zone() {
+        let said = |killed: Nanos| Said {
+            jobs: job(12 * HOUR, 40 * HOUR),
+            kills: BTreeMap::from([("7".to_owned(), killed)]),
+            ..Said::default()
+        };
+        let end = 40 * HOUR;
+        assert_eq!(said(end - 2 * HOUR - 5 * SECOND).zone(), Some(-2 * HOUR));
+        assert_eq!(said(end + 7 * HOUR - 5 * SECOND).zone(), Some(7 * HOUR));
+        // Hours before its end it may as well have lost a process that it did without.
+        let half = HOUR / 2;
+        assert_eq!(said(end - half - SECOND).zone(), None);
+        assert_eq!(said(end - 2 * HOUR - 100 * SECOND).zone(), None);
+        let newfoundland = 3 * HOUR + half;
+        assert_eq!(said(end + newfoundland - SECOND).zone(), Some(newfoundland));
+        assert_eq!(said(end - 5 * SECOND).zone(), None, "it is in UTC");
+        assert_eq!(said(end - 2 * HOUR - 400 * SECOND).zone(), None);
+    }
+
+    #[test]
+    fn an_xid_that_slurm_was_told_of_tells_the_zone() {
+        let said = |begin: Nanos, told: Nanos, xid: &str| Said {
+            jobs: job(begin, told),
+            reasons: vec![("n1".to_owned(), "79".to_owned(), told)],
+            xids: vec![("n1".to_owned(), xid.to_owned(), 10 * HOUR)],
+            ..Said::default()
+        };
+        let told = 12 * HOUR + 400 * SECOND;
+        assert_eq!(said(11 * HOUR, told, "79").zone(), Some(-2 * HOUR));
+        assert_eq!(said(11 * HOUR, told, "31").zone(), None);
+        assert_eq!(
+            said(2 * HOUR, 3 * HOUR + 60 * SECOND, "79").zone(),
+            Some(7 * HOUR)
+        );
+        let soon = 10 * HOUR + 600 * SECOND;
+        assert_eq!(said(9 * HOUR, soon, "79").zone(), None, "it is in UTC");
+        assert_eq!(
+            said(9 * HOUR, told, "79").zone(),
+            None,
+            "somebody took two hours"
+        );
+        // No job was there.
+        assert_eq!(said(12 * HOUR + 300 * SECOND, told, "79").zone(), None);
+    }
+
+    #[test]
+    fn what_does_not_agree_tells_nothing() {
+        let said = Said {
+            anchors: BTreeSet::from([-HOUR, -2 * HOUR]),
+            ..Said::default()
+        };
+        assert_eq!(said.zone(), None);
+        let said = Said {
+            anchors: BTreeSet::from([-HOUR]),
+            ..Said::default()
+        };
+        assert_eq!(said.zone(), Some(-HOUR));
+    }
+}
