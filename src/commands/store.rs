@@ -2,22 +2,18 @@
 
 #[cfg(feature = "lake")]
 mod lake;
+mod status;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Subcommand;
-use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
-use indicatif::HumanBytes;
 use whathappened_model::terminal;
-use whathappened_model::time::rfc3339;
-use whathappened_store::{Limits, Status, Store};
+use whathappened_store::{Limits, Store};
 
 use super::{clock, common, lakes, settings};
 use crate::cli::{KeptArgs, OutputArgs};
 use crate::config::{parse_duration, parse_size};
 use crate::error::Error;
-use crate::render;
 
 /// Writes a line; where it cannot be written that is an error, where `println!` would panic.
 macro_rules! say {
@@ -148,7 +144,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         StoreCommand::Vacuum { stored } => lake::vacuum(stored),
         #[cfg(feature = "lake")]
         StoreCommand::Migrate { from, to, stored } => lake::migrate(from, to, stored),
-        StoreCommand::Status { stored, output } => status(stored, output),
+        StoreCommand::Status { stored, output } => status::run(stored, output),
         StoreCommand::Verify { stored } => verify(stored),
         StoreCommand::Repair { stored } => repair(stored),
         StoreCommand::Backup { to, stored } => backup(to, stored),
@@ -159,121 +155,6 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             max_age,
             max_size,
         } => retain(stored, max_age.as_deref(), max_size.as_deref()),
-    }
-}
-
-fn status(stored: &KeptArgs, output: &OutputArgs) -> Result<(), Error> {
-    let config = settings::of_store(stored)?;
-    #[cfg(feature = "lake")]
-    if let Some(url) = &config.store.index_of {
-        return lake::status(&config, url, output);
-    }
-    let store = Store::open_to_read(&config.store_path()?)?;
-    let status = store.status()?;
-    let rows = lines(&store, &status, &config.limits());
-    let what: StringArray = rows.iter().map(|(what, _)| Some(*what)).collect();
-    let value: StringArray = rows.iter().map(|(_, value)| Some(value.as_str())).collect();
-    let batch = RecordBatch::try_from_iter([
-        ("what", Arc::new(what) as ArrayRef),
-        ("value", Arc::new(value)),
-    ])
-    .map_err(datafusion::error::DataFusionError::from)?;
-    let style = common::style(output);
-    let out = &mut std::io::stdout().lock();
-    render::rows(&batch.schema(), &[batch], output.format, &style, out)?;
-    if status.is_well() {
-        return Ok(());
-    }
-    Err(Error::Damaged(format!(
-        "{}: {} damaged{}{}",
-        store.root().display(),
-        count(status.damaged.len(), "segment"),
-        match status.unlisted.len() {
-            0 => String::new(),
-            some => format!(", {} not in the index", count(some, "segment")),
-        },
-        if status.database.is_empty() {
-            ""
-        } else {
-            ", and the database"
-        }
-    )))
-}
-
-fn lines(store: &Store, status: &Status, limits: &Limits) -> Vec<(&'static str, String)> {
-    let time = |at: Option<i64>| at.map_or_else(String::new, rfc3339);
-    let mut lines = vec![
-        ("folder", store.root().display().to_string()),
-        ("format", whathappened_store::FORMAT.to_string()),
-        ("facts", status.facts.to_string()),
-        ("object versions", status.versions.to_string()),
-        ("not yet in segments", status.hot.to_string()),
-        ("pods and workloads", status.entities.to_string()),
-        ("incidents", status.incidents.to_string()),
-        ("from", time(status.from)),
-        ("to", time(status.to)),
-        ("oldest", age(status.from)),
-        ("day folders", status.days.to_string()),
-        ("segments", status.segments.to_string()),
-        ("size of segments", size(status.segment_bytes)),
-        ("size of the database", size(status.database_bytes)),
-        ("size", share(status, limits)),
-    ];
-    lines.extend(
-        status
-            .damaged
-            .iter()
-            .map(|one| ("damaged", one.to_string())),
-    );
-    if status.outdated > 0 {
-        let outdated = count(
-            usize::try_from(status.outdated).unwrap_or(usize::MAX),
-            "segment",
-        );
-        lines.push(("redacted by older rules", outdated));
-    }
-    let unlisted = status.unlisted.iter();
-    lines.extend(unlisted.map(|file| ("not in the index", file.clone())));
-    lines.extend(
-        status
-            .database
-            .iter()
-            .map(|said| ("damaged", format!("store.db: {said}"))),
-    );
-    lines.extend(status.hint().map(|hint| ("what to do", hint.to_owned())));
-    lines
-}
-
-/// Bytes as people count them; at the end as they are, for scripts.
-fn size(bytes: u64) -> String {
-    let shown = HumanBytes(bytes).to_string();
-    if bytes < 1_024 {
-        return shown;
-    }
-    format!("{shown} ({bytes} B)")
-}
-
-/// All of it, and how much that is of what it may be.
-fn share(status: &Status, limits: &Limits) -> String {
-    let bytes = status.segment_bytes.saturating_add(status.database_bytes);
-    let most = limits.max_bytes;
-    let percent = u128::from(bytes) * 100 / u128::from(most.max(1));
-    format!(
-        "{} of {} ({percent} %)",
-        HumanBytes(bytes),
-        HumanBytes(most)
-    )
-}
-
-/// How long ago the oldest record was.
-fn age(from: Option<i64>) -> String {
-    let Some(age) = from.map(|from| clock::now().saturating_sub(from)) else {
-        return String::new();
-    };
-    const HOUR: i64 = 3_600_000_000_000;
-    match age / HOUR {
-        hours @ ..48 => format!("{} h ago", hours.max(0)),
-        hours => format!("{} d ago", hours / 24),
     }
 }
 

@@ -23,6 +23,7 @@ mod hot;
 mod incidents;
 mod kept_sum;
 pub mod lake;
+mod landing;
 mod limits;
 mod lock;
 mod machines;

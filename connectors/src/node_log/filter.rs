@@ -136,7 +136,9 @@ const TELLING: &[&str] = &[
     // the runtime and the kubelet
     "Failed with result 'signal",
     ".service: Main process exited",
-    "Stopping ",
+    "Stopping containerd container runtime",
+    "Stopping Container Runtime Interface for OCI",
+    "Stopping Docker Application Container Engine",
     "Stopped containerd",
     "Stopped crio",
     "Stopped docker",
@@ -189,6 +191,9 @@ const TELLING: &[&str] = &[
 /// The driver's line that says which GPU sits where; it means nothing by itself.
 pub(super) const PLACES: &str = "NVRM: GPU at ";
 
+/// What systemd says first of a unit that it was asked to stop.
+const STOPPING: &str = "Stopping ";
+
 /// Words of lines that tell when others were.
 const TIMING: &[&str] = &[
     "audit(",
@@ -196,6 +201,8 @@ const TIMING: &[&str] = &[
     "boot_time=",
     "Starting Chef",
     "Run complete in",
+    // Of these, a service by its unit's name means something: [`stops_a_service`].
+    STOPPING,
     "Node ID: ",
     // Its daemons speak of other machines; what they say is read in `slurm`.
     "slurmctld",
@@ -288,10 +295,21 @@ pub(super) fn tells_owner(text: &str) -> bool {
     own().is_some_and(|own| own.tells.is_match(text))
 }
 
+/// Whether systemd stops a service that it names. Who logs out ends services
+/// of their own (`user@1000.service`) on any healthy machine: not those.
+fn stops_a_service(text: &str) -> bool {
+    text.split_once(STOPPING).is_some_and(|(_, unit)| {
+        let unit = unit.split_whitespace().next().unwrap_or_default();
+        unit.trim_end_matches('.').ends_with(".service") && !unit.starts_with("user")
+    })
+}
+
 /// Whether a line may mean something.
 #[must_use]
 pub fn tells(text: &str) -> bool {
-    TELLS.as_ref().is_none_or(|words| words.is_match(text)) || tells_owner(text)
+    TELLS.as_ref().is_none_or(|words| words.is_match(text))
+        || stops_a_service(text)
+        || tells_owner(text)
 }
 
 /// What one of must stand in a line that may mean something.
@@ -321,9 +339,15 @@ mod tests {
             "sshd[77]: Accepted publickey for alice from 10.0.0.5",
             "kernel: EXT4-fs (nvme0n1p1): mounted filesystem with ordered data mode",
             "kubelet[9]: I1121 15:20:27.000001 9 kubelet.go:1] \"SyncLoop ADD\"",
+            "systemd[1]: Stopping User Manager for UID 1000...",
+            "systemd[1]: Stopping user@1000.service - User Manager for UID 1000...",
+            "hyperkube[9]: I1121 reflector.go:225] Stopping reflector *v1.Secret (0s) from object",
         ] {
             assert!(!tells(line), "{line}");
         }
+        assert!(tells(
+            "systemd[1]: Stopping train.service - LLM training..."
+        ));
         assert!(tells(
             "kernel: NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus."
         ));

@@ -12,7 +12,7 @@ use super::announcements;
 use super::identity::{Pods, Workloads};
 use super::{
     EntityGraph, Fact, NO, NodeInstances, Phase, TaskKind, Topology, Workload, asked_again, boots,
-    clocks, clusters, collection, collectives, deletion, gpu_repeats, instance, job,
+    clocks, clusters, collection, collectives, deletion, gpu_repeats, instance, job, job_logs,
     killed_process, last_line, learn, log_level, lone_log, mismatch, node_folder, node_instance,
     order, pace, parent, pod_log, progress, remade, rows, scheduling, short_name, slurm_zone,
     tagged, undated, unit, version_diff, versions, vm_log, witness, workload_names, zones,
@@ -62,7 +62,7 @@ pub(super) fn build(
 
     let telling = evidence.rows().iter().filter(|row| row.tells).count();
     let mut facts = Vec::with_capacity(telling);
-    let mut logs = job::of_outputs(&evidence, &mut symbols, &mut pods, &mut workloads);
+    let mut logs = job_logs::of_outputs(&evidence, &mut symbols, &mut pods, &mut workloads);
     let mut gpus = witness::Gpus::default();
     let (mut failed, mut failed_rows) = (HashSet::new(), HashSet::new());
     let mut zoneless = HashSet::new();
@@ -83,7 +83,7 @@ pub(super) fn build(
         if event.fact == "node.log" && matches!(inferred, Some("year" | "zone")) {
             zoneless.insert(number);
         }
-        job::forget_others(&mut event);
+        job_logs::forget_others(&mut event);
         let mut pod = pod_of_row.get(number as usize).copied().unwrap_or(NO);
         if pod == NO
             && let Some(one) = instance::of_event(&event, &mut symbols, &mut pods)

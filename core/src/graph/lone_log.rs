@@ -9,7 +9,7 @@ use super::identity::{Pods, Workloads};
 use super::log_gang::{self, Member, Namesakes};
 use super::task::{Task, TaskKind};
 use super::undated::Years;
-use super::{job, learn, node_folder, progress};
+use super::{job_logs, learn, node_folder, progress};
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -134,7 +134,7 @@ impl Lines<'_> {
         }
         let (_, mut event): (_, Event) = self.evidence.body(number)?;
         self.years.place(number, &mut event);
-        job::forget_others(&mut event);
+        job_logs::forget_others(&mut event);
         learn::event(&event, task, self.symbols, self.pods, self.workloads);
         progress::note(&event, number, self.pods.all.get_mut(task as usize));
         Ok(event.rank)

@@ -18,6 +18,7 @@ mod identity;
 mod indexes;
 mod instance;
 mod job;
+mod job_logs;
 mod jobset_ranks;
 mod killed_process;
 mod label_selector;

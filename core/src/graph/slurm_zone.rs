@@ -13,7 +13,7 @@ use regex::Regex;
 use whathappened_model::event::{Event, SourceKind};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::{job, node_folder};
+use super::{job, job_logs, node_folder};
 use crate::evidence::{Clock, Evidence, Row, SpillError};
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -296,7 +296,7 @@ fn outputs(
     }
     logs.into_iter()
         .filter(|(file, (begin, end))| {
-            let life = job::numbered(symbols.name(*file)).and_then(|number| jobs.get(number));
+            let life = job_logs::numbered(symbols.name(*file)).and_then(|number| jobs.get(number));
             life.is_some_and(|life| life.holds(*begin) && life.holds(*end))
         })
         .map(|(file, _)| file)

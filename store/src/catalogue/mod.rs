@@ -3,6 +3,7 @@
 
 mod heard;
 mod lookup;
+mod roots;
 mod sums;
 mod update;
 
@@ -12,8 +13,9 @@ pub use heard::Heard;
 pub(crate) use heard::{cluster, heard};
 pub(crate) use lookup::{
     CatalogueView, above, all, closure, family, has_lone_logs, is_of_logs, is_on_top, machines,
-    nearest, on_node, others, roots,
+    nearest, on_node, others,
 };
+pub(crate) use roots::roots;
 pub(crate) use sums::{
     ENTITY, column as sum_column, count_wrong, forget_wrong, is_whole as is_entity_whole,
     keep_missing_sums, lacks_sums,

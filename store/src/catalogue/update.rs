@@ -34,91 +34,63 @@ const JOB: &str = "SlurmJob";
 /// (uid, kind, namespace, name).
 type Key<'a> = (&'a str, &'a str, &'a str, &'a str);
 
-/// An entity and what is known of it.
-#[derive(Clone, Debug)]
-struct EntityRecord {
-    uid: String,
-    kind: String,
-    namespace: String,
-    name: String,
-    owner: String,
-    node: String,
-    first: Nanos,
-    last: Nanos,
-}
-
-impl EntityRecord {
-    fn entity(&self) -> Entity {
-        Entity {
-            kind: self.kind.clone(),
-            namespace: self.namespace.clone(),
-            name: self.name.clone(),
-            uid: self.uid.clone(),
-            owner: self.owner.clone(),
-            node: self.node.clone(),
-            first: self.first,
-            last: self.last,
+/// Writes an entity; what is known already is widened. A row that was wrong stays so.
+fn write_entity(db: &Connection, entity: &Entity) -> rusqlite::Result<()> {
+    let mut one = entity.clone();
+    let sql = format!(
+        "SELECT {ENTITY}, sum FROM entities
+         WHERE uid = ?1 AND kind = ?2 AND namespace = ?3 AND name = ?4"
+    );
+    let known = db
+        .prepare_cached(&sql)?
+        .query_row(params![one.uid, one.kind, one.namespace, one.name], |row| {
+            let is_whole = sums::is_whole(row)?;
+            let texts: (String, String) = (row.get(4)?, row.get(5)?);
+            let times: (Nanos, Nanos) = (row.get(6)?, row.get(7)?);
+            Ok((texts, times, is_whole))
+        })
+        .optional()?;
+    let was_right = known.as_ref().is_none_or(|(.., is_whole)| *is_whole);
+    if let Some(((owner, node), (first, last), _)) = known {
+        one.first = one.first.min(first);
+        one.last = one.last.max(last);
+        if one.owner.is_empty() {
+            one.owner.clone_from(&owner);
+        }
+        if one.node.is_empty() {
+            one.node.clone_from(&node);
+        }
+        if (one.first, one.last) == (first, last) && one.owner == owner && one.node == node {
+            return Ok(());
         }
     }
-
-    /// Writes it; what is known already is widened. A row that was wrong stays so.
-    fn write(&self, db: &Connection) -> rusqlite::Result<()> {
-        let mut one = self.entity();
-        let sql = format!(
-            "SELECT {ENTITY}, sum FROM entities
-             WHERE uid = ?1 AND kind = ?2 AND namespace = ?3 AND name = ?4"
-        );
-        let known = db
-            .prepare_cached(&sql)?
-            .query_row(params![one.uid, one.kind, one.namespace, one.name], |row| {
-                let is_whole = sums::is_whole(row)?;
-                let texts: (String, String) = (row.get(4)?, row.get(5)?);
-                let times: (Nanos, Nanos) = (row.get(6)?, row.get(7)?);
-                Ok((texts, times, is_whole))
-            })
-            .optional()?;
-        let was_right = known.as_ref().is_none_or(|(.., is_whole)| *is_whole);
-        if let Some(((owner, node), (first, last), _)) = known {
-            one.first = one.first.min(first);
-            one.last = one.last.max(last);
-            if one.owner.is_empty() {
-                one.owner.clone_from(&owner);
-            }
-            if one.node.is_empty() {
-                one.node.clone_from(&node);
-            }
-            if (one.first, one.last) == (first, last) && one.owner == owner && one.node == node {
-                return Ok(());
-            }
-        }
-        let sum = sums::of_entity(&one);
-        let sum: &[u8] = if was_right { &sum } else { &WRONG };
-        db.prepare_cached(
-            "INSERT INTO entities (uid, kind, namespace, name, owner, node, first, last, sum)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-             ON CONFLICT (uid, kind, namespace, name) DO UPDATE SET
-               first = excluded.first, last = excluded.last, owner = excluded.owner,
-               node = excluded.node, sum = excluded.sum",
-        )?
-        .execute(params![
-            one.uid,
-            one.kind,
-            one.namespace,
-            one.name,
-            one.owner,
-            one.node,
-            one.first,
-            one.last,
-            sum
-        ])?;
-        Ok(())
-    }
+    let sum = sums::of_entity(&one);
+    let sum: &[u8] = if was_right { &sum } else { &WRONG };
+    db.prepare_cached(
+        "INSERT INTO entities (uid, kind, namespace, name, owner, node, first, last, sum)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+         ON CONFLICT (uid, kind, namespace, name) DO UPDATE SET
+           first = excluded.first, last = excluded.last, owner = excluded.owner,
+           node = excluded.node, sum = excluded.sum",
+    )?
+    .execute(params![
+        one.uid,
+        one.kind,
+        one.namespace,
+        one.name,
+        one.owner,
+        one.node,
+        one.first,
+        one.last,
+        sum
+    ])?;
+    Ok(())
 }
 
 /// Entities and names, ready to be written in one transaction with the rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CatalogueUpdate {
-    entities: Vec<EntityRecord>,
+    entities: Vec<Entity>,
     /// Places in `entities` by the hash of the key: most rows speak of what is
     /// known already, and looking that up should cost no memory.
     by_hash: HashMap<u64, Vec<usize>>,
@@ -392,7 +364,7 @@ impl CatalogueUpdate {
         }
     }
 
-    fn add(&mut self, key: Key<'_>, owner: &str, first: Nanos, last: Nanos) -> &mut EntityRecord {
+    fn add(&mut self, key: Key<'_>, owner: &str, first: Nanos, last: Nanos) -> &mut Entity {
         // What has no time is of no day; it must not stretch the life of a name.
         let (first, last) = if first == Nanos::MIN {
             (last, last)
@@ -432,7 +404,7 @@ impl CatalogueUpdate {
         let (uid, kind, namespace, name) = key;
         let place = self.entities.len();
         places.push(place);
-        self.entities.push(EntityRecord {
+        self.entities.push(Entity {
             uid: uid.to_owned(),
             kind: kind.to_owned(),
             namespace: namespace.to_owned(),
@@ -470,7 +442,7 @@ impl CatalogueUpdate {
     /// The entities, in the order in which they were seen.
     #[cfg(feature = "lake")]
     pub(crate) fn entities(&self) -> impl Iterator<Item = Entity> + '_ {
-        self.entities.iter().map(EntityRecord::entity)
+        self.entities.iter().cloned()
     }
 
     /// How many pods a catalogue does not know, of those that lived on after `begins`.
@@ -534,7 +506,7 @@ impl CatalogueUpdate {
     /// Writes all of it; what is known already is widened.
     pub(crate) fn write(&self, db: &Connection) -> rusqlite::Result<()> {
         for life in &self.entities {
-            life.write(db)?;
+            write_entity(db, life)?;
         }
         let mut named = db.prepare_cached(
             "INSERT OR IGNORE INTO names (name, tier, bearer, sum) VALUES (?1, ?2, ?3, ?4)",

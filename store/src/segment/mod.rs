@@ -6,6 +6,7 @@ mod checksums;
 mod filter;
 mod listing;
 mod read;
+mod salvage;
 mod scan;
 mod shared_path;
 mod write;
@@ -21,7 +22,8 @@ pub use filter::filter_key;
 pub(crate) use listing::{
     all_live, filter, keep_missing_sums, keep_sums, lacks_sums, live, of_row, place, wrong,
 };
-pub(crate) use read::{Rows, Salvage, SubjectKey, at, footer, ids, places, places_of_few};
+pub(crate) use read::{Rows, SubjectKey, at, footer, ids, places, places_of_few};
+pub(crate) use salvage::Salvage;
 pub(crate) use scan::columns;
 pub(crate) use shared_path::cluster_of;
 #[cfg(feature = "lake")]
