@@ -348,10 +348,9 @@ impl StatementRunner {
         let rows = AssertUnwindSafe(self.rows(statement)).catch_unwind().await;
         let rows = rows.unwrap_or_else(|_| Err(too_large()))?;
         self.count(rows);
-        if !self.quiet {
-            for row in self.session.damage() {
-                note!("{}.", row.detail.unwrap_or_default());
-            }
+        // That rows were left out is no matter of progress: it is said to those who asked for quiet, too.
+        for row in self.session.damage() {
+            note!("{}.", row.detail.unwrap_or_default());
         }
         Ok(())
     }

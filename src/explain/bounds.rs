@@ -86,6 +86,7 @@ impl<'a> Bounds<'a> {
         };
         if self.is_quoted(cause)
             || self.is_end_of_loop(cause)
+            || self.was_over_by_then(cause)
             || edge.effect.is_none() && self.is_anothers(cause)
         {
             return false;
@@ -124,6 +125,24 @@ impl<'a> Bounds<'a> {
         }
     }
 
+    /// Whether a batch job's own system says why it ended, and a fact is of what befell a machine after that: a node
+    /// that goes down ends its jobs for that reason and no other.
+    fn was_over_by_then(&self, fact: &Fact) -> bool {
+        let task = self.graph.pods.get(self.death.pod as usize);
+        if !task.is_some_and(|task| task.kind == TaskKind::Job) || !is_of_machine(fact) {
+            return false;
+        }
+        match self.graph.name(self.death.reason) {
+            "DEADLINE" | "PREEMPTED" | "TIMEOUT" => {
+                fact.time.lo > self.death.time.lo.saturating_sub(CLOCKS)
+            }
+            "CANCELLED" | "OUT_OF_MEMORY" => {
+                fact.time.lo > self.death.time.hi.saturating_add(SECOND)
+            }
+            _ => false,
+        }
+    }
+
     /// The earliest that what a fact tells of can have begun.
     fn onset(&self, fact: &Fact) -> Nanos {
         if self.in_sight {
@@ -157,7 +176,14 @@ impl<'a> Bounds<'a> {
             return Kind::Guess;
         }
         // Nor that it took away more than what was left of a program that had just failed.
-        if is_sure && edge.role == Role::Act && self.had_given_up() {
+        let outside = |fact: &Fact| !fact.is_line && self.is_of_instance();
+        if is_sure && (edge.role == Role::Act || cause.is_some_and(outside)) && self.had_given_up()
+        {
+            return Kind::Guess;
+        }
+        let is_second = |fact: &Fact| self.requests.was_ending(self.graph, self.death, fact);
+        let effect = edge.effect.and_then(|effect| self.graph.facts.get(effect));
+        if is_sure && (cause.is_some_and(is_second) || effect.is_some_and(is_second)) {
             return Kind::Guess;
         }
         if is_sure && cause.is_some_and(|fact| self.wrote_on(fact) || self.is_of_either(fact)) {
@@ -217,6 +243,12 @@ impl<'a> Bounds<'a> {
         self.death.exit_code.is_none()
             && signed_off(task).is_none()
             && given_up(task).is_some_and(is_near)
+    }
+
+    /// Whether what ended is a machine of a cloud.
+    fn is_of_instance(&self) -> bool {
+        let task = self.graph.pods.get(self.death.pod as usize);
+        task.is_some_and(|task| task.kind == TaskKind::Instance)
     }
 
     /// Whether a fact is a request at the end of a stretch in which the pod may have ended at any time, and that is all

@@ -36,6 +36,15 @@ pub(super) const ALIVE: [&str; 6] = [
     "k8s.pod.evicted.pressure",
 ];
 
+/// What a kubelet ends a pod for by itself.
+const BY_KUBELET: [&str; 5] = [
+    "k8s.pod.deadline",
+    "k8s.pod.evicted.kubelet_preempted",
+    "k8s.pod.evicted.other",
+    "k8s.pod.evicted.pressure",
+    "k8s.pod.evicted.storage_limit",
+];
+
 /// How the control plane clears away what belonged to something that was deleted.
 const CLEARED: [&str; 2] = [
     "k8s.pod.deleted_by_gc",
@@ -56,6 +65,8 @@ pub(super) const SILENCE: [&str; 3] =
 pub(super) struct Requests {
     /// When somebody asked for the end of which pod, and who.
     asked: HashMap<u32, Vec<(Stamp, Symbol)>>,
+    /// When kubelets ended which pods for a reason of their own.
+    by_kubelet: HashMap<u32, Vec<Stamp>>,
     /// Pods that were seen to be there when they ended.
     alive: HashSet<u32>,
     /// When nodes were found not to have been heard of.
@@ -104,6 +115,7 @@ const UNHEARD: Nanos = 50 * SECOND;
 impl Requests {
     pub(super) fn of(graph: &EntityGraph, coverage: &[Coverage]) -> Self {
         let (mut asked, mut alive) = (HashMap::<u32, Vec<(Stamp, Symbol)>>::new(), HashSet::new());
+        let mut by_kubelet = HashMap::<u32, Vec<Stamp>>::new();
         let mut silent = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut shut_down = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut crashed = HashMap::<Symbol, Vec<Stamp>>::new();
@@ -138,6 +150,9 @@ impl Requests {
             ) {
                 tainted.insert(fact.pod);
             }
+            if BY_KUBELET.contains(&signal) && fact.time != Stamp::OPEN {
+                by_kubelet.entry(fact.pod).or_default().push(fact.time);
+            }
             if ALIVE.contains(&signal) {
                 alive.insert(fact.pod);
             }
@@ -154,6 +169,7 @@ impl Requests {
         }
         Self {
             asked,
+            by_kubelet,
             alive,
             silent,
             shut_down,
@@ -227,6 +243,18 @@ impl Requests {
             && (of_all || of_pod || of_node)
             && exact(&later.time)
             && asked.any(before)
+    }
+
+    /// Whether a fact is that somebody asked for the end of a pod that its kubelet was ending already, for a reason of its own.
+    pub(super) fn was_ending(&self, graph: &EntityGraph, death: &Death, later: &Fact) -> bool {
+        let signal = graph.name(later.signal);
+        let asks = is_request(signal) || signal == "autoscaler.scale_down.pod";
+        // What was said much earlier was of something that the pod got over.
+        let before = |said: &Stamp| {
+            said.hi <= later.time.lo && later.time.lo.saturating_sub(said.hi) < GOING
+        };
+        let mut said = self.by_kubelet.get(&death.pod).into_iter().flatten();
+        later.pod == death.pod && asks && later.time != Stamp::OPEN && said.any(before)
     }
 
     /// How well it can be proven at most that this is how the pod ended: who clears a node

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use bytes::BytesMut;
 use futures::StreamExt as _;
 use tokio::time::{Instant, timeout_at};
@@ -30,6 +30,18 @@ pub(super) enum Unread<E> {
     Interrupted(String),
     /// There is no room for it.
     Room(E),
+}
+
+impl<E> Unread<E> {
+    /// The status that says so.
+    pub(super) fn status(&self) -> StatusCode {
+        match self {
+            Self::Large => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Slow => StatusCode::REQUEST_TIMEOUT,
+            Self::Interrupted(_) => StatusCode::BAD_REQUEST,
+            Self::Room(_) => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
 }
 
 /// Reads a body. `room` sets aside so many bytes more, as they come: who only says that

@@ -1,10 +1,13 @@
 //! One listener for all faces.
 
+use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use tokio::net::TcpListener;
@@ -13,6 +16,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 use whathappened_model::connector::Stop;
 
+use super::body::{self, BodyBounds};
 use super::connections::{self, BoundedListener, Line};
 use super::slack::{self, Slack};
 use super::{Service, api, metrics, pages, webhooks};
@@ -36,7 +40,9 @@ pub fn router(service: Arc<Service>, slack: Option<Arc<Slack>>) -> Router {
             api::router(&service)
                 .merge(pages::router(&service))
                 .with_state(Arc::clone(&service))
-                .layer(bounded(asking)),
+                .layer(bounded(asking))
+                // Outside of that: who sends a form slowly takes no place of those who ask.
+                .layer(middleware::from_fn(whole_form)),
         );
     // Probes and Slack, which waits for no more than three seconds and is turned
     // away by a limit of its own, are answered however much there is to do.
@@ -67,6 +73,24 @@ async fn one_host(request: Request, next: Next) -> Response {
         return (StatusCode::BAD_REQUEST, why).into_response();
     }
     next.run(request).await
+}
+
+/// Reads what the form of `/login` sends before the request takes a place: nobody has signed in yet.
+async fn whole_form(request: Request, next: Next) -> Response {
+    const BOUNDS: BodyBounds = BodyBounds {
+        most: 16 * 1024,
+        in_all: Duration::from_secs(5),
+        silence: Duration::from_secs(2),
+    };
+    if request.method() != Method::POST || request.uri().path() != "/login" {
+        return next.run(request).await;
+    }
+    let (head, body) = request.into_parts();
+    let room = |_| Ok::<(), Infallible>(());
+    match body::read(&head.headers, body, BOUNDS, room).await {
+        Ok(form) => next.run(Request::from_parts(head, Body::from(form))).await,
+        Err(why) => why.status().into_response(),
+    }
 }
 
 /// Sends away what would be too much at once.

@@ -404,3 +404,37 @@ fn who_asks_in_the_next_second_asks_a_pod_that_was_going() {
     assert_eq!(named("10:30:29", true), "adam@lab.example");
     assert_eq!(named("10:30:30", false), "zoe@lab.example");
 }
+
+#[test]
+fn who_asks_for_a_pod_that_its_kubelet_was_evicting_did_not_end_it() {
+    let evicted = event(
+        "bert-0-aaaa0",
+        "Evicted",
+        "The node was low on resource: memory. Threshold quantity: 100Mi, available: 52Mi. ",
+        "kubelet",
+        "10:30:00",
+    );
+    let cause = |asked_at: &str| {
+        let request = asked(
+            "create",
+            "zoe@lab.example",
+            asked_at,
+            "pods",
+            "bert-0-aaaa0",
+            "eviction",
+        );
+        let pods = list(&[
+            job(1, true),
+            pod(0, "Failed", &ended(137, "Error", "10:30:04")),
+            evicted.clone(),
+        ]);
+        let answer = ask(
+            "bert",
+            &[("audit.log", text(&[&request])), ("objects.json", pods)],
+        );
+        let (_, cause, level, _) = verdict(&answer);
+        (cause.to_owned(), level.to_owned())
+    };
+    // Two seconds later she asks for what was going already.
+    assert_eq!(cause("10:30:03.000000").0, "sched.node_pressure");
+}

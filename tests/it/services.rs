@@ -265,3 +265,39 @@ fn what_prepares_a_program_may_give_up_before_it() {
     ];
     assert_eq!(of(&no_interface), "failed code.config_or_input");
 }
+
+#[test]
+fn who_was_stopped_and_went_on_was_not_ended_by_that() {
+    let alice = "2026-10-02T09:58:30+00:00 m3 sudo[77]: alice : TTY=pts/2 ; PWD=/home/alice ; USER=root ; COMMAND=/usr/bin/systemctl";
+    let failed = [
+        "[2026-10-02 09:59:41] ERROR",
+        "Traceback (most recent call last):",
+        "  File \"train.py\", line 7, in <module>",
+        "KeyError: 'lr'",
+    ];
+    let exit = "2026-10-02T09:59:42+00:00 m3 systemd[1]: train.service: Main process exited, code=exited, status=1/FAILURE";
+    // Started again it made steps; a signal that asks for a checkpoint ends nothing.
+    for verb in [
+        "restart train.service",
+        "kill --signal=USR1 train.service",
+        "kill --kill-who=main -s SIGUSR2 train.service",
+    ] {
+        let asked = format!("{alice} {verb}");
+        let (state, cause) = told(&[&asked, exit], &failed);
+        assert_eq!((&*state, &*cause), ("failed", "code.exception"), "{verb}");
+    }
+    // A process that ended before is not the one that a signal ended last.
+    let first = "2026-10-02T09:58:10+00:00 m3 systemd[1]: train.service: Main process exited, code=exited, status=1/FAILURE";
+    let (state, _) = told(&[first], &[]);
+    assert_ne!(state, "failed");
+}
+
+#[test]
+fn who_stops_a_service_after_a_boot_did_not_end_what_ran_before() {
+    let journal = [
+        "2026-10-02T10:00:00+00:00 m3 kernel: Kernel panic - not syncing: Fatal exception",
+        "2026-10-02T10:01:30+00:00 m3 kernel: Linux version 6.8.0-41-generic (builder@lab) #41 SMP",
+        "2026-10-02T10:02:00+00:00 m3 sudo[77]: alice : TTY=pts/2 ; PWD=/home/alice ; USER=root ; COMMAND=/usr/bin/systemctl stop train.service",
+    ];
+    assert_eq!(told(&journal, &[]).1, "node.kernel_panic");
+}

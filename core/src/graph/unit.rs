@@ -21,6 +21,9 @@ const STOPS: [&str; 6] = [
     "unit.watchdog",
 ];
 
+/// What a machine's start is told by.
+const BOOTS: [&str; 2] = ["k8s.node.rebooted", "node.crashed"];
+
 /// Gives facts about services to the tasks whose logs have their names, with what they tell of their ends.
 ///
 /// # Errors
@@ -50,7 +53,13 @@ pub(super) fn claim(
     if by_unit.is_empty() {
         return Ok(());
     }
-    for fact in facts.iter_mut() {
+    let boots: Vec<(Symbol, Nanos)> = facts
+        .iter()
+        .filter(|fact| BOOTS.contains(&symbols.name(fact.signal)) && fact.time != Stamp::OPEN)
+        .map(|fact| (fact.node, fact.time.lo))
+        .collect();
+    let mut said: Vec<Said> = Vec::new();
+    for (place, fact) in facts.iter().enumerate() {
         let signal = symbols.name(fact.signal);
         if !signal.starts_with("unit.") {
             continue;
@@ -64,24 +73,103 @@ pub(super) fn claim(
         let Some(number) = by_unit.get(&(fact.node, unit)) else {
             continue;
         };
-        let Some(task) = tasks.get_mut(*number as usize) else {
+        said.push(Said {
+            place,
+            task: *number,
+            time: event.time,
+            is_stop: STOPS.contains(&signal),
+            is_restart: event.attribute("verb") == Some("restart"),
+            is_exit: signal == "unit.main_exited",
+            was_survived: signal == "unit.oom_killed",
+            exit_code: exit_code(&event),
+        });
+    }
+    for one in &said {
+        let Some(task) = tasks.get_mut(one.task as usize) else {
             continue;
         };
-        fact.pod = *number;
-        if STOPS.contains(&signal) && !had_failed(task, event.time.lo) {
-            task.kills.push(event.time);
+        if one.is_outlived(task, &said) || one.is_after_boot(task, &boots) {
+            continue;
         }
-        if signal == "unit.main_exited" {
+        if let Some(fact) = facts.get_mut(one.place) {
+            fact.pod = one.task;
+        }
+        if one.is_stop && !had_failed(task, one.time.lo) {
+            task.kills.push(one.time);
+        }
+        if one.is_exit {
             task.exits.push(Exit {
-                time: event.time,
+                time: one.time,
                 container: Symbol::NONE,
                 init: false,
-                exit_code: exit_code(&event),
+                exit_code: one.exit_code,
                 reason: Symbol::NONE,
             });
         }
     }
     Ok(())
+}
+
+/// What a record says of a service.
+#[derive(Debug)]
+struct Said {
+    /// Which fact it is.
+    place: usize,
+    task: u32,
+    time: Stamp,
+    is_stop: bool,
+    /// Whether the service was to be started again at once.
+    is_restart: bool,
+    is_exit: bool,
+    /// Whether a program may live on after it: a worker of it was killed.
+    was_survived: bool,
+    exit_code: Option<i32>,
+}
+
+impl Said {
+    /// Whether the program made steps after that: it was started again, or lives on. Whatever ended it at last came later.
+    fn is_outlived(&self, task: &Task, all: &[Self]) -> bool {
+        /// How long systemd waits for a service that it has asked to stop, and a little more (`TimeoutStopSec`).
+        const ASKED: Nanos = 100 * SECOND;
+        /// What a stop and the request for it are apart at most.
+        const AT_ONCE: Nanos = 10 * SECOND;
+        const CLOCKS: Nanos = 5 * SECOND;
+        let Some(progress) = task.progress.as_deref() else {
+            return false;
+        };
+        let went_on =
+            |time: Stamp, by: Nanos| progress.went_on_after(time.hi.saturating_add(by), None);
+        let of_task = || all.iter().filter(|other| other.task == self.task);
+        let near = |other: &&Self| {
+            (self.time.lo - AT_ONCE..=self.time.hi + AT_ONCE).contains(&other.time.lo)
+        };
+        if self.time == Stamp::OPEN {
+            return false;
+        }
+        if self.is_exit || self.was_survived || of_task().filter(near).any(|other| other.is_restart)
+        {
+            return went_on(self.time, CLOCKS);
+        }
+        // The process ended for it, and another one goes on.
+        let ended = |other: &&Self| {
+            other.is_exit && (self.time.lo..=self.time.hi + ASKED).contains(&other.time.lo)
+        };
+        went_on(self.time, ASKED) || of_task().filter(ended).any(|end| went_on(end.time, CLOCKS))
+    }
+}
+
+impl Said {
+    /// Whether the machine was started again since the log's last line: what ran before ended with it, and nobody stops
+    /// it after that.
+    fn is_after_boot(&self, task: &Task, boots: &[(Symbol, Nanos)]) -> bool {
+        let last = task.last_line.filter(|last| *last != Stamp::OPEN);
+        self.time != Stamp::OPEN
+            && last.is_some_and(|last| {
+                boots.iter().any(|(node, boot)| {
+                    *node == task.node && last.hi < *boot && *boot < self.time.lo
+                })
+            })
+    }
 }
 
 /// Whether the program had written long before of why it fails, and nothing after it.

@@ -86,6 +86,7 @@ fn bare_end(text: &str, from: usize) -> usize {
             b'\\' => false,
             b'"' | b'\'' | b'`' => at > from && is_inner(&next),
             b'&' | b';' | b',' => is_inner(&next) && !is_key(text, at + 1),
+            b'|' | b'/' => !is_key(text, at + 1) || is_padding(text, at + 1),
             b'{' | b'[' | b'(' | b'<' => true,
             b'}' | b']' | b')' | b'>' => is_inner(&next),
             _ => true,
@@ -111,6 +112,19 @@ fn is_key(text: &str, at: usize) -> bool {
         .take_while(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(byte))
         .count();
     name > 0 && matches!(rest.get(name), Some(b'=' | b':'))
+}
+
+/// Whether the sign behind a name is the padding of base64 and begins no value.
+fn is_padding(text: &str, at: usize) -> bool {
+    let rest = text.get(at..).unwrap_or_default();
+    let mut ends = rest
+        .char_indices()
+        .skip_while(|(_, one)| !matches!(one, '=' | ':'));
+    let sign = ends.next().map(|(_, sign)| sign);
+    sign == Some('=')
+        && !ends
+            .next()
+            .is_some_and(|(_, next)| next != '=' && !next.is_whitespace())
 }
 
 pub(super) fn starts_inside_word(text: &str, at: usize) -> bool {

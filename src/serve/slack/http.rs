@@ -16,7 +16,7 @@ use tower_http::timeout::TimeoutLayer;
 use whathappened_slack::{Command, EventRequest, Interaction, Unreadable};
 
 use super::Slack;
-use crate::serve::body::{self, BodyBounds, Unread};
+use crate::serve::body::{self, BodyBounds};
 use crate::serve::listen;
 
 /// The largest request that is looked at.
@@ -76,18 +76,9 @@ async fn whole(State(room): State<Arc<Semaphore>>, request: Request, next: Next)
     };
     let bytes = match body::read(&head.headers, body, BOUNDS, take).await {
         Ok(bytes) => bytes,
-        Err(why) => return refusal(&why).into_response(),
+        Err(why) => return why.status().into_response(),
     };
     next.run(Request::from_parts(head, Body::from(bytes))).await
-}
-
-fn refusal<E>(why: &Unread<E>) -> StatusCode {
-    match why {
-        Unread::Large => StatusCode::PAYLOAD_TOO_LARGE,
-        Unread::Slow => StatusCode::REQUEST_TIMEOUT,
-        Unread::Interrupted(_) => StatusCode::BAD_REQUEST,
-        Unread::Room(_) => StatusCode::SERVICE_UNAVAILABLE,
-    }
 }
 
 async fn commands(State(slack): State<Arc<Slack>>, headers: HeaderMap, body: Bytes) -> Response {

@@ -270,3 +270,15 @@ fn a_token_that_begins_like_a_key_hides_no_key() {
     }
     assert_eq!(redact("secret_santa_list of 24"), "secret_santa_list of 24");
 }
+
+#[test]
+fn a_value_ends_where_another_key_begins() {
+    for parted in ["|", "/"] {
+        let text = format!("cfg password=A1b2c3d4e5f6{parted}password: F6g7h8i9j0k1 end");
+        goes(&text, "A1b2c3d4e5f6");
+        goes(&text, "F6g7h8i9j0k1");
+    }
+    // The sign at the end of base64 begins no value.
+    goes("password=A1b2c3d4e5f6/F6g7h8i9j0k1=", "F6g7h8i9j0k1");
+    goes("password=A1b2c3d4e5f6/F6g7h8i9j0k1== x", "F6g7h8i9j0k1");
+}
