@@ -129,7 +129,7 @@ impl<'a> Bounds<'a> {
     /// that goes down ends its jobs for that reason and no other.
     fn was_over_by_then(&self, fact: &Fact) -> bool {
         let task = self.graph.pods.get(self.death.pod as usize);
-        if !task.is_some_and(|task| task.kind == TaskKind::Job) || !is_of_machine(fact) {
+        if task.is_none_or(|task| task.kind != TaskKind::Job) || !is_of_machine(fact) {
             return false;
         }
         match self.graph.name(self.death.reason) {

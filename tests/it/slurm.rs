@@ -110,8 +110,8 @@ fn a_real_slurm_is_told_alike_by_files_and_live() {
         ("fails", "code.exception", &["jobs.txt"][..]),
         ("fails", "code.exception", &["completed.txt"]),
         ("cancelled", "ops.manual_delete", &["jobs.txt", log]),
-        ("lost", "ops.node_drained", &["jobs.txt", "nodes.txt"]),
-        ("lost", "ops.node_drained", &["jobs.txt", log]),
+        ("lost", "ops.manual_delete", &["jobs.txt", "nodes.txt"]),
+        ("lost", "ops.manual_delete", &["jobs.txt", log]),
         ("preempted", "sched.preempted", &["jobs.txt", log]),
         ("waits", "sched.unschedulable_capacity", &["jobs.txt"]),
     ] {
@@ -121,14 +121,14 @@ fn a_real_slurm_is_told_alike_by_files_and_live() {
     }
     for (name, cause) in [
         ("fails", "code.exception"),
-        ("lost", "ops.node_drained"),
+        ("lost", "ops.manual_delete"),
         ("waits", "sched.unschedulable_capacity"),
     ] {
         let answer = slurm.live(name);
         assert_eq!(verdict(&answer).0, cause, "{name} live: {answer:#}");
     }
     let lost = slurm.live("lost");
-    assert_eq!(verdict(&lost), ("ops.node_drained", "supported", "root"));
+    assert_eq!(verdict(&lost), ("ops.manual_delete", "supported", "root"));
     // This Slurm has no accounting: that is said.
     let coverage = lost["coverage"].as_array().unwrap();
     let row = coverage
