@@ -136,14 +136,13 @@ const TELLING: &[&str] = &[
     // the runtime and the kubelet
     "Failed with result 'signal",
     ".service: Main process exited",
-    "Stopping containerd container runtime",
-    "Stopping Container Runtime Interface for OCI",
-    "Stopping Docker Application Container Engine",
+    // (How their services are described, whether they stop or have stopped.)
+    "containerd container r",
+    "Runtime Interf",
+    "ocker Appl",
     "Stopped containerd",
     "Stopped crio",
     "Stopped docker",
-    "Stopped Docker App",
-    "Stopped Container Runtime",
     "Starting apt-daily-upgrade",
     "Starting dnf-automatic-install",
     "Starting Daily apt upgrade",
