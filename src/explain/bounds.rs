@@ -128,8 +128,7 @@ impl<'a> Bounds<'a> {
     /// Whether a batch job's own system says why it ended, and a fact is of what befell a machine after that: a node
     /// that goes down ends its jobs for that reason and no other.
     fn was_over_by_then(&self, fact: &Fact) -> bool {
-        let task = self.graph.pods.get(self.death.pod as usize);
-        if task.is_none_or(|task| task.kind != TaskKind::Job) || !is_of_machine(fact) {
+        if !self.is_of_kind(TaskKind::Job) || !is_of_machine(fact) {
             return false;
         }
         match self.graph.name(self.death.reason) {
@@ -176,7 +175,7 @@ impl<'a> Bounds<'a> {
             return Kind::Guess;
         }
         // Nor that it took away more than what was left of a program that had just failed.
-        let outside = |fact: &Fact| !fact.is_line && self.is_of_instance();
+        let outside = |fact: &Fact| !fact.is_line && self.is_of_kind(TaskKind::Instance);
         if is_sure && (edge.role == Role::Act || cause.is_some_and(outside)) && self.had_given_up()
         {
             return Kind::Guess;
@@ -231,7 +230,7 @@ impl<'a> Bounds<'a> {
     /// Whether the log of what somebody ended had told of a failure just before, and of nothing since: with clocks apart,
     /// or lines that bear no time, nobody knows which was first.
     fn had_given_up(&self) -> bool {
-        let task = self.graph.pods.get(self.death.pod as usize);
+        let task = self.task();
         let Some(task) = task.filter(|_| self.death.mode == Mode::Killed) else {
             return false;
         };
@@ -245,10 +244,14 @@ impl<'a> Bounds<'a> {
             && given_up(task).is_some_and(is_near)
     }
 
-    /// Whether what ended is a machine of a cloud.
-    fn is_of_instance(&self) -> bool {
-        let task = self.graph.pods.get(self.death.pod as usize);
-        task.is_some_and(|task| task.kind == TaskKind::Instance)
+    /// What ended.
+    fn task(&self) -> Option<&'a Task> {
+        self.graph.pods.get(self.death.pod as usize)
+    }
+
+    /// Whether what ended is of that kind.
+    fn is_of_kind(&self, kind: TaskKind) -> bool {
+        self.task().is_some_and(|task| task.kind == kind)
     }
 
     /// Whether a fact is a request at the end of a stretch in which the pod may have ended at any time, and that is all
@@ -268,7 +271,7 @@ impl<'a> Bounds<'a> {
     /// Whether a fact is that nothing was heard of the node, and the pod, which nobody took away for
     /// that, wrote on: what became of the node since then no record says.
     fn wrote_on(&self, fact: &Fact) -> bool {
-        let pod = self.graph.pods.get(self.death.pod as usize);
+        let pod = self.task();
         let last = pod.and_then(|pod| pod.last_line);
         self.death.state == "not_ready"
             && SILENCE.contains(&self.graph.name(fact.signal))
@@ -284,7 +287,7 @@ impl<'a> Bounds<'a> {
 
     /// Whether a device failed that another pod had.
     fn is_anothers(&self, fault: &Fact) -> bool {
-        let own = self.graph.pods.get(self.death.pod as usize);
+        let own = self.task();
         is_of_machine(fault)
             && fault.holder.is_some()
             && own.is_some_and(|own| own.name != fault.holder)
@@ -306,7 +309,7 @@ impl<'a> Bounds<'a> {
     /// Whether a fact is a line of the program's own that reads like one of a kernel: a machine's log
     /// is another one, so the program quotes it.
     fn is_quoted(&self, fact: &Fact) -> bool {
-        let pod = self.graph.pods.get(self.death.pod as usize);
+        let pod = self.task();
         fact.is_of_kernel
             && fact.pod == self.death.pod
             && pod.is_some_and(|pod| matches!(pod.kind, TaskKind::Pod | TaskKind::Job))
@@ -379,7 +382,7 @@ impl<'a> Bounds<'a> {
 
     /// Whether a kubelet stopped the pod: no device does, but whoever had it stopped.
     fn was_stopped(&self) -> bool {
-        let pod = self.graph.pods.get(self.death.pod as usize);
+        let pod = self.task();
         self.death.mode == Mode::Killed
             && !self.requests.tainted.contains(&self.death.pod)
             && pod.is_some_and(|pod| pod.kind == TaskKind::Pod)
@@ -397,7 +400,7 @@ impl<'a> Bounds<'a> {
 
     /// Whether a GPU failed, and what ended was an init container, which fetches and waits.
     fn is_before_work(&self, fault: &Fact) -> bool {
-        let pod = self.graph.pods.get(self.death.pod as usize);
+        let pod = self.task();
         let init = |exit: &&Exit| exit.container == self.death.container;
         self.graph.name(fault.signal).starts_with("gpu.")
             && pod.is_some_and(|pod| pod.exits.iter().find(init).is_some_and(|exit| exit.init))
@@ -421,8 +424,8 @@ impl<'a> Bounds<'a> {
     /// Whether a machine had failed before the pod came to it: who then asks for the pod's end
     /// may have another reason.
     fn is_older(&self, fault: &Fact) -> bool {
-        let pod = self.graph.pods.get(self.death.pod as usize);
-        pod.and_then(Task::known_begin)
+        self.task()
+            .and_then(Task::known_begin)
             .is_some_and(|begin| fault.end.unwrap_or(fault.time).hi < begin)
     }
 }

@@ -3,7 +3,7 @@
 mod access_filter;
 mod backup;
 mod crash;
-mod damage;
+pub(crate) mod damage;
 mod full;
 mod index_damage;
 mod many;

@@ -115,7 +115,7 @@ impl EmitOptions<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::event::Event;
     use crate::time::Stamp;
@@ -137,7 +137,8 @@ mod tests {
         }
     }
 
-    fn emitted(lines: &[StoredLine], whole: Option<&[Span]>) -> Vec<Event> {
+    /// What lines of a Loki are told as.
+    pub(crate) fn emitted(lines: &[StoredLine], whole: Option<&[Span]>) -> Vec<Event> {
         let names = LabelNames::default();
         let how = EmitOptions {
             source_kind: SourceKind::Loki,

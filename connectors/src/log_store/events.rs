@@ -277,10 +277,10 @@ fn unquote(text: &str) -> (String, &str) {
 mod tests {
     use super::*;
     use crate::event::Event;
-    use crate::log_store::{EmitOptions, emit};
+    use crate::log_store::emitted;
     use crate::time::Stamp;
 
-    fn emitted(labels: &[(&str, &str)], text: &str) -> Vec<Event> {
+    fn told(labels: &[(&str, &str)], text: &str) -> Vec<Event> {
         let pairs = labels
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -293,21 +293,7 @@ mod tests {
             order: 0,
             number: 0,
         };
-        let names = LabelNames::default();
-        let how = EmitOptions {
-            source_kind: SourceKind::Loki,
-            file: "x".into(),
-            names: &names,
-            observed: None,
-            whole: None,
-        };
-        let mut out = Vec::new();
-        emit(vec![line], &how, &mut out);
-        let events = out.into_iter().map(|one| match one {
-            Observation::Event(event) => *event,
-            other => panic!("{other:?}"),
-        });
-        events.collect()
+        emitted(&[line], None)
     }
 
     #[test]
@@ -318,7 +304,7 @@ mod tests {
             ("namespace", "n"),
             ("instance", "a"),
         ];
-        let events = emitted(&stream, text);
+        let events = told(&stream, text);
         assert_eq!(events.len(), 1);
         assert_eq!(events[0].fact, "k8s.event");
         assert_eq!(events[0].reason.as_deref(), Some("Killing"));
@@ -326,10 +312,10 @@ mod tests {
         // Whoever runs a pod may write that, and call itself so.
         for other in [("pod", "run-0"), ("container", "trainer")] {
             let stream = [stream.as_slice(), &[other]].concat();
-            assert_eq!(emitted(&stream, text)[0].fact, "log.line");
+            assert_eq!(told(&stream, text)[0].fact, "log.line");
         }
         assert_eq!(
-            emitted(&[("job", "train"), ("namespace", "n")], text)[0].fact,
+            told(&[("job", "train"), ("namespace", "n")], text)[0].fact,
             "log.line"
         );
     }

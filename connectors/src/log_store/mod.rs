@@ -32,6 +32,8 @@ pub use contract::{
     StoredLine,
 };
 pub use depth::Depth;
+#[cfg(test)]
+pub(crate) use emit::tests::emitted;
 pub use emit::{EmitOptions, emit};
 pub(crate) use events::emit as emit_events;
 pub use evidence_words::EvidenceWords;

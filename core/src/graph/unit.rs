@@ -134,41 +134,43 @@ impl Said {
         /// What a stop and the request for it are apart at most.
         const AT_ONCE: Nanos = 10 * SECOND;
         const CLOCKS: Nanos = 5 * SECOND;
-        let Some(progress) = task.progress.as_deref() else {
+        let Some(progress) = task
+            .progress
+            .as_deref()
+            .filter(|_| self.time != Stamp::OPEN)
+        else {
             return false;
         };
         let went_on =
             |time: Stamp, by: Nanos| progress.went_on_after(time.hi.saturating_add(by), None);
-        let of_task = || all.iter().filter(|other| other.task == self.task);
-        let near = |other: &&Self| {
-            (self.time.lo - AT_ONCE..=self.time.hi + AT_ONCE).contains(&other.time.lo)
+        let within = |other: &Self, before: Nanos, after: Nanos| {
+            let from = self.time.lo.saturating_sub(before);
+            let to = self.time.hi.saturating_add(after);
+            other.task == self.task && (from..=to).contains(&other.time.lo)
         };
-        if self.time == Stamp::OPEN {
-            return false;
-        }
-        if self.is_exit || self.was_survived || of_task().filter(near).any(|other| other.is_restart)
-        {
+        let starts_again = || {
+            all.iter()
+                .any(|other| other.is_restart && within(other, AT_ONCE, AT_ONCE))
+        };
+        if self.is_exit || self.was_survived || starts_again() {
             return went_on(self.time, CLOCKS);
         }
         // The process ended for it, and another one goes on.
-        let ended = |other: &&Self| {
-            other.is_exit && (self.time.lo..=self.time.hi + ASKED).contains(&other.time.lo)
-        };
-        went_on(self.time, ASKED) || of_task().filter(ended).any(|end| went_on(end.time, CLOCKS))
+        let mut ends = all
+            .iter()
+            .filter(|other| other.is_exit && within(other, 0, ASKED));
+        went_on(self.time, ASKED) || ends.any(|end| went_on(end.time, CLOCKS))
     }
-}
 
-impl Said {
     /// Whether the machine was started again since the log's last line: what ran before ended with it, and nobody stops
     /// it after that.
     fn is_after_boot(&self, task: &Task, boots: &[(Symbol, Nanos)]) -> bool {
         let last = task.last_line.filter(|last| *last != Stamp::OPEN);
-        self.time != Stamp::OPEN
-            && last.is_some_and(|last| {
-                boots.iter().any(|(node, boot)| {
-                    *node == task.node && last.hi < *boot && *boot < self.time.lo
-                })
-            })
+        let since = |last: Stamp| {
+            let mut boots = boots.iter().filter(|(node, _)| *node == task.node);
+            boots.any(|(_, boot)| last.hi < *boot && *boot < self.time.lo)
+        };
+        self.time != Stamp::OPEN && last.is_some_and(since)
     }
 }
 

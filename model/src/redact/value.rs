@@ -86,7 +86,7 @@ fn bare_end(text: &str, from: usize) -> usize {
             b'\\' => false,
             b'"' | b'\'' | b'`' => at > from && is_inner(&next),
             b'&' | b';' | b',' => is_inner(&next) && !is_key(text, at + 1),
-            b'|' | b'/' => !is_key(text, at + 1) || is_padding(text, at + 1),
+            b'|' | b'/' => key_sign(text, at + 1).is_none_or(|sign| is_padding(text, sign)),
             b'{' | b'[' | b'(' | b'<' => true,
             b'}' | b']' | b')' | b'>' => is_inner(&next),
             _ => true,
@@ -106,25 +106,26 @@ fn is_inner(byte: &u8) -> bool {
 
 /// `name=` or `name:` follows.
 fn is_key(text: &str, at: usize) -> bool {
+    key_sign(text, at).is_some()
+}
+
+/// Where the sign stands behind the name that follows.
+fn key_sign(text: &str, at: usize) -> Option<usize> {
     let rest = &text.as_bytes()[at..];
     let name = rest
         .iter()
         .take_while(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(byte))
         .count();
-    name > 0 && matches!(rest.get(name), Some(b'=' | b':'))
+    (name > 0 && matches!(rest.get(name), Some(b'=' | b':'))).then_some(at + name)
 }
 
 /// Whether the sign behind a name is the padding of base64 and begins no value.
-fn is_padding(text: &str, at: usize) -> bool {
-    let rest = text.get(at..).unwrap_or_default();
-    let mut ends = rest
-        .char_indices()
-        .skip_while(|(_, one)| !matches!(one, '=' | ':'));
-    let sign = ends.next().map(|(_, sign)| sign);
-    sign == Some('=')
-        && !ends
-            .next()
-            .is_some_and(|(_, next)| next != '=' && !next.is_whitespace())
+fn is_padding(text: &str, sign: usize) -> bool {
+    let after = text[sign..].strip_prefix('=');
+    after.is_some_and(|after| {
+        let next = after.chars().next();
+        next.is_none_or(|next| next == '=' || next.is_whitespace())
+    })
 }
 
 pub(super) fn starts_inside_word(text: &str, at: usize) -> bool {

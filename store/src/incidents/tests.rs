@@ -1,5 +1,6 @@
 use super::*;
 use crate::limits::Limits;
+use crate::tests::damage::flip_in_database;
 
 fn incident(id: &str, at: Nanos, verdict: &str) -> StoredIncident {
     StoredIncident {
@@ -46,23 +47,6 @@ fn each_verdict_that_differs_is_noted_once() {
     assert_eq!(snapshot.incident("other").unwrap().unwrap().run_id, "run");
 }
 
-/// Changes one byte of a text where it lies in the file of a database.
-fn flip(root: &std::path::Path, text: &str) {
-    let path = root.join("store.db");
-    let mut bytes = std::fs::read(&path).unwrap();
-    let places: Vec<usize> = bytes
-        .windows(text.len())
-        .enumerate()
-        .filter(|(_, part)| *part == text.as_bytes())
-        .map(|(at, _)| at)
-        .collect();
-    assert!(!places.is_empty(), "{text}");
-    for at in places {
-        bytes[at] ^= 1;
-    }
-    std::fs::write(path, bytes).unwrap();
-}
-
 /// A byte that a disk changed passed unseen: the cause was another, and so it was told.
 #[test]
 fn a_changed_byte_is_not_shown_but_told_until_the_run_is_explained_anew() {
@@ -76,7 +60,7 @@ fn a_changed_byte_is_not_shown_but_told_until_the_run_is_explained_anew() {
     let mut store = Store::open(root, Limits::default()).unwrap();
     store.keep_incidents(&runs, &[cause(1), cause(2)]).unwrap();
     drop(store);
-    flip(root, "cause.1");
+    flip_in_database(root, "cause.1", 1);
 
     let store = Store::open_to_read(root).unwrap();
     let ids = |store: &Store| -> Vec<String> {
@@ -121,8 +105,8 @@ fn a_changed_byte_is_not_shown_but_told_until_the_run_is_explained_anew() {
     drop(store);
 
     // What nobody explains again goes by a repair.
-    flip(root, "cause.2");
-    flip(root, "verdict-one");
+    flip_in_database(root, "cause.2", 1);
+    flip_in_database(root, "verdict-one", 1);
     let repaired = crate::repair(root, Limits::default(), 9, &mut |_| {}).unwrap();
     assert_eq!(repaired.incidents, 1);
     let store = Store::open_to_read(root).unwrap();
@@ -146,8 +130,8 @@ fn a_changed_verdict_or_row_of_coverage_is_left_out() {
         store.keep_coverage(&[(key.to_owned(), row)], 1).unwrap();
     }
     drop(store);
-    flip(root, "first-verdict");
-    flip(root, "\"nodes\"");
+    flip_in_database(root, "first-verdict", 1);
+    flip_in_database(root, "\"nodes\"", 1);
     let store = Store::open_to_read(root).unwrap();
     let verdicts = store.snapshot().unwrap().verdicts("i").unwrap();
     assert_eq!(verdicts.len(), 1);
@@ -192,7 +176,7 @@ fn a_store_of_before_is_read_and_gets_checksums() {
     };
     store.keep_incidents(&runs, &[with_sum]).unwrap();
     drop(store);
-    flip(root, "an answer with a sum");
+    flip_in_database(root, "an answer with a sum", 1);
     assert!(
         Store::open_to_read(root)
             .unwrap()

@@ -165,8 +165,11 @@ fn a_flipped_byte_costs_at_most_its_segment_and_is_told() {
     }
 }
 
-/// Turns one bit of each place where a text stands in the database.
-fn flip_in_database(root: &Path, text: &str) {
+/// A bit with which no text is UTF-8.
+const NO_TEXT: u8 = 0x80;
+
+/// Turns bits of the first byte of each place where a text stands in the database.
+pub(crate) fn flip_in_database(root: &Path, text: &str, bits: u8) {
     let path = root.join(crate::store::DATABASE);
     let mut bytes = std::fs::read(&path).unwrap();
     let places: Vec<usize> = bytes
@@ -177,8 +180,7 @@ fn flip_in_database(root: &Path, text: &str) {
         .collect();
     assert!(!places.is_empty(), "{text}");
     for at in places {
-        // No text is UTF-8 with it.
-        bytes[at] ^= 0x80;
+        bytes[at] ^= bits;
     }
     std::fs::write(path, bytes).unwrap();
 }
@@ -196,7 +198,7 @@ fn a_flipped_byte_of_what_came_lately_costs_its_row_and_is_told() {
         };
         store.write((0..40).map(told).collect(), &[]).unwrap();
         drop(store);
-        flip_in_database(&root, flipped);
+        flip_in_database(&root, flipped, NO_TEXT);
         let lost = if flipped == "mess" { 40 } else { 1 };
 
         let mut store = Store::open(&root, Limits::default()).unwrap();

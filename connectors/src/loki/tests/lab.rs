@@ -5,10 +5,8 @@ use std::path::Path;
 
 use super::paging::{loki, query, soon};
 use super::server::{Entry, Rules, serve};
-use crate::event::{Event, Origin, SourceKind};
-use crate::log_store::{
-    EmitOptions, LabelNames, Labels, LineQuery, LineSubject, LogStore as _, PodRef, Span, emit,
-};
+use crate::event::{Event, Origin};
+use crate::log_store::{Labels, LineQuery, LineSubject, LogStore as _, PodRef, Span, emitted};
 use crate::loki::decode;
 use crate::observation::Observation;
 use crate::time::SECOND;
@@ -95,16 +93,6 @@ async fn a_loki_and_its_recorded_answer_tell_the_same() {
         let got = store.lines(&question, soon()).await.unwrap();
         assert_eq!((got.cut, got.partial.len()), (false, 0));
         assert_eq!(got.lines.len(), mine.len());
-        let names = LabelNames::default();
-        let how = EmitOptions {
-            source_kind: SourceKind::Loki,
-            file: "x".into(),
-            names: &names,
-            observed: None,
-            whole: None,
-        };
-        let mut emitted = Vec::new();
-        emit(got.lines, &how, &mut emitted);
-        assert_eq!(events(emitted), from_file);
+        assert_eq!(emitted(&got.lines, None), from_file);
     }
 }
