@@ -10,6 +10,7 @@ const PLURALS: &[(&str, &str)] = &[
     ("leaderworkersets", "LeaderWorkerSet"),
     ("mpijobs", "MPIJob"),
     ("nodeclaims", "NodeClaim"),
+    ("nodepools", "NodePool"),
     ("paddlejobs", "PaddleJob"),
     ("persistentvolumeclaims", "PersistentVolumeClaim"),
     ("persistentvolumes", "PersistentVolume"),

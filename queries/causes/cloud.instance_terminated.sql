@@ -30,6 +30,13 @@ WHERE (u.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s
                     'cloud.instance_stopped_by_cloud', 'cloud.instance_stopped_by_controller', 'cloud.instance_stopped_by_other'))
   AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
+-- The instance itself, which its cloud or its group ended: why, only the group's activities say.
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links u
+WHERE u.signal IN ('cloud.instance_deleted_by_cloud', 'cloud.instance_stopped_by_cloud', 'cloud.instance_recreated',
+                   'cloud.instance_terminating')
+  AND u.mode IN ('killed', 'lost') AND u.via = 'pod' AND u.lag_s BETWEEN -90 AND 900
+UNION ALL
 -- The cloud is asked for a machine within seconds of its silence: one that it does not know any more was gone by then.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
 FROM links u

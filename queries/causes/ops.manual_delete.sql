@@ -5,6 +5,7 @@
 -- needs: k8s.pod.deleted_by_user, k8s.workload.deleted_by_user, k8s.namespace.deleted_by_user
 -- needs: k8s.namespace.deleted_by_controller, k8s.namespace.deleted_by_other
 -- needs: k8s.namespace.deletion_requested, k8s.workload.deletion_requested
+-- needs: k8s.node_claim.deleted_by_user, k8s.node_pool.deleted_by_user
 -- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
 -- needs: k8s.pod.drained_by_kubectl, k8s.pod.drain_blocked, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
@@ -17,6 +18,8 @@
 -- summary_of: cloud.instance_reset_by_user: The machine of {pod} was reset{by}.
 -- summary_of: cloud.instance_deleted_by_user, cloud.group_deleted_by_user: The machine of {pod} was deleted{by}.
 -- summary_of: k8s.node.deleted_by_user: {node} was deleted{by}; {pod} {was} on it.
+-- summary_of: k8s.node_claim.deleted_by_user: Karpenter's claim for {node} was deleted{by}, which ends the node; {pod} {was} on it.
+-- summary_of: k8s.node_pool.deleted_by_user: Karpenter's pool of {node} was deleted{by}, which ends its nodes; {pod} {was} on one.
 -- summary_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: {pod} {was} evicted{by}.
 -- summary_of: k8s.pod.evicted.descheduler: {pod} {was} evicted by the descheduler, which spreads load over the nodes.
 -- summary_of: ray.job_stopped: Ray's job was stopped on request; {pod} ended with it.
@@ -155,6 +158,22 @@ LEFT JOIN (SELECT DISTINCT g.death FROM links g
   ON g.death = u.death
 WHERE u.signal = 'k8s.node.deleted_by_user' AND u.via = 'node' AND u.mode IN ('killed', 'lost')
   AND u.lag_s BETWEEN -5 AND 900
+UNION ALL
+-- Karpenter empties and ends a machine whose node, claim or pool somebody deletes, as it does for reasons of its own.
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM links u
+JOIN links m ON m.death = u.death AND m.time BETWEEN u.time AND u.time + 3900000000000
+  AND (m.via = 'pod' AND m.signal IN ('k8s.pod.evicted_by_autoscaler', 'k8s.pod.deleted_by_autoscaler', 'k8s.pod.evicted.api')
+    OR m.via = 'node' AND m.signal IN ('k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler', 'k8s.node.deleted_by_autoscaler',
+                                       'k8s.node_claim.deleted_by_autoscaler', 'cloud.instance_deleted_by_autoscaler', 'cloud.instance_terminating'))
+  AND regexp_like(COALESCE(m.actor, 'karpenter'), '(?i)karpenter')
+WHERE u.signal IN ('k8s.node.deleted_by_user', 'k8s.node_claim.deleted_by_user', 'k8s.node_pool.deleted_by_user') AND u.via IN ('node', 'pool')
+  AND u.mode IN ('killed', 'lost')
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links
+WHERE signal IN ('k8s.node_claim.deleted_by_user', 'k8s.node_pool.deleted_by_user') AND via IN ('node', 'pool')
+  AND mode IN ('killed', 'lost') AND lag_s BETWEEN -5 AND 900
 UNION ALL
 -- At the cloud: the machine itself, or what was on it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,

@@ -11,6 +11,9 @@ use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::edge::{Edge, Kind, Role};
+use super::machine_facts::{
+    DEVICES, SENDS_NONE, came_after, is_of_machine, was_started_again, was_unharmed,
+};
 use super::requests::{ALIVE, Requests, SILENCE, is_request};
 
 /// Clocks of two machines, or of a cluster and its cloud, are this far apart at most.
@@ -19,29 +22,6 @@ pub const CLOCKS: Nanos = 5 * SECOND;
 /// How late a machine's stop can be told of where the machine was seen alive at the
 /// death: a shutdown in good order takes no longer.
 const IN_SIGHT: Nanos = 120 * SECOND;
-
-/// What machines say of their devices.
-const DEVICES: [&str; 8] = [
-    "gpu.",
-    "k8s.node.disk",
-    "k8s.node.memory_error",
-    "kernel.disk_error",
-    "kernel.machine_check",
-    "kernel.memory_error",
-    "kernel.pcie_error.",
-    "nic.",
-];
-
-/// Devices whose failure ends no process with a signal to stop it: who needs them fails, or the
-/// machine does. For bad memory the kernel has another signal.
-const SENDS_NONE: [&str; 6] = [
-    "k8s.node.disk",
-    "k8s.node.memory_error",
-    "kernel.disk_error",
-    "kernel.memory_error",
-    "kernel.pcie_error",
-    "nic.",
-];
 
 /// What can have brought one death about.
 pub(super) struct Bounds<'a> {
@@ -87,6 +67,9 @@ impl<'a> Bounds<'a> {
         if self.is_quoted(cause)
             || self.is_end_of_loop(cause)
             || self.was_over_by_then(cause)
+            || self
+                .task()
+                .is_some_and(|task| came_after(task, self.death, cause))
             || edge.effect.is_none() && self.is_anothers(cause)
         {
             return false;
@@ -193,6 +176,10 @@ impl<'a> Bounds<'a> {
         }
         // Of what a machine wrote at a time that nobody knows, nothing says that it was then.
         if is_sure && cause.is_some_and(|fact| is_of_machine(fact) && fact.time.hi == Nanos::MAX) {
+            return Kind::Guess;
+        }
+        let started_again = |fact: &Fact| was_started_again(self.graph, self.death, fact);
+        if is_sure && (cause.is_some_and(started_again) || effect.is_some_and(started_again)) {
             return Kind::Guess;
         }
         let of_machine = cause.filter(|fact| is_of_machine(fact));
@@ -430,11 +417,6 @@ impl<'a> Bounds<'a> {
     }
 }
 
-/// Whether a fact is about a machine and nothing on it.
-fn is_of_machine(fact: &Fact) -> bool {
-    fact.pod == NO && fact.workload == NO && fact.node.is_some()
-}
-
 /// When a container that ends and is started again first ended in the way it did now:
 /// what happened to its machine since then is not why.
 fn schedule(graph: &EntityGraph, death: &Death) -> Option<Nanos> {
@@ -464,41 +446,6 @@ fn schedule(graph: &EntityGraph, death: &Death) -> Option<Nanos> {
         _ => 300 * SECOND,
     };
     Some(first.saturating_sub(wait))
-}
-
-/// Faults of machines after which a program that needs what failed makes no step.
-const LETHAL: [&str; 8] = [
-    "gpu.",
-    "k8s.node.disk",
-    "kernel.disk_error",
-    "kernel.machine_check",
-    "kernel.memory_error",
-    "kernel.pcie_error",
-    "nic.",
-    "node.",
-];
-
-/// Whether the pod trained on for long after its machine failed: it was not hit, or not then.
-fn was_unharmed(graph: &EntityGraph, death: &Death, fault: &Fact) -> bool {
-    /// A step may be under way, and its line in a buffer.
-    const LEAST: Nanos = 60 * SECOND;
-    /// As many steps are no accident.
-    const STEPS: Nanos = 3;
-    let Some(progress) = graph
-        .pods
-        .get(death.pod as usize)
-        .and_then(|pod| pod.progress.as_deref())
-    else {
-        return false;
-    };
-    let until = fault.end.unwrap_or(fault.time).hi;
-    // No program goes on without its devices, as far as the clocks of its log and its kernel agree.
-    let signal = graph.name(fault.signal);
-    let of_device = LETHAL.iter().any(|device| signal.starts_with(device));
-    if of_device && progress.went_on_after(until.saturating_add(CLOCKS), None) {
-        return true;
-    }
-    progress.last.lo.saturating_sub(until) > LEAST.max(progress.usual().saturating_mul(STEPS))
 }
 
 /// Whether the kubelet saw the process end for a reason of its own: the machine ran on.

@@ -17,6 +17,7 @@ mod fault;
 pub mod gang;
 mod given_up;
 mod last_straw;
+mod machine_facts;
 mod misspelt;
 mod namesakes;
 mod outlived;

@@ -70,7 +70,8 @@ pub(super) fn decode(
     let concerns = matches!(
         kind.as_str(),
         "Pod" | "Node" | "PersistentVolumeClaim" | "Namespace"
-    ) || kind::is_workload(&kind);
+    ) || kind::is_workload(&kind)
+        || verb.starts_with("delete") && is_of_karpenter(&kind, group);
     if !concerns {
         return Err(Rejection::Irrelevant(format!(
             "an audit record about {resource}"
@@ -89,6 +90,11 @@ pub(super) fn decode(
         bodies(&record, verb, &kind, context, out);
     }
     Ok(())
+}
+
+/// Whether an object is one for which Karpenter keeps a machine: it empties that machine when the object is deleted.
+fn is_of_karpenter(kind: &str, group: &str) -> bool {
+    matches!(kind, "NodeClaim" | "NodePool") && group == "karpenter.sh"
 }
 
 /// Whether the server was only asked what it would do: an eviction and a deletion may say so in
@@ -345,6 +351,13 @@ impl AuditAct<'_> {
                 });
             }
             "Node" => event.entities.node = name,
+            "NodeClaim" => {
+                event.entities.node = object
+                    .and_then(|object| field::owned(object, &["status", "nodeName"]))
+                    .filter(|node| !node.is_empty());
+                event.set_attribute("node_claim", name);
+            }
+            "NodePool" => event.set_attribute("group", name),
             kind => {
                 event.entities.namespace = namespace;
                 event.entities.workload_kind = Some(kind.to_owned());

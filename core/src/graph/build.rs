@@ -10,6 +10,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::announcements;
 use super::identity::{Pods, Workloads};
+use super::node_claim::NodeClaims;
 use super::{
     EntityGraph, Fact, NO, NodeInstances, Phase, TaskKind, Topology, Workload, asked_again, boots,
     clocks, clusters, collection, collectives, deletion, gpu_repeats, instance, job, job_logs,
@@ -67,6 +68,7 @@ pub(super) fn build(
     let (mut failed, mut failed_rows) = (HashSet::new(), HashSet::new());
     let mut zoneless = HashSet::new();
     let mut collections = Vec::new();
+    let claims = NodeClaims::of(&evidence.objects);
     let evicted = learn::evicted(&evidence, &pod_of_row, &symbols)?;
     for number in 0..evidence.rows().len() {
         let number = u32::try_from(number).map_err(|_| SpillError::TooMany)?;
@@ -84,6 +86,7 @@ pub(super) fn build(
             zoneless.insert(number);
         }
         job_logs::forget_others(&mut event);
+        claims.place(&mut event);
         let mut pod = pod_of_row.get(number as usize).copied().unwrap_or(NO);
         if pod == NO
             && let Some(one) = instance::of_event(&event, &mut symbols, &mut pods)

@@ -30,6 +30,7 @@ mod lone_log;
 mod machine_zones;
 mod mismatch;
 mod name_tenure;
+mod node_claim;
 mod node_folder;
 mod node_health;
 mod node_instance;

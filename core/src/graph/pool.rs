@@ -4,7 +4,7 @@
 use whathappened_model::object::ObjectBody;
 
 /// Labels of nodes and instances that name the pool.
-const POOL: [&str; 8] = [
+const POOL: [&str; 9] = [
     "cloud.google.com/gke-nodepool",
     "goog-k8s-node-pool-name",
     "kubernetes.azure.com/agentpool",
@@ -13,6 +13,7 @@ const POOL: [&str; 8] = [
     "eks.amazonaws.com/nodegroup",
     "eks:nodegroup-name",
     "alpha.eksctl.io/nodegroup-name",
+    "karpenter.sh/nodepool",
 ];
 
 /// Labels that name the cluster itself.
