@@ -7,10 +7,13 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use tokio::sync::Semaphore;
+use axum::http::StatusCode;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use whathappened_model::connector::Clock;
 
+use self::api::Problem;
 use self::audit::Audit;
+use self::own_places::OwnPlaces;
 use self::statement::StatementPlaces;
 use crate::case::Rules;
 use crate::config::Config;
@@ -26,6 +29,7 @@ pub mod collect;
 mod connections;
 pub mod listen;
 mod metrics;
+mod own_places;
 mod pages;
 pub mod slack;
 pub(crate) mod statement;
@@ -89,6 +93,8 @@ pub struct Service {
 struct RequestLimits {
     pushing: Arc<Semaphore>,
     asking: Arc<Semaphore>,
+    /// Of those who ask, each caller's own.
+    of_callers: OwnPlaces,
 }
 
 impl RequestLimits {
@@ -97,6 +103,7 @@ impl RequestLimits {
         Self {
             pushing: places(),
             asking: places(),
+            of_callers: OwnPlaces::half_of(at_once),
         }
     }
 
@@ -150,6 +157,22 @@ impl Service {
             flights: Mutex::default(),
         }
     }
+    /// A place among those of a caller's own, for one request. Where no callers are configured, all are one.
+    fn place_of(&self, caller: &str) -> Result<Option<OwnedSemaphorePermit>, Problem> {
+        if self.callers.is_open() {
+            return Ok(None);
+        }
+        let place = self.doors.of_callers.of(caller).try_acquire_owned();
+        place.map(Some).map_err(|_| {
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            Problem::new(
+                status,
+                format!("too many requests of {caller} are in progress"),
+            )
+            .hint("wait for some of them, then try again")
+        })
+    }
+
     /// The same with those who may ask over HTTP; without, nobody may.
     #[must_use]
     pub fn for_callers(self, callers: Callers) -> Self {

@@ -1,11 +1,9 @@
 //! Runs a statement in a process of its own, which is ended where it takes too
 //! much time or memory, or where nobody waits for it any more.
 
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
@@ -18,6 +16,7 @@ mod jobs;
 
 use super::Service;
 use super::callers::Caller;
+use super::own_places::OwnPlaces;
 use crate::config::Statements;
 use crate::sql::{Form, Job, Report};
 
@@ -73,8 +72,7 @@ pub(super) enum StatementError {
 #[derive(Debug)]
 pub(super) struct StatementPlaces {
     all: Semaphore,
-    of_one: usize,
-    own: Mutex<HashMap<String, Arc<Semaphore>>>,
+    own: OwnPlaces,
 }
 
 /// A place of a caller's own and one among all.
@@ -84,19 +82,13 @@ impl StatementPlaces {
     pub(super) fn of(at_once: usize) -> Self {
         Self {
             all: Semaphore::new(at_once.max(1)),
-            of_one: (at_once / 2).max(1),
-            own: Mutex::default(),
+            own: OwnPlaces::half_of(at_once),
         }
     }
 
     /// Waits for a place; `None` where none became free in time.
     async fn places(&self, caller: &str, longest: Duration) -> Option<Places<'_>> {
-        let own = {
-            // A map of semaphores is sound whoever panicked over it.
-            let mut known = self.own.lock().unwrap_or_else(PoisonError::into_inner);
-            let own = known.entry(caller.to_owned());
-            Arc::clone(own.or_insert_with(|| Arc::new(Semaphore::new(self.of_one))))
-        };
+        let own = self.own.of(caller);
         let both = async {
             let own = own.acquire_owned().await.ok()?;
             Some((own, self.all.acquire().await.ok()?))

@@ -59,10 +59,13 @@ pub(super) async fn guard(
         .as_ref()
         .map_or_else(|_| "-".to_owned(), |caller| caller.name.clone());
     let response = match caller {
-        Ok(caller) if caller.rights.contains(&right) => {
-            request.extensions_mut().insert(caller);
-            next.run(request).await
-        }
+        Ok(caller) if caller.rights.contains(&right) => match service.place_of(&caller.name) {
+            Ok(_place) => {
+                request.extensions_mut().insert(caller);
+                next.run(request).await
+            }
+            Err(problem) => problem.into_response(),
+        },
         Ok(caller) => Problem::new(
             StatusCode::FORBIDDEN,
             format!("{} is not allowed to do this", caller.name),

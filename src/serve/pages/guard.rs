@@ -72,8 +72,13 @@ pub(super) async fn guard(
     let response = match admitted {
         Admitted::In(reader) => {
             name.clone_from(&reader.caller.name);
-            request.extensions_mut().insert(reader);
-            next.run(request).await
+            match service.place_of(&name) {
+                Ok(_place) => {
+                    request.extensions_mut().insert(reader);
+                    next.run(request).await
+                }
+                Err(problem) => shown(&site::Frame::default(), &problem),
+            }
         }
         Admitted::Again => Html(site::bounce(&path_of(&uri))).into_response(),
         Admitted::Login if is_page(&uri) => {

@@ -19,8 +19,7 @@ mod sessions;
 mod sql;
 mod visit;
 
-use std::collections::HashMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -30,6 +29,7 @@ use whathappened_model::connector::Stop;
 
 use self::sessions::Sessions;
 use super::Service;
+use super::own_places::OwnPlaces;
 
 pub(super) use self::oidc::is_safe_address;
 pub use self::sessions::Secrets;
@@ -44,15 +44,13 @@ pub struct Pages {
     /// Places of those who wait for news.
     followers: Arc<Semaphore>,
     /// Those of each caller, so that one of them leaves places to the others.
-    of_callers: std::sync::Mutex<HashMap<String, Arc<Semaphore>>>,
+    of_callers: OwnPlaces,
     /// Ends whoever waits for news.
     stop: Stop,
 }
 
 /// Pages that follow a run at once.
 const FOLLOWERS: usize = 200;
-/// Those of one caller.
-const FOLLOWERS_OF_ONE: usize = 100;
 
 impl Default for Pages {
     fn default() -> Self {
@@ -61,7 +59,7 @@ impl Default for Pages {
             sign_ins: oidc::SignIns::default(),
             explaining: Arc::default(),
             followers: Arc::new(Semaphore::new(FOLLOWERS)),
-            of_callers: std::sync::Mutex::default(),
+            of_callers: OwnPlaces::half_of(FOLLOWERS),
             stop: Stop::default(),
         }
     }
@@ -92,14 +90,7 @@ impl Pages {
 
     /// A place for a page of a caller that waits for news, if there is one.
     fn follow(&self, caller: &str) -> Option<FollowerPlace> {
-        let mut of_callers = self
-            .of_callers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let own = of_callers
-            .entry(caller.to_owned())
-            .or_insert_with(|| Arc::new(Semaphore::new(FOLLOWERS_OF_ONE)));
-        let own = Arc::clone(own).try_acquire_owned().ok()?;
+        let own = self.of_callers.of(caller).try_acquire_owned().ok()?;
         let all = Arc::clone(&self.followers).try_acquire_owned().ok()?;
         Some(FollowerPlace {
             _own: own,

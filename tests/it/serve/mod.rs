@@ -83,6 +83,58 @@ fn who_may_not_push_is_told_before_the_body_comes() {
 }
 
 #[test]
+fn one_caller_who_sends_slowly_turns_no_other_away() {
+    let server = ApiServer::start();
+    let of = |name: char| name.to_string().repeat(32);
+    let caller = |name: char| {
+        let file = server.path(&format!("token-{name}"));
+        std::fs::write(&file, of(name)).unwrap();
+        format!(
+            "[[serve.caller]]\nname = 'caller-{name}'\ntoken_file = '{file}'\nrights = ['ask', 'sql', 'import']\n"
+        )
+    };
+    let text = format!(
+        "[serve.limits]\nat_once = 8\n{}{}",
+        caller('a'),
+        caller('b')
+    );
+    std::fs::write(server.path("config.toml"), text).unwrap();
+    let service = Service::start(&server);
+    let mut slow = Vec::new();
+    for path in ["sql", "imports"].into_iter().cycle().take(7) {
+        let mut stream = TcpStream::connect(&service.address).unwrap();
+        let head = format!(
+            "POST /api/v1/{path} HTTP/1.1\r\nAuthorization: Bearer {}\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\nS",
+            of('a')
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        slow.push(stream);
+    }
+    let ask = |name: char| {
+        let mut stream = TcpStream::connect(&service.address).unwrap();
+        let head = format!(
+            "GET /api/v1/experiments HTTP/1.1\r\nAuthorization: Bearer {}\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+            of(name)
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
+        answer
+    };
+    // The slow ones have come by the time that their caller is turned away.
+    let refused = (0..100)
+        .map(|_| ask('a'))
+        .find(|answer| answer.contains(" 503 "));
+    let refused = refused.unwrap_or_default();
+    assert!(
+        refused.contains("too many requests of caller-a are in progress"),
+        "{refused}"
+    );
+    let other = ask('b');
+    assert!(other.starts_with("HTTP/1.1 200"), "{other}");
+}
+
+#[test]
 fn a_store_that_lost_its_list_is_told_at_once() {
     let server = ApiServer::start();
     configure(&server);
