@@ -1,9 +1,16 @@
 //! What the texts of a few Events say of who made whom and where it went.
 
 use whathappened_model::event::Event;
+use whathappened_model::time::Stamp;
+
+use super::identity::{Pods, Workloads};
+use super::learn::earlier;
+use super::workload_names::workload;
+use super::{Exit, NO};
+use crate::symbols::{Symbol, SymbolTable};
 
 /// What an Event's text claims beside its own object.
-pub(super) enum Claim<'a> {
+enum Claim<'a> {
     /// The pod was bound to a node.
     Placed { node: &'a str },
     /// The workload made a pod.
@@ -16,8 +23,87 @@ pub(super) enum Claim<'a> {
     Scaled { replica_set: &'a str },
 }
 
+/// Notes what an Event's text claims. `number` is the pod that the Event is about.
+pub(super) fn note(
+    event: &Event,
+    number: u32,
+    symbols: &mut SymbolTable,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+) {
+    let Some(claim) = read(event) else {
+        return;
+    };
+    let namespace = symbols.optional(event.entities.namespace.as_deref());
+    match claim {
+        Claim::Placed { node } => {
+            let node = symbols.number(node);
+            if let Some(pod) = pods.all.get_mut(number as usize) {
+                pod.node = node;
+                pod.bound = earlier(pod.bound, event.time);
+            }
+        }
+        Claim::Made { pod } | Claim::Unmade { pod } if event.object_kind.is_some() => {
+            let made = pods.of_name(namespace, symbols.number(pod), event.time.lo);
+            let owner = workload(event, symbols, workloads);
+            if let Some(pod) = pods.all.get_mut(made as usize) {
+                if pod.owner == NO {
+                    pod.owner = owner;
+                }
+                if event
+                    .reason
+                    .as_deref()
+                    .is_some_and(|reason| reason.starts_with("SuccessfulCreate"))
+                {
+                    pod.created = earlier(pod.created, event.time);
+                }
+                if event
+                    .reason
+                    .as_deref()
+                    .is_some_and(|reason| reason.starts_with("SuccessfulDelete"))
+                {
+                    pod.deletion_requested = earlier(pod.deletion_requested, event.time);
+                    // A table of ages alone tells that it was, and not when.
+                    if event.time == Stamp::OPEN {
+                        pod.kills.push(event.time);
+                    }
+                }
+                pod.see(event.time.lo, event.time.hi);
+            }
+        }
+        Claim::Ended { pod, code } => {
+            let ended = pods.of_name(namespace, symbols.number(pod), event.time.lo);
+            let owner = workload(event, symbols, workloads);
+            if let Some(pod) = pods.all.get_mut(ended as usize) {
+                if pod.owner == NO {
+                    pod.owner = owner;
+                }
+                // It was seen a while after it had ended.
+                pod.heard.push(Exit {
+                    time: event.time,
+                    container: Symbol::NONE,
+                    init: false,
+                    exit_code: Some(code),
+                    reason: Symbol::NONE,
+                });
+            }
+        }
+        Claim::Made { .. } | Claim::Unmade { .. } => {}
+        Claim::Scaled { replica_set } => {
+            let (kind, name) = (symbols.number("ReplicaSet"), symbols.number(replica_set));
+            let owner = workload(event, symbols, workloads);
+            let scaled = workloads.of(kind, Symbol::NONE, namespace, name, event.time);
+            if let Some(scaled) = workloads.all.get_mut(scaled as usize)
+                && scaled.owner == NO
+            {
+                scaled.owner = owner;
+            }
+        }
+    }
+}
+
 /// Reads the claim of an Event, where it makes one.
-pub(super) fn read(event: &Event) -> Option<Claim<'_>> {
+fn read(event: &Event) -> Option<Claim<'_>> {
     let message = event.message.as_deref()?;
     match event.reason.as_deref()? {
         "Scheduled" => {

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use whathappened_model::event::{Event, SourceKind};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::claims::{Claim, read};
+use super::claims;
 use super::identity::{Pods, Workloads};
 use super::indexes::CompletedIndexes;
-use super::log_level;
+use super::last_words;
 use super::workload_names::{created, workload};
 use super::{Exit, NO, Task, TaskKind, instance, job};
 use crate::evidence::{Evidence, SpillError};
@@ -86,54 +86,6 @@ pub(super) fn evicted(
     Ok(found)
 }
 
-/// A program that found this out ends, whatever it says of its end.
-pub(super) const WRONG: &str = "log.wrong_result.persistent";
-
-/// What a program writes when it ends.
-const LAST_WORDS: [&str; 7] = [
-    "log.cuda_error",
-    "log.cuda_oom",
-    "log.exception.line",
-    "log.segfault",
-    "log.traceback",
-    "nccl.aborted",
-    "nccl.timeout",
-];
-
-/// Signals of log lines with which a program or its launcher ends, whatever ended it.
-const SAYS_OVER: [&str; 11] = [
-    "jax.peer_died",
-    "launcher.teardown",
-    "launcher.worker_failed",
-    "log.hangup",
-    "log.killed",
-    "log.sigterm",
-    "mpi.aborted",
-    "mpi.node_lost",
-    "mpi.process_died",
-    "ray.job_stopped",
-    "slurm.request_refused",
-];
-
-/// Signals of log lines with which a program ends, unless it goes on: they count where nothing but a log is
-/// known, and they are the last of it.
-const MAY_END: [&str; 14] = [
-    "batch.time_limit",
-    "log.aborted",
-    "log.bus_error",
-    "log.command",
-    "log.exception.logged",
-    "log.fatal",
-    "log.gives_up",
-    "log.heap_corrupted",
-    "log.host_oom",
-    "log.interrupted",
-    "log.setup_failed",
-    "log.usage",
-    "nccl.no_interface",
-    "slurm.exec_failed",
-];
-
 /// Learns from one fact. `number` is the pod it is about.
 pub(super) fn event(
     event: &Event,
@@ -155,74 +107,7 @@ pub(super) fn event(
         }
         Some(TaskKind::Instance | TaskKind::Pod | TaskKind::Log) | None => {}
     }
-    if let Some(claim) = read(event) {
-        let namespace = symbols.optional(event.entities.namespace.as_deref());
-        match claim {
-            Claim::Placed { node } => {
-                let node = symbols.number(node);
-                if let Some(pod) = pods.all.get_mut(number as usize) {
-                    pod.node = node;
-                    pod.bound = earlier(pod.bound, event.time);
-                }
-            }
-            Claim::Made { pod } | Claim::Unmade { pod } if event.object_kind.is_some() => {
-                let made = pods.of_name(namespace, symbols.number(pod), event.time.lo);
-                let owner = workload(event, symbols, workloads);
-                if let Some(pod) = pods.all.get_mut(made as usize) {
-                    if pod.owner == NO {
-                        pod.owner = owner;
-                    }
-                    if event
-                        .reason
-                        .as_deref()
-                        .is_some_and(|reason| reason.starts_with("SuccessfulCreate"))
-                    {
-                        pod.created = earlier(pod.created, event.time);
-                    }
-                    if event
-                        .reason
-                        .as_deref()
-                        .is_some_and(|reason| reason.starts_with("SuccessfulDelete"))
-                    {
-                        pod.deletion_requested = earlier(pod.deletion_requested, event.time);
-                        // A table of ages alone tells that it was, and not when.
-                        if event.time == Stamp::OPEN {
-                            pod.kills.push(event.time);
-                        }
-                    }
-                    pod.see(event.time.lo, event.time.hi);
-                }
-            }
-            Claim::Ended { pod, code } => {
-                let ended = pods.of_name(namespace, symbols.number(pod), event.time.lo);
-                let owner = workload(event, symbols, workloads);
-                if let Some(pod) = pods.all.get_mut(ended as usize) {
-                    if pod.owner == NO {
-                        pod.owner = owner;
-                    }
-                    // It was seen a while after it had ended.
-                    pod.heard.push(Exit {
-                        time: event.time,
-                        container: Symbol::NONE,
-                        init: false,
-                        exit_code: Some(code),
-                        reason: Symbol::NONE,
-                    });
-                }
-            }
-            Claim::Made { .. } | Claim::Unmade { .. } => {}
-            Claim::Scaled { replica_set } => {
-                let (kind, name) = (symbols.number("ReplicaSet"), symbols.number(replica_set));
-                let owner = workload(event, symbols, workloads);
-                let scaled = workloads.of(kind, Symbol::NONE, namespace, name, event.time);
-                if let Some(scaled) = workloads.all.get_mut(scaled as usize)
-                    && scaled.owner == NO
-                {
-                    scaled.owner = owner;
-                }
-            }
-        }
-    }
+    claims::note(event, number, symbols, pods, workloads);
     if let Some(done) = CompletedIndexes::of(event) {
         let number = workload(event, symbols, workloads);
         if let Some(job) = workloads.all.get_mut(number as usize) {
@@ -240,57 +125,8 @@ pub(super) fn event(
     if let Some(rank) = event.rank {
         pod.rank = pod.rank.or(Some(rank));
     }
-    let says = |signal: &str| event.signals.iter().any(|one| one == signal);
-    let mild = || log_level::is_no_failure(event.message.as_deref().unwrap_or_default());
-    // Megatron's word on a GPU that computes wrongly, for which it ends, is a warning to its logger.
-    let wrong = says(WRONG);
-    let fails = LAST_WORDS.iter().any(|signal| says(signal)) && !says("log.shipper") && !mild();
-    let fails = fails || wrong;
-    let over = fails || SAYS_OVER.iter().any(|signal| says(signal));
-    let may_end = MAY_END.iter().any(|signal| says(signal)) && !says("log.shipper") && !mild();
-    if event.fact == "log.line" && event.time == Stamp::OPEN {
-        let line = event.origin.line;
-        pod.untimed.last = pod.untimed.last.max(line);
-        if says("log.progress") {
-            pod.untimed.step = pod.untimed.step.max(line);
-        }
-        if says("log.training_done") {
-            pod.untimed.done = pod.untimed.done.max(line);
-        }
-        if wrong {
-            pod.untimed.wrong = pod.untimed.wrong.max(line);
-        }
-        if over {
-            pod.untimed.words = pod.untimed.words.max(line);
-            pod.words_in = symbols.number(&event.origin.file);
-        }
-        if may_end {
-            pod.untimed.end = pod.untimed.end.max(line);
-        }
-    } else if event.fact == "log.line" {
-        pod.last_line = later(pod.last_line, event.time);
-        if says("log.training_done") {
-            pod.said_done = later(pod.said_done, event.time);
-        }
-        if over {
-            pod.said_over = later(pod.said_over, event.time);
-        }
-        if may_end {
-            pod.said_end = later(pod.said_end, event.time);
-        }
-        if wrong {
-            pod.said_wrong = later(pod.said_wrong, event.time);
-        }
-        if says("log.sigterm") || says("log.hangup") {
-            pod.said_stop = later(pod.said_stop, event.time);
-        }
-        if fails {
-            pod.last_words = later(pod.last_words, event.time);
-            if pod.last_words == Some(event.time) {
-                pod.words_in = symbols.number(&event.origin.file);
-                pod.words_of = event.rank;
-            }
-        }
+    if event.fact == "log.line" {
+        last_words::note(event, pod, symbols);
     }
     // A kubelet touches the pods of its own node alone.
     let by_kubelet = event

@@ -1,0 +1,112 @@
+//! What the lines of a program's log say of its end.
+
+use whathappened_model::event::Event;
+use whathappened_model::time::Stamp;
+
+use super::learn::later;
+use super::{Task, log_level};
+use crate::symbols::SymbolTable;
+
+/// A program that found this out ends, whatever it says of its end.
+pub(super) const WRONG: &str = "log.wrong_result.persistent";
+
+/// What a program writes when it ends.
+const LAST_WORDS: [&str; 7] = [
+    "log.cuda_error",
+    "log.cuda_oom",
+    "log.exception.line",
+    "log.segfault",
+    "log.traceback",
+    "nccl.aborted",
+    "nccl.timeout",
+];
+
+/// Signals of log lines with which a program or its launcher ends, whatever ended it.
+const SAYS_OVER: [&str; 11] = [
+    "jax.peer_died",
+    "launcher.teardown",
+    "launcher.worker_failed",
+    "log.hangup",
+    "log.killed",
+    "log.sigterm",
+    "mpi.aborted",
+    "mpi.node_lost",
+    "mpi.process_died",
+    "ray.job_stopped",
+    "slurm.request_refused",
+];
+
+/// Signals of log lines with which a program ends, unless it goes on: they count where nothing but a log is
+/// known, and they are the last of it.
+const MAY_END: [&str; 14] = [
+    "batch.time_limit",
+    "log.aborted",
+    "log.bus_error",
+    "log.command",
+    "log.exception.logged",
+    "log.fatal",
+    "log.gives_up",
+    "log.heap_corrupted",
+    "log.host_oom",
+    "log.interrupted",
+    "log.setup_failed",
+    "log.usage",
+    "nccl.no_interface",
+    "slurm.exec_failed",
+];
+
+/// Notes what a line says of the end of the program that wrote it.
+pub(super) fn note(event: &Event, pod: &mut Task, symbols: &mut SymbolTable) {
+    let says = |signal: &str| event.signals.iter().any(|one| one == signal);
+    let mild = || log_level::is_no_failure(event.message.as_deref().unwrap_or_default());
+    // Megatron's word on a GPU that computes wrongly, for which it ends, is a warning to its logger.
+    let wrong = says(WRONG);
+    let fails = LAST_WORDS.iter().any(|signal| says(signal)) && !says("log.shipper") && !mild();
+    let fails = fails || wrong;
+    let over = fails || SAYS_OVER.iter().any(|signal| says(signal));
+    let may_end = MAY_END.iter().any(|signal| says(signal)) && !says("log.shipper") && !mild();
+    if event.time == Stamp::OPEN {
+        let line = event.origin.line;
+        pod.untimed.last = pod.untimed.last.max(line);
+        if says("log.progress") {
+            pod.untimed.step = pod.untimed.step.max(line);
+        }
+        if says("log.training_done") {
+            pod.untimed.done = pod.untimed.done.max(line);
+        }
+        if wrong {
+            pod.untimed.wrong = pod.untimed.wrong.max(line);
+        }
+        if over {
+            pod.untimed.words = pod.untimed.words.max(line);
+            pod.words_in = symbols.number(&event.origin.file);
+        }
+        if may_end {
+            pod.untimed.end = pod.untimed.end.max(line);
+        }
+        return;
+    }
+    pod.last_line = later(pod.last_line, event.time);
+    if says("log.training_done") {
+        pod.said_done = later(pod.said_done, event.time);
+    }
+    if over {
+        pod.said_over = later(pod.said_over, event.time);
+    }
+    if may_end {
+        pod.said_end = later(pod.said_end, event.time);
+    }
+    if wrong {
+        pod.said_wrong = later(pod.said_wrong, event.time);
+    }
+    if says("log.sigterm") || says("log.hangup") {
+        pod.said_stop = later(pod.said_stop, event.time);
+    }
+    if fails {
+        pod.last_words = later(pod.last_words, event.time);
+        if pod.last_words == Some(event.time) {
+            pod.words_in = symbols.number(&event.origin.file);
+            pod.words_of = event.rank;
+        }
+    }
+}

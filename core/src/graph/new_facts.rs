@@ -1,0 +1,237 @@
+//! Facts of a record: one for each of its signals.
+
+use whathappened_model::event::Event;
+use whathappened_model::kind::is_workload;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
+
+use super::identity::{Pods, Workloads};
+use super::{Fact, NO, Phase, clusters, last_words, log_level, workload_names};
+use crate::evidence::Row;
+use crate::signals::Ruleset;
+use crate::symbols::SymbolTable;
+
+/// Attributes that say what a fact is about beside its entities, the first one there counts.
+const DETAILS: [&str; 10] = [
+    "resource",
+    "exception",
+    "preemptor",
+    "key",
+    "condition",
+    "claim",
+    "image",
+    "detail",
+    "alertname",
+    "process",
+];
+
+/// How late something was told of. Two versions of a node with two boot ids tell more than
+/// a kubelet that is up again: it had not booted before the first of them was written, and
+/// what wrote that one may have waited for it for two minutes.
+fn lag(event: &Event, signal: &str, usual: Nanos) -> Nanos {
+    const BETWEEN: Nanos = 120 * SECOND;
+    const KERNEL: Nanos = 10 * SECOND;
+    // It waits for a server before it says so, and tells of a crash when it is up again.
+    const LATE: [&str; 4] = [
+        "k8s.node.rebooted",
+        "kernel.nfs_not_responding",
+        "kernel.storage_evicted",
+        "node.crashed",
+    ];
+    // The stretch between two scrapes says when, the exporter's own pause included.
+    if event.fact.starts_with("metric.gpu.") {
+        return 0;
+    }
+    // A kubelet says that its machine shuts down before it stops the first pod for that.
+    let by_kubelet = event.fact == "k8s.event" || event.attribute("program") == Some("kubelet");
+    if signal == "k8s.node.shutdown" && by_kubelet {
+        return 0;
+    }
+    if event.fact == "k8s.node.boot_changed" {
+        return usual.min(BETWEEN);
+    }
+    // What others find out in a while the kernel and its drivers write when they see it.
+    let by_kernel = event.attribute("program") == Some("kernel")
+        || event
+            .message
+            .as_deref()
+            .is_some_and(|text| text.contains("NVRM: "));
+    if by_kernel && !LATE.contains(&signal) {
+        usual.min(KERNEL)
+    } else {
+        usual
+    }
+}
+
+/// The facts of one record. `number` is its row, `pod` the task that it is about.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one step of build, which owns all of these"
+)]
+pub(super) fn of_event(
+    event: &Event,
+    row: &Row,
+    number: u32,
+    pod: u32,
+    symbols: &mut SymbolTable,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+    ruleset: &Ruleset,
+    facts: &mut Vec<Fact>,
+) {
+    let workload = match event.object_kind.as_deref() {
+        Some(kind) if is_workload(kind) || kind == "PersistentVolumeClaim" => {
+            workload_names::workload(event, symbols, workloads)
+        }
+        _ => NO,
+    };
+    let detail = DETAILS.iter().find_map(|key| event.attribute(key));
+    let other = other_pod(event, symbols, pods);
+    let pool = pool(event);
+    let message = event.message.as_deref().unwrap_or_default();
+    let is_line = event.fact == "log.line";
+    let is_mild = is_line && log_level::is_no_failure(message);
+    for signal in event.signals.iter().filter(|signal| !is_calm(signal)) {
+        facts.push(Fact {
+            row: number,
+            id: event.id,
+            signal: symbols.number(signal),
+            time: event.time,
+            onset: event
+                .time
+                .lo
+                .saturating_sub(lag(event, signal, ruleset.lag(signal))),
+            end: row.end,
+            count: row.count,
+            pod,
+            workload,
+            node: symbols.optional(event.entities.node.as_deref()),
+            instance: symbols.optional(event.entities.instance.as_deref()),
+            phase: Phase::parse(event.attribute("phase")),
+            operation: symbols.optional(event.attribute("event_id")),
+            holder: symbols.optional(event.attribute("held_by")),
+            cluster: clusters::of(event, symbols),
+            places: symbols.optional(event.attribute("places")),
+            pool: symbols.optional(pool.as_deref()),
+            due: due(event),
+            withdrawn: None,
+            container: symbols.optional(event.entities.container.as_deref()),
+            actor: symbols.optional(event.actor.as_deref()),
+            other,
+            detail: symbols.optional(detail),
+            target: symbols.optional(event.attribute("target")),
+            exit_code: event.exit_code,
+            rank: event.rank,
+            is_line,
+            is_of_kernel: is_line && is_of_kernel(signal, message),
+            is_mild: is_mild && signal != last_words::WRONG,
+            source_kind: event.source_kind,
+        });
+    }
+    if let Some(last) = seen_again(event, row) {
+        repeat(facts, number, last);
+    }
+}
+
+/// When what a folded Event says of a node happened anew.
+fn seen_again(event: &Event, row: &Row) -> Option<Stamp> {
+    /// Events that come closer are of one state.
+    const APART: Nanos = 60 * SECOND;
+    let of_node = event.fact == "k8s.event" && event.object_kind.as_deref() == Some("Node");
+    row.end
+        .filter(|_| of_node && row.count > 1)
+        .filter(|last| last.lo.saturating_sub(event.time.hi) > APART)
+}
+
+/// Makes two of each fact of a record: whatever was between, it was so at first, and at last anew.
+fn repeat(facts: &mut Vec<Fact>, row: u32, last: Stamp) {
+    let from = facts.iter().rposition(|fact| fact.row != row);
+    let from = from.map_or(0, |other| other + 1);
+    let mut anew = Vec::new();
+    for fact in facts.iter_mut().skip(from) {
+        fact.end = None;
+        let lag = fact.time.lo.saturating_sub(fact.onset);
+        anew.push(Fact {
+            onset: last.lo.saturating_sub(lag),
+            time: last,
+            ..*fact
+        });
+    }
+    facts.extend(anew);
+}
+
+/// Whether a signal is one that kernels and a machine's own services tell of. Libraries for
+/// communication tell of network cards themselves.
+fn is_of_kernel(signal: &str, message: &str) -> bool {
+    const LIBRARIES: [&str; 5] = ["NCCL", "UCX", "RCCL", "ibv_", "libfabric"];
+    let by_library = || LIBRARIES.iter().any(|name| message.contains(name));
+    signal.starts_with("kernel.")
+        || signal.starts_with("node.")
+        || signal.starts_with("nic.") && !by_library()
+        || signal.starts_with("gpu.") && message.contains("NVRM: ")
+}
+
+/// When what a record announces is due, as clouds and node labels tell it.
+fn due(event: &Event) -> Option<Stamp> {
+    let time = |keys: [&str; 2]| {
+        let reported = keys.iter().find_map(|key| event.attribute(key))?;
+        Stamp::parse_loosely(reported)
+    };
+    let unix = || {
+        let seconds: i64 = event.attribute("scheduled_unix")?.parse().ok()?;
+        Some(Stamp::second(seconds.checked_mul(SECOND)?))
+    };
+    let from = time(["not_before", "scheduled_from"]).or_else(unix)?;
+    let to = time(["not_after", "scheduled_to"]).filter(|to| to.hi > from.lo);
+    Some(Stamp {
+        lo: from.lo,
+        hi: to.map_or(from.hi, |to| to.hi),
+    })
+}
+
+/// The pool or group that a record is about: `cluster/pool`, of a whole cluster `cluster/`.
+fn pool(event: &Event) -> Option<String> {
+    let group = match event.object_kind.as_deref()? {
+        "NodePool" | "InstanceGroup" => event.attribute("group")?,
+        "Cluster" => "",
+        _ => return None,
+    };
+    let cluster = event.entities.cluster.as_deref().unwrap_or_default();
+    Some(format!("{cluster}/{group}").to_lowercase()).filter(|pool| pool.len() > 1)
+}
+
+/// Signals that only say that all goes its way: the events show them, no rule
+/// asks for them, and they are most of what a cluster tells.
+fn is_calm(signal: &str) -> bool {
+    const CALM: [&str; 9] = [
+        "k8s.container.completed",
+        "k8s.container.started",
+        "k8s.pod.bound",
+        "k8s.pod.created_by_",
+        "k8s.pod.running",
+        "k8s.pod.scheduled",
+        "k8s.pod.succeeded",
+        "k8s.workload.pod_created",
+        "log.progress",
+    ];
+    CALM.iter().any(|calm| signal.starts_with(calm))
+}
+
+/// The other pod that a record names, by uid or by name.
+fn other_pod(event: &Event, symbols: &mut SymbolTable, pods: &mut Pods) -> u32 {
+    let uid = event
+        .attribute("preemptor_uid")
+        .or_else(|| event.attribute("other_uid"));
+    if let Some(uid) = uid
+        && let Some(found) = symbols.find(uid).and_then(|uid| pods.find_uid(uid))
+    {
+        return found;
+    }
+    let Some(name) = event.attribute("other_pod") else {
+        return NO;
+    };
+    let namespace = event
+        .attribute("other_namespace")
+        .or(event.entities.namespace.as_deref());
+    let namespace = symbols.optional(namespace);
+    pods.of_name(namespace, symbols.number(name), event.time.lo)
+}
