@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use whathappened_model::event::Event;
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::announcements;
 use super::identity::{Pods, Workloads};
