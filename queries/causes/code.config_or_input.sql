@@ -26,6 +26,12 @@ WHERE signal IN ('k8s.container.cannot_run.command', 'k8s.container.cannot_run.p
                  'k8s.container.cannot_run.user', 'k8s.container.cannot_run.security_profile')
   AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop', 'stuck_starting')
 UNION ALL
+-- The code by which shells say so is passed on as well as any other; one that comes at once is their own.
+SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN c.time - c.created < 300000000000 THEN 'inferred' ELSE 'guess' END AS edge, 'claim' AS role
+FROM links c
+WHERE c.signal = 'k8s.container.cannot_run.code' AND c.via = 'pod' AND c.state IN ('died', 'restarted', 'crash_loop')
+UNION ALL
 -- That it could not be started says nothing of why.
 SELECT o.death, o.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM links o

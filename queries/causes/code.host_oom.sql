@@ -60,7 +60,7 @@ SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS e
 FROM links u
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'kernel.oom_kill.node' AND lag_s BETWEEN -60 AND 60) n ON n.death = u.death
 WHERE u.signal = 'unit.oom_killed' AND u.via = 'pod' AND u.state = 'died' AND u.lag_s BETWEEN -60 AND 60
-  AND u.detail IS NULL AND n.death IS NULL
+  AND COALESCE(u.detail, '') <> 'systemd-oomd' AND n.death IS NULL
 UNION ALL
 -- Of pods that are gone the controller's own word is left.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role

@@ -3,9 +3,11 @@
 -- rank: 9
 -- level: supported
 -- needs: k8s.container.segfault, k8s.container.crashed, k8s.container.bus_error, k8s.container.aborted, log.segfault, log.aborted
--- needs: log.heap_corrupted, log.bus_error, slurm.crashed, launcher.worker_crashed
+-- needs: log.heap_corrupted, log.bus_error, slurm.crashed, launcher.worker_crashed, unit.crashed, kernel.segfault
 -- summary_of: launcher.worker_crashed: A process of {pod} crashed: {message}
 -- summary: {pod} crashed: {message}
+-- summary_of: unit.crashed: The program of {pod} crashed ({detail}).
+-- summary_of: kernel.segfault: A process of {pod} crashed, as the kernel of {node} saw: {message}
 -- summary_of: slurm.crashed: {pod} ended on a signal that indicates a crash.
 -- advice: Look for a core dump and the last log lines of that rank; native extensions and shared memory (/dev/shm) are the usual suspects.
 -- A bare bus error is no bad address: a page of a file, of shared memory or of the machine's memory could not be had.
@@ -23,6 +25,18 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM links
 WHERE signal = 'slurm.crashed' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -60 AND 60
+UNION ALL
+-- systemd reports the signal on which the main process of the service ended. Of a bare bus error nobody knows what could not be had.
+SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN c.detail = 'BUS' THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
+FROM links c
+WHERE c.signal = 'unit.crashed' AND c.via = 'pod' AND c.mode = 'exited' AND c.lag_s BETWEEN -1 AND 1
+UNION ALL
+-- The kernel saw a process crash just before the one that started it passed its code on; which process of the machine it
+-- was, the line does not say.
+SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links k
+JOIN links e ON e.death = k.death AND e.via = 'pod' AND e.signal = 'unit.main_exited' AND e.time - k.time BETWEEN -1000000000 AND 5000000000
+WHERE k.signal = 'kernel.segfault' AND k.via = 'node' AND k.mode = 'exited' AND k.exit_code IN (132, 136, 139)
 UNION ALL
 -- The launcher lived on and ended with a code of its own: a process of it crashed. The same
 -- holds for its bus error.

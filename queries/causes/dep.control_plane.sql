@@ -4,7 +4,9 @@
 -- level: supported
 -- needs: k8s.workload.create_failed.control_plane, log.control_plane, k8s.pod.unscheduled
 -- summary: {workload} did not get what it needed from the control plane: {message}
+-- summary_of: k8s.pod.unscheduled: No scheduler has looked at {pod}: {message}
 -- advice: Check the API server and the webhook named above.
+-- advice_of: k8s.pod.unscheduled: Check that the scheduler that the pod names (spec.schedulerName) runs and holds its lease.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM links
 WHERE signal = 'k8s.workload.create_failed.control_plane' AND via = 'workload' AND state = 'never_created'

@@ -37,9 +37,11 @@ WITH failed AS (
   WHERE f.signal <> 'k8s.container.image_pull_failed' AND e.fact IS NULL
 )
 SELECT i.death, i.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN e.death IS NULL AND COALESCE(own.is_last, TRUE) THEN 'asserted' ELSE 'guess' END AS edge, 'fault' AS role
+  -- That it failed, without why, says nothing of the image, the registry or the node.
+  CASE WHEN e.death IS NULL AND COALESCE(own.is_last, known.death IS NOT NULL) THEN 'asserted' ELSE 'guess' END AS edge, 'fault' AS role
 FROM failed i
 LEFT JOIN elsewhere e ON e.death = i.death
+LEFT JOIN (SELECT DISTINCT death FROM why) known ON known.death = i.death
 LEFT JOIN why own ON own.death = i.death AND own.fact = i.fact
 LEFT JOIN why w ON w.death = i.death AND w.record = i.record AND w.fact <> i.fact
 WHERE own.fact IS NOT NULL OR i.signal = 'k8s.container.image_pull_failed' AND w.fact IS NULL

@@ -6,10 +6,15 @@
 -- needs: k8s.pvc.pending
 -- summary: {pod} could not start: {message}
 -- advice: Check the volume claim, its storage class, and which node still has the volume attached.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
-FROM links
-WHERE signal LIKE 'k8s.pod.volume_failed%' AND via = 'pod' AND state = 'stuck_starting'
-  AND signal NOT IN ('k8s.pod.volume_failed.server', 'k8s.pod.volume_failed.no_space')
+-- That it failed, without why, says nothing of the volume, its server or the node.
+SELECT f.death, f.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN f.signal = 'k8s.pod.volume_failed' AND known.death IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'fault' AS role
+FROM links f
+LEFT JOIN (SELECT DISTINCT death FROM links
+           WHERE signal LIKE 'k8s.pod.volume_failed.%' AND via = 'pod' OR signal IN ('k8s.pvc.failed', 'k8s.pvc.lost') AND via = 'claim') known
+  ON known.death = f.death
+WHERE f.signal LIKE 'k8s.pod.volume_failed%' AND f.via = 'pod' AND f.state = 'stuck_starting'
+  AND f.signal NOT IN ('k8s.pod.volume_failed.server', 'k8s.pod.volume_failed.no_space')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
 FROM links

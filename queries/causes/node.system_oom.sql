@@ -43,7 +43,7 @@ SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS e
 FROM links u
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'kernel.oom_kill.node' AND lag_s BETWEEN -60 AND 60) n ON n.death = u.death
 WHERE u.signal = 'unit.oom_killed' AND u.via = 'pod' AND u.state = 'died' AND u.lag_s BETWEEN -60 AND 60
-  AND (u.detail IS NOT NULL OR n.death IS NOT NULL)
+  AND (u.detail = 'systemd-oomd' OR n.death IS NOT NULL)
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links

@@ -3,9 +3,10 @@
 -- rank: 61
 -- level: established
 -- needs: k8s.workload.suspension_requested_by_kueue, kueue.deactivation_requested_by_*
--- needs: kueue.evicted.pods_ready_timeout, kueue.evicted.stopped, kueue.evicted.deactivated, kueue.evicted.admission_check
+-- needs: kueue.pod_terminated, kueue.evicted.pods_ready_timeout, kueue.evicted.stopped, kueue.evicted.deactivated, kueue.evicted.admission_check
 -- overturned_by: audit: who stopped the queue or deactivated the workload
 -- summary: Kueue stopped {workload}: {message}
+-- summary_of: kueue.pod_terminated: Kueue stopped {workload}; none of its records says why.
 -- summary_of: k8s.workload.suspension_requested_by_kueue: Kueue suspended {workload}; none of its records says why.
 -- summary_of: kueue.deactivation_requested_by_*: {workload} was deactivated in Kueue{by}, which stopped its pods.
 -- advice: If pods were not ready in time, find out why; a queue is stopped or a workload deactivated because someone decided so.
@@ -26,6 +27,14 @@ UNION ALL
 SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links p
 WHERE p.signal = 'kueue.pod_terminated' AND p.via = 'pod' AND p.mode = 'killed' AND p.death IN (SELECT death FROM why)
+UNION ALL
+-- That it ended the pod it says itself, and not why.
+SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links p
+LEFT JOIN links reason ON reason.death = p.death AND reason.via = 'workload' AND reason.signal LIKE 'kueue.%' AND reason.signal <> 'kueue.evicted'
+  AND reason.lag_s BETWEEN -30 AND 600
+LEFT JOIN links other ON other.death = p.death AND other.record = p.record AND other.signal = 'kueue.pod_terminated.preempted'
+WHERE p.signal = 'kueue.pod_terminated' AND p.via = 'pod' AND p.mode = 'killed' AND reason.fact IS NULL AND other.fact IS NULL
 UNION ALL
 -- Kueue suspends what it stops; why, its own records say, where there are any.
 SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role

@@ -14,7 +14,21 @@ pub(super) fn check(config: &Config, text: &str) -> Result<(), ConfigError> {
     hooks(config, text)?;
     labels(config, text)?;
     limits(config, text)?;
+    reserved(config, text)?;
     callers(config, text)
+}
+
+/// What this program calls its own store in rows of coverage: damage of it is told under that name.
+const STORE: &str = "store";
+
+/// A source of that name would be taken for the store.
+fn reserved(config: &Config, text: &str) -> Result<(), ConfigError> {
+    if !sources(config).contains(STORE) {
+        return Ok(());
+    }
+    let why =
+        format!("{STORE:?} is what coverage calls the store itself; give the source another name");
+    Err(ConfigError::at(text, line_of(text, STORE), why))
 }
 
 fn hooks(config: &Config, text: &str) -> Result<(), ConfigError> {

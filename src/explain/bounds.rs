@@ -5,14 +5,14 @@
 //! decided here once, for all rules, a person's own among them.
 
 use whathappened_core::death::Death;
-use whathappened_core::graph::{EntityGraph, Exit, Fact, NO, Task, TaskKind};
+use whathappened_core::graph::{EntityGraph, Exit, Fact, Task, TaskKind, may_train};
 use whathappened_core::lifecycle::{Mode, given_up, signed_off};
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::edge::{Edge, Kind, Role};
 use super::machine_facts::{
-    DEVICES, SENDS_NONE, came_after, is_of_machine, was_started_again, was_unharmed,
+    DEVICES, RecordedEnd, SENDS_NONE, came_after, is_of_machine, was_started_again, was_unharmed,
 };
 use super::requests::{ALIVE, Requests, SILENCE, is_request};
 
@@ -36,6 +36,8 @@ pub(super) struct Bounds<'a> {
     asked: bool,
     /// Whether its machine was seen alive then.
     in_sight: bool,
+    /// The record that its machine made of its end.
+    recorded: Option<RecordedEnd>,
 }
 
 impl<'a> Bounds<'a> {
@@ -49,6 +51,7 @@ impl<'a> Bounds<'a> {
             schedule: schedule(graph, death),
             asked,
             in_sight: asked || ended_by_itself(graph, death),
+            recorded: RecordedEnd::of(graph, death),
         }
     }
 
@@ -67,9 +70,7 @@ impl<'a> Bounds<'a> {
         if self.is_quoted(cause)
             || self.is_end_of_loop(cause)
             || self.was_over_by_then(cause)
-            || self
-                .task()
-                .is_some_and(|task| came_after(task, self.death, cause))
+            || came_after(self.graph, self.death, self.recorded.as_ref(), cause)
             || edge.effect.is_none() && self.is_anothers(cause)
         {
             return false;
@@ -186,7 +187,9 @@ impl<'a> Bounds<'a> {
         // A machine that is taken away for it is taken from all.
         if is_sure
             && edge.effect.is_none()
-            && of_machine.is_some_and(|fault| self.is_perhaps_anothers(fault))
+            && of_machine.is_some_and(|fault| {
+                self.is_perhaps_anothers(fault) || self.is_of_another_program(fault)
+            })
         {
             return Kind::Guess;
         }
@@ -291,6 +294,17 @@ impl<'a> Bounds<'a> {
             && !fault.holder.is_some()
             && !spoke.contains(&self.death.pod)
             && tenants.are_several(self.graph, self.death.pod, fault)
+    }
+
+    /// Whether the driver names the program on whose account it tells of an error in what that had on the GPU, which is no
+    /// trainer, and this one says nothing of a GPU.
+    fn is_of_another_program(&self, fault: &Fact) -> bool {
+        let signal = self.graph.name(fault.signal);
+        let process = self.graph.name(fault.detail);
+        (signal.starts_with("gpu.memory_error") || signal.starts_with("gpu.application_error"))
+            && fault.detail.is_some()
+            && !may_train(process)
+            && !self.requests.failed_by_device.contains(&self.death.pod)
     }
 
     /// Whether a fact is a line of the program's own that reads like one of a kernel: a machine's log

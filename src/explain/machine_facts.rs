@@ -3,6 +3,7 @@
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
+use whathappened_core::symbols::Symbol;
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -89,37 +90,97 @@ const DOWN: [&str; 14] = [
     "node.rebooting",
 ];
 
+/// What a machine tells of once it is up again.
+const UP_AGAIN: [&str; 2] = ["k8s.node.rebooted", "node.crashed"];
+
 /// Whether the program made steps long after its machine went down: it was started again there, and what ended it
 /// at last came later.
 pub(super) fn was_started_again(graph: &EntityGraph, death: &Death, fact: &Fact) -> bool {
-    /// A machine that goes down in good order lets programs go on for as long.
-    const GOING: Nanos = 120 * SECOND;
     let pod = graph.pods.get(death.pod as usize);
     let Some(progress) = pod.and_then(|pod| pod.progress.as_deref()) else {
         return false;
     };
     let signal = graph.name(fact.signal);
+    let going = if UP_AGAIN.contains(&signal) {
+        CLOCKS
+    } else {
+        GOING_DOWN
+    };
     let is_last = progress.last.lo <= death.time.hi.saturating_add(CLOCKS);
     let until = fact.end.unwrap_or(fact.time);
-    DOWN.iter().any(|down| signal.starts_with(down))
+    goes_down(signal)
         && fact.due.is_none()
         && until != Stamp::OPEN
         && !death.goes_on()
         && is_last
-        && progress.went_on_after(until.hi.saturating_add(GOING), None)
+        && progress.went_on_after(until.hi.saturating_add(going), None)
+}
+
+fn goes_down(signal: &str) -> bool {
+    DOWN.iter().any(|down| signal.starts_with(down))
+}
+
+/// A machine that goes down in good order lets programs go on for as long.
+const GOING_DOWN: Nanos = 120 * SECOND;
+
+/// Where and when a machine's journal recorded the end of the service that a program ran as.
+pub(super) struct RecordedEnd {
+    file: Symbol,
+    time: Stamp,
+}
+
+impl RecordedEnd {
+    pub(super) fn of(graph: &EntityGraph, death: &Death) -> Option<Self> {
+        let task = graph.pods.get(death.pod as usize)?;
+        if !matches!(task.kind, TaskKind::Instance | TaskKind::Log) {
+            return None;
+        }
+        let exited = graph.evidence.symbols.find("unit.main_exited")?;
+        let end = graph.facts.iter().find(|fact| {
+            fact.pod == death.pod && fact.signal == exited && fact.time.overlaps(death.time)
+        })?;
+        let row = graph.evidence.rows().get(end.row as usize)?;
+        Some(Self {
+            file: row.file(),
+            time: end.time,
+        })
+    }
+
+    /// Whether a fact stands behind it in the same journal.
+    fn is_before(&self, graph: &EntityGraph, fact: &Fact) -> bool {
+        let row = graph.evidence.rows().get(fact.row as usize);
+        row.is_some_and(|row| row.file() == self.file) && fact.time.lo >= self.time.hi
+    }
 }
 
 /// Whether a machine told of a fact after its program had ended by itself: a program that writes a log there has the clock
 /// of the machine, and what a kernel or a service writes it writes when it sees it.
-pub(super) fn came_after(task: &Task, death: &Death, fact: &Fact) -> bool {
-    /// What is told later than this is told by who looks now and then, or by a machine that is up again.
+pub(super) fn came_after(
+    graph: &EntityGraph,
+    death: &Death,
+    end: Option<&RecordedEnd>,
+    fact: &Fact,
+) -> bool {
+    /// What is told later than this is told by who looks now and then.
     const AT_ONCE: Nanos = 10 * SECOND;
-    matches!(task.kind, TaskKind::Instance | TaskKind::Log)
-        && is_of_machine(fact)
+    let task = graph.pods.get(death.pod as usize);
+    let writes = |task: &Task| {
+        matches!(task.kind, TaskKind::Instance | TaskKind::Log) && fact.node == task.node
+    };
+    let signal = graph.name(fact.signal);
+    // What is stopped for a shutdown ends before most of what tells of that.
+    let stops_it = goes_down(signal)
+        && matches!(death.exit_code, Some(0 | 137 | 143))
+        && fact.time.lo <= death.time.hi.saturating_add(GOING_DOWN);
+    let is_prompt = goes_down(signal) || fact.time.lo.saturating_sub(fact.onset) <= AT_ONCE;
+    let is_later = fact.time.lo > death.time.hi.saturating_add(SECOND)
+        || end.is_some_and(|end| end.is_before(graph, fact));
+    is_of_machine(fact)
         && fact.source_kind == SourceKind::NodeLog
-        && fact.node == task.node
+        && task.is_some_and(writes)
         && death.mode == Mode::Exited
         && death.time != Stamp::OPEN
-        && fact.time.lo.saturating_sub(fact.onset) <= AT_ONCE
-        && fact.time.lo > death.time.hi.saturating_add(SECOND)
+        && is_prompt
+        && is_later
+        && !stops_it
 }

@@ -92,7 +92,9 @@ impl Rule {
             why,
         };
         let mut header: BTreeMap<&str, Vec<(usize, String)>> = BTreeMap::new();
+        let mut is_header = true;
         for (index, line) in text.lines().enumerate() {
+            is_header &= line.starts_with("--");
             let Some(comment) = line.strip_prefix("--") else {
                 continue;
             };
@@ -100,6 +102,16 @@ impl Rule {
                 continue;
             };
             let Some(key) = KEYS.iter().find(|known| **known == key.trim()) else {
+                if is_header && is_key(key.trim()) {
+                    let known = KEYS.iter().map(|one| (*one).to_owned());
+                    let near = rank_names(key.trim(), known).into_iter().next();
+                    let near = near.map_or_else(
+                        || format!("the keys are {}", KEYS.join(", ")),
+                        |near| format!("did you mean `-- {near}:`?"),
+                    );
+                    let why = format!("there is no key `{}`; {near}", key.trim());
+                    return Err(fail(index + 1, why));
+                }
                 continue;
             };
             header
@@ -392,6 +404,14 @@ pub const PLACEHOLDERS: [(&str, &str); 9] = [
     ("message", "the record in words"),
 ];
 
+/// Whether a word is written as keys of the header are: prose has capitals, and more than one word.
+fn is_key(word: &str) -> bool {
+    !word.is_empty()
+        && word
+            .bytes()
+            .all(|sign| sign == b'_' || sign.is_ascii_lowercase())
+}
+
 /// The first word in braces that is filled with nothing.
 fn unknown_place(template: &str) -> Option<String> {
     let words = template.split('{').skip(1);
@@ -443,6 +463,24 @@ mod tests {
         let reported: Vec<(usize, String)> =
             reported.map(|(line, name)| (line, name.to_owned())).into();
         assert_eq!(rule.compared(), reported);
+    }
+
+    #[test]
+    fn a_misspelt_key_of_the_header_is_told() {
+        let text = GOOD.replace(
+            "-- summary",
+            "-- overtuned_by: audit: who did it\n-- summary",
+        );
+        let error = Rule::parse("r.sql", &text).unwrap_err().to_string();
+        assert!(error.starts_with("r.sql:6: "), "{error}");
+        assert!(
+            error.contains("did you mean `-- overturned_by:`?"),
+            "{error}"
+        );
+        let prose = GOOD.replace("SELECT", "-- What counts: this\n-- Note: that\nSELECT");
+        assert!(Rule::parse("r.sql", &prose).is_ok());
+        let comment = GOOD.replace("SELECT 1", "SELECT\n-- only: this\n 1");
+        assert!(Rule::parse("r.sql", &comment).is_ok());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_core::death::RunState;
-use whathappened_core::graph::{InstanceChange, Task, TaskKind};
+use whathappened_core::graph::{InstanceChange, NO, Progress, Task, TaskKind};
 use whathappened_core::lifecycle::{State, given_up, signed_off};
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::symbols::Symbol;
@@ -46,6 +46,9 @@ pub(super) fn is_only_named(case: &Case, run: &Run, state: RunState) -> bool {
 /// Who is asked to stop does so within the grace that pods have by default, and who did not
 /// writes on by then.
 const SIGNED_OFF: Nanos = 60 * SECOND;
+
+/// What goes on writes now and then.
+const QUIET: Nanos = 900 * SECOND;
 
 /// Whether an object's own status says how a run stands: its workload's that it
 /// completed, or that of each pod of its last attempt.
@@ -94,6 +97,21 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
         |pod: &Task| heard.is_some_and(|heard| heard.is_past(graph, pod) || removed.held(pod));
     let cut_off = cut_off(case);
     let is_past = |pod: &Task| is_past(pod) || cut_off.contains(&(pod.namespace, pod.name));
+    // Of a log that nobody knows the writer of, a program on the instance may have been: what became of that it may tell.
+    let symbols = &graph.evidence.symbols;
+    let line = symbols.find("log.line");
+    let rows = graph.evidence.rows().iter().zip(&graph.pod_of_row);
+    let has_stray_log = state == RunState::Running
+        && rows
+            .into_iter()
+            .any(|(row, pod)| Some(row.fact) == line && *pod == NO);
+    // A machine that runs says nothing of the program on it, whose log has been silent for long.
+    let is_quiet = |pod: &Task| {
+        let silent = Progress::may_be_silent(pod.progress.as_deref(), QUIET);
+        let last = pod.last_line.filter(|last| last.hi != Nanos::MAX);
+        last.zip(graph.now)
+            .is_some_and(|(last, now)| now.saturating_sub(last.hi) > silent)
+    };
     // What a cloud's log says was done to an instance is no word on whether it runs.
     let seen = |pod: &Task| match pod.kind {
         TaskKind::Pod => {
@@ -104,7 +122,9 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
             let runs = phase
                 .as_deref()
                 .is_some_and(|phase| phase.contains("running"));
-            pod.body.is_some() && phase.is_some() && (runs || state != RunState::Running)
+            pod.body.is_some()
+                && phase.is_some()
+                && (runs && !has_stray_log && !is_quiet(pod) || state != RunState::Running)
         }
         TaskKind::Job => pod.body.is_some(),
         // That it goes on, no log says.

@@ -136,6 +136,8 @@ const TELLING: &[&str] = &[
     // the runtime and the kubelet
     "Failed with result 'signal",
     ".service: Main process exited",
+    ".service: main process exited",
+    "killed as a result of limit",
     // (How their services are described, whether they stop or have stopped.)
     "containerd container r",
     "Runtime Interf",

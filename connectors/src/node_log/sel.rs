@@ -38,6 +38,16 @@ const TELLING: &[&str] = &[
     "Machine Check",
     "Watchdog",
     "In Failed Array",
+    "CATERR",
+    "MCA_Error",
+    "corruption",
+    "Configuration Error",
+    "FRB",
+    "PCI SERR",
+    "PCI PERR",
+    "Predictive",
+    "mismatch",
+    "incompatible",
 ];
 
 /// Rows of an event log.
@@ -162,4 +172,32 @@ impl TextReader for EventLogRows {
     }
 
     fn finish(&mut self, _found: &mut FormatOutput) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a signal of a controller speaks of is read.
+    #[test]
+    fn rows_that_signals_speak_of_tell() {
+        for row in [
+            "Critical Interrupt #0x84 | PCI SERR | Asserted",
+            "Critical Interrupt #0x84 | PCI PERR | Asserted",
+            "Critical Interrupt #0x84 | Bus Fatal Error | Asserted",
+            "Processor CPU_CATERR | State Asserted | Asserted",
+            "Processor #0x30 | IERR | Asserted",
+            "Processor #0x30 | Configuration Error | Asserted",
+            "Processor #0x30 | FRB2/Hang in POST failure | Asserted",
+            "System Firmware Error | BIOS corruption detected | Asserted",
+            "Unknown NVIDIA_MCA_Error | State Asserted | Asserted",
+            "Drive Slot #0x12 | Predictive Failure | Asserted",
+            "Version Change #0x01 | Hardware incompatibility detected, mismatch | Asserted",
+        ] {
+            let line = format!("1 | 11/21/2026 | 15:20:27 | {row}");
+            let found = super::row(&line).unwrap();
+            let tells = TELLING.iter().any(|word| found.message.contains(word));
+            assert!(tells, "{row}");
+        }
+    }
 }

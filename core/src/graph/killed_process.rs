@@ -28,6 +28,12 @@ const SILENT: Nanos = 120 * SECOND;
 /// What trainers are called, as their machine's kernel knows them.
 const TRAINERS: [&str; 6] = ["python", "pt_", "ray", "java", "torch", "train"];
 
+/// Whether a process may train, by its name.
+#[must_use]
+pub fn may_train(process: &str) -> bool {
+    TRAINERS.iter().any(|stem| process.starts_with(stem))
+}
+
 /// One process that a kernel killed.
 struct Kill {
     signal: &'static str,
@@ -107,7 +113,7 @@ fn kills(graph: &EntityGraph) -> Result<Kills, SpillError> {
         kills.entry(key).or_default().push(Kill {
             signal,
             fact: *fact,
-            may_train: TRAINERS.iter().any(|stem| process.starts_with(stem)),
+            may_train: may_train(process),
         });
     }
     for (key, of_process) in &mut kills {

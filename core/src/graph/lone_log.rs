@@ -41,6 +41,7 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
     let mut ranks: BTreeMap<u32, BTreeSet<i32>> = BTreeMap::new();
     let mut files: BTreeMap<u32, Symbol> = BTreeMap::new();
     let machines = node_folder::named_by_their_logs(all.evidence);
+    let machines = node_folder::Machines::of(machines, all.symbols);
     let beside = node_folder::of_nameless_logs(all.evidence, all.symbols);
     for (number, row) in (0..).zip(all.evidence.rows()) {
         if !is_alone(row) {
@@ -52,7 +53,7 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
             let path = all.symbols.name(row.file()).to_owned();
             // What lies beside the log of a machine that names none was on that machine.
             let folder = node_folder::folder_of(&path).filter(|folder| beside.contains(*folder));
-            log.node = match (node_folder::of(&path, all.symbols, &machines), folder) {
+            log.node = match (machines.of_folder(&path), folder) {
                 (Some(machine), _) => machine,
                 (None, Some(folder)) => all.symbols.number(node_folder::last_part(folder)),
                 (None, None) => Symbol::NONE,

@@ -66,6 +66,7 @@ pub use cordon::Cordons;
 pub use fact::{Fact, NO, Phase};
 pub use instance::{InstanceChange, InstanceRecord, instance_group};
 pub(crate) use job::STEP_FAILED;
+pub use killed_process::may_train;
 pub use name_tenure::{NameTenure, NameTenures};
 pub use node_health::NodeHealth;
 pub use node_instance::{NodeInstance, NodeInstances};

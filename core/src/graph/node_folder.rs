@@ -37,65 +37,76 @@ pub(super) fn claim(evidence: &Evidence, pods: &[Task], facts: &mut [Fact]) {
         let file = row.file();
         let node = known
             .entry(file)
-            .or_insert_with(|| machines.of_path(evidence.symbols.name(file), &evidence.symbols));
+            .or_insert_with(|| machines.of_path(evidence.symbols.name(file)));
         if let Some(node) = *node {
             fact.node = node;
         }
     }
 }
 
-/// Machines by the names that paths may give them.
-pub(super) struct Machines<'s> {
-    nodes: HashSet<Symbol>,
+/// Machines by the names that paths may give them, in lower case: a whole name, or its first word.
+pub(super) struct Machines {
+    whole: HashMap<String, Option<Symbol>>,
     /// By the first word of a whole name, where one machine alone has it.
-    short: HashMap<&'s str, Option<Symbol>>,
+    short: HashMap<String, Option<Symbol>>,
 }
 
-impl<'s> Machines<'s> {
-    pub(super) fn of(nodes: HashSet<Symbol>, symbols: &'s SymbolTable) -> Self {
-        let mut short: HashMap<&str, Option<Symbol>> = HashMap::new();
-        for node in &nodes {
-            if let Some((first, _)) = symbols.name(*node).split_once('.') {
-                let known = short.entry(first).or_insert(Some(*node));
-                if *known != Some(*node) {
-                    *known = None;
-                }
+impl Machines {
+    pub(super) fn of(nodes: impl IntoIterator<Item = Symbol>, symbols: &SymbolTable) -> Self {
+        let (mut whole, mut short) = (HashMap::new(), HashMap::new());
+        let add = |to: &mut HashMap<String, Option<Symbol>>, name: String, node| {
+            let known = to.entry(name).or_insert(Some(node));
+            *known = known.filter(|known| *known == node);
+        };
+        for node in nodes {
+            let name = symbols.name(node).to_ascii_lowercase();
+            if let Some(first) = first_word(&name) {
+                add(&mut short, first.to_owned(), node);
             }
+            add(&mut whole, name, node);
         }
-        Self { nodes, short }
+        Self { whole, short }
     }
 
-    /// The machine that a path names: a folder by its whole name, or by its short one, or else the file.
-    pub(super) fn of_path(&self, path: &str, symbols: &SymbolTable) -> Option<Symbol> {
-        let short = |word: &str| *self.short.get(word)?;
-        let named = |word: &str| {
-            let node = symbols.find(word).filter(|node| self.nodes.contains(node));
-            node.or_else(|| short(word))
-        };
-        let mut parts = path.rsplit(['/', '\\', '!']);
-        let file = parts.next().unwrap_or_default();
+    /// The machine of a name: the whole one, or where the one or the other has only the first word of it.
+    fn named(&self, name: &str) -> Option<Symbol> {
+        let name = name.to_ascii_lowercase();
+        if let Some(node) = self.whole.get(&name).or_else(|| self.short.get(&name)) {
+            return *node;
+        }
+        *self.whole.get(first_word(&name)?)?
+    }
+
+    /// The machine whose name a folder on the way to a file bears, the innermost first.
+    pub(super) fn of_folder(&self, path: &str) -> Option<Symbol> {
+        // The file's own name says what it is, not of what.
+        let folders = path.rsplit(['/', '\\', '!']).skip(1);
+        folders
+            .filter(|name| !name.is_empty())
+            .find_map(|name| self.named(name))
+    }
+
+    /// The machine that a path names: a folder, or else the file.
+    pub(super) fn of_path(&self, path: &str) -> Option<Symbol> {
+        let file = last_part(path);
         // A word of a file's name says as a rule what it is, and not of what.
         let is_name = |word: &&str| word.bytes().any(|sign| sign.is_ascii_digit());
         let of_file = || {
             let known = pod_log::stretches(file).filter(is_name);
-            let known = known.filter_map(|word| Some((word.len(), named(word)?)));
+            let known = known.filter_map(|word| Some((word.len(), self.named(word)?)));
             known
                 .max_by_key(|(length, _)| *length)
                 .map(|(_, node)| node)
         };
-        of(path, symbols, &self.nodes)
-            .or_else(|| parts.find_map(short))
-            .or_else(of_file)
+        self.of_folder(path).or_else(of_file)
     }
 }
 
-/// The machine whose name a folder on the way to a file bears, the innermost first.
-pub(super) fn of(path: &str, symbols: &SymbolTable, nodes: &HashSet<Symbol>) -> Option<Symbol> {
-    // The file's own name says what it is, not of what.
-    path.rsplit(['/', '\\', '!'])
-        .skip(1)
-        .filter_map(|folder| symbols.find(folder))
-        .find(|folder| nodes.contains(folder))
+/// A machine's name up to its first dot; an address has none.
+fn first_word(name: &str) -> Option<&str> {
+    let (word, _) = name.split_once('.')?;
+    let is_address = word.bytes().all(|byte| byte.is_ascii_digit());
+    (!is_address).then_some(word)
 }
 
 /// The machines whose own logs name them.
@@ -161,10 +172,10 @@ pub(super) fn rename(evidence: &Evidence, pods: &[Task], facts: &mut [Fact]) {
         let name = called.entry(row.file()).or_insert(Some(row.node));
         *name = name.filter(|name| *name == row.node);
     }
+    let by_name = Machines::of(instances.keys().copied(), &evidence.symbols);
     let owner = |file: Symbol| {
         let name = called.get(&file).copied().flatten()?;
-        let path = evidence.symbols.name(file);
-        let folder = vm_log::bearer(path, &evidence.symbols, &instances)?;
+        let folder = by_name.of_folder(evidence.symbols.name(file))?;
         let [one] = instances.get(&folder)?.as_slice() else {
             return None;
         };
@@ -198,10 +209,12 @@ mod tests {
             symbols.number("gpu-12.lab.example"),
         );
         let machines = Machines::of(HashSet::from([bare, whole]), &symbols);
-        let of = |path: &str| machines.of_path(path, &symbols);
+        let of = |path: &str| machines.of_path(path);
         for (path, node) in [
             ("in/gpu-7/ipmi-sel.txt", Some(bare)),
             ("in/gpu-12/ipmi-sel.txt", Some(whole)),
+            ("in/GPU-7.lab.example/train.log", Some(bare)),
+            ("in/gpu-12.other.example/train.log", None),
             ("in/gpu-7-ipmi-sel.txt", Some(bare)),
             ("in/dmesg_gpu-12.lab.example.txt", Some(whole)),
             ("in/gpu-77-ipmi-sel.txt", None),

@@ -7,6 +7,7 @@ use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::fact::{Fact, NO};
+use super::node_folder;
 use super::task::{Exit, Progress, Task, TaskKind};
 use crate::evidence::{Evidence, SpillError};
 use crate::symbols::Symbol;
@@ -36,16 +37,19 @@ pub(super) fn claim(
     let symbols = &evidence.symbols;
     let mut by_unit: HashMap<(Symbol, String), u32> = HashMap::new();
     for (number, task) in (0..).zip(tasks.iter()) {
-        // Where no machine is named at all, there is one.
-        if task.kind == TaskKind::Log {
-            let stem = symbols
-                .name(task.name)
-                .split('.')
-                .next()
-                .unwrap_or_default();
-            // Of two logs of one name on machines that nothing names it may be either.
+        // A cloud's instance may have the logs of several programs.
+        let logs = match task.kind {
+            TaskKind::Log => vec![task.name],
+            TaskKind::Instance => task.log_files.iter().copied().collect(),
+            TaskKind::Pod | TaskKind::Job => Vec::new(),
+        };
+        for log in logs {
+            let name = node_folder::last_part(symbols.name(log));
+            let stem = name.split('.').next().unwrap_or_default();
+            // Where no machine is named at all, there is one; of two logs of one name on machines that nothing names
+            // it may be either.
             let before = by_unit.insert((task.node, stem.to_owned()), number);
-            if before.is_some() && !task.node.is_some() {
+            if before.is_some_and(|before| before != number) && !task.node.is_some() {
                 by_unit.insert((task.node, stem.to_owned()), NO);
             }
         }
@@ -88,7 +92,10 @@ pub(super) fn claim(
         let Some(task) = tasks.get_mut(one.task as usize) else {
             continue;
         };
-        if one.is_outlived(task, &said) || one.is_after_boot(task, &boots) {
+        if one.is_outlived(task, &said)
+            || one.is_after_boot(task, &boots)
+            || one.is_after_end(task, &said)
+        {
             continue;
         }
         if let Some(fact) = facts.get_mut(one.place) {
@@ -160,6 +167,23 @@ impl Said {
             .iter()
             .filter(|other| other.is_exit && within(other, 0, ASKED));
         went_on(self.time, ASKED) || ends.any(|end| went_on(end.time, CLOCKS))
+    }
+
+    /// Whether somebody stops what had ended by then: systemd says in one journal that its process ended, and it made no
+    /// step since; or its log says last that all is done.
+    fn is_after_end(&self, task: &Task, all: &[Self]) -> bool {
+        if !self.is_stop || self.time == Stamp::OPEN {
+            return false;
+        }
+        let mut ends = all.iter().filter(|other| {
+            let before = other.time != Stamp::OPEN && other.time.hi <= self.time.lo;
+            other.is_exit && other.task == self.task && before
+        });
+        let step = task.progress.as_deref().map(|progress| progress.last.lo);
+        let done = task
+            .said_done
+            .filter(|done| done.hi <= self.time.lo && step.is_none_or(|step| step <= done.hi));
+        done.is_some() || ends.any(|end| !end.is_outlived(task, all))
     }
 
     /// Whether the machine was started again since the log's last line: what ran before ended with it, and nobody stops

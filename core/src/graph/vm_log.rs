@@ -7,9 +7,10 @@ use whathappened_model::time::{Nanos, Stamp};
 
 use super::instance::InstanceChange;
 use super::lone_log::Lines;
+use super::node_folder::Machines;
 use super::task::{Task, TaskKind};
 use crate::evidence::{Row, SpillError};
-use crate::symbols::{Symbol, SymbolTable};
+use crate::symbols::Symbol;
 
 /// Gives lines that name no pod, job or machine to the instance whose name or id a folder on the way
 /// to their file bears, the innermost first. Of several instances that bore that name it is the one that
@@ -27,6 +28,7 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
         .flatten()
         .filter_map(|number| Some((*number, life(all.pods.all.get(*number as usize)?))))
         .collect();
+    let by_name = Machines::of(instances.keys().copied(), all.symbols);
     let mut bearers: HashMap<Symbol, Option<Symbol>> = HashMap::new();
     let mut files: HashSet<(u32, Symbol)> = HashSet::new();
     all.give(|row, symbols| {
@@ -35,7 +37,7 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
         }
         let name = *bearers
             .entry(row.file())
-            .or_insert_with(|| bearer(symbols.name(row.file()), symbols, &instances));
+            .or_insert_with(|| by_name.of_folder(symbols.name(row.file())));
         let owner = there_then(instances.get(&name?)?, &lives, row)?;
         files.insert((owner, row.file()));
         Some(owner)
@@ -46,19 +48,6 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
         }
     }
     Ok(())
-}
-
-/// The name or id of an instance that a folder on the way to a file bears, the innermost first.
-pub(super) fn bearer(
-    path: &str,
-    symbols: &SymbolTable,
-    instances: &HashMap<Symbol, Vec<u32>>,
-) -> Option<Symbol> {
-    // The file's own name says what it is, not of what.
-    path.rsplit(['/', '\\', '!'])
-        .skip(1)
-        .filter_map(|folder| symbols.find(folder))
-        .find(|folder| instances.contains_key(folder))
 }
 
 /// Instances by name and by id.

@@ -144,13 +144,23 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
         }
         runs = false;
     }
-    let mut last = if runs { None } else { ends.pop() };
+    // A machine that is there again runs nothing of what ended with it, unless that writes on.
+    let silent = Progress::may_be_silent(one.progress.as_deref(), ONE_END);
+    let ended_there = |end: &InstanceRecord| {
+        one.last_line.is_some_and(|wrote| {
+            wrote.lo <= end.time.hi.saturating_add(CLOCKS)
+                && end.time.lo.saturating_sub(wrote.hi) <= silent
+        })
+    };
+    let gone = !runs || ends.last().is_some_and(|end| ended_there(end));
+    let mut last = ends.pop_if(|_| gone);
     // What had ended is not ended again by who switches its machine off.
     let failed = failed(one, last);
-    if failed.is_some() {
+    let service = service_end(one, last);
+    if failed.is_some() || service.is_some() {
         last = None;
     }
-    let restarts = ends
+    let restarts: Vec<Restart> = ends
         .into_iter()
         .map(|sign| Restart {
             exit: exit(sign),
@@ -161,6 +171,12 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
         .created
         .or(one.seen.map(|(first, _)| Stamp::second(first)))
         .unwrap_or(Stamp::OPEN);
+    if let Some(service) = service.filter(|end| failed.is_none_or(|failed| end.time <= failed)) {
+        return End {
+            restarts,
+            ..service
+        };
+    }
     let (state, mode, time) = match (last, done) {
         (Some(sign), Some(done)) if done.lo <= sign.time.lo => {
             (State::Completed, Mode::None, sign.time)
@@ -179,6 +195,43 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
         exit: last.map(exit),
         restarts,
     }
+}
+
+/// How the service ended that the program on an instance ran as, before the end of the instance itself and since it was
+/// last started, as the machine's journal tells.
+fn service_end(one: &Task, end: Option<&InstanceRecord>) -> Option<End> {
+    /// A machine that is switched off stops its services first; its cloud may tell of it later.
+    const GOING_DOWN: Nanos = 120 * SECOND;
+    let exit = one.exits.iter().max_by_key(|exit| exit.time);
+    let by = exit.map(|exit| exit.time.lo);
+    let kill = one
+        .kills
+        .iter()
+        .filter(|kill| by.is_none_or(|by| (0..=GOING_DOWN).contains(&by.saturating_sub(kill.lo))));
+    let kill = kill.max().copied();
+    let (mode, time) = match (kill, exit) {
+        (Some(kill), _) => (Mode::Killed, kill),
+        (None, Some(exit)) => (Mode::Exited, exit.time),
+        (None, None) => return None,
+    };
+    let code = exit.and_then(|exit| exit.exit_code);
+    let goes_down = mode == Mode::Killed || matches!(code, Some(0 | 143));
+    let apart = if goes_down { GOING_DOWN } else { CLOCKS };
+    let first = end.is_none_or(|end| time.hi.saturating_add(apart) < end.time.lo);
+    let mut signs = one.signs.iter();
+    let since = signs.any(|sign| sign.begins() && sign.time.lo > time.hi);
+    let is_done = mode == Mode::Exited && code == Some(0);
+    (first && !since).then(|| End {
+        state: if is_done {
+            State::Completed
+        } else {
+            State::Died
+        },
+        mode: if is_done { Mode::None } else { mode },
+        time,
+        exit: exit.cloned(),
+        restarts: Vec::new(),
+    })
 }
 
 /// When the work on an instance that runs on was done: no step was made since, and the instance was not started anew.

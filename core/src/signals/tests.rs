@@ -53,6 +53,38 @@ fn free_text_patterns_have_literals_to_search_for() {
     }
 }
 
+/// What an Xid is does not depend on who tells of it: the driver, DCGM's metric or a health agent.
+#[test]
+fn an_xid_means_the_same_in_logs_metrics_and_conditions() {
+    let ruleset = Ruleset::built_in().unwrap();
+    let meaning = |fact: &str, xid: u32, message: Option<String>, keys: &[(&'static str, &str)]| {
+        let mut event = Event::new(EventId(0), fact, Stamp::exact(0), SourceKind::Kubernetes);
+        event.object_kind = Some("Node".to_owned());
+        event.message = message;
+        for (key, value) in keys {
+            event.set_attribute(key, Some(*value));
+        }
+        event.set_attribute("xid", Some(xid.to_string()));
+        ruleset.classify(&mut event);
+        let mut signals = event.signals;
+        // An agent's own words beside it.
+        signals.retain(|one| !matches!(one.as_str(), "gpu.unhealthy" | "gpu.missing"));
+        signals.sort();
+        signals.into_iter().collect::<Vec<_>>()
+    };
+    // Of several Xids the metric shows the last: a 43 may stand before the fault that it followed.
+    for xid in (1..180).filter(|xid| *xid != 43) {
+        let line = format!("NVRM: Xid (PCI:0000:9b:00): {xid}, pid=1, name=python3");
+        let logged = meaning("node.log", xid, Some(line), &[("program", "kernel")]);
+        let measured = meaning("metric.gpu.xid", xid, None, &[]);
+        assert_eq!(logged, measured, "Xid {xid} in a log and as a metric");
+        let code = format!("ErrorCode:{xid} PCI:0000:9b:00 Recommended Action=CONTACT_SUPPORT");
+        let condition = [("condition", "SysLogsXIDError"), ("status", "True")];
+        let reported = meaning("k8s.node.condition", xid, Some(code), &condition);
+        assert_eq!(logged, reported, "Xid {xid} in a log and as a condition");
+    }
+}
+
 /// A signal of one's own is seen without any list in Rust.
 #[test]
 fn words_that_lines_of_machines_must_hold_come_from_the_patterns() {
@@ -234,8 +266,10 @@ fn principals_of_clouds_are_told_from_people() {
         ruleset.actor_class(&event).unwrap_or_default().to_owned()
     };
     for (actor, kind) in [
-        ("AWSServiceRoleForAutoScaling/AutoScaling", "autoscaler"),
-        ("AWSServiceRoleForAutoScaling_gpu/AutoScaling", "autoscaler"),
+        // A group ends machines to replace them, too: only its activities say why.
+        ("AWSServiceRoleForAutoScaling/AutoScaling", "cloud"),
+        ("AWSServiceRoleForAutoScaling_gpu/AutoScaling", "cloud"),
+        ("autoscaling.amazonaws.com", "cloud"),
         ("KarpenterControllerRole-lab/1751500000", "autoscaler"),
         ("Microsoft.Insights/autoscaleSettings", "autoscaler"),
         ("AWSServiceRoleForAmazonEKSNodegroup/EKS", "cloud"),
