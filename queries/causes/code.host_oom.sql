@@ -77,6 +77,8 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'kernel.oom_kill.limit' AND via = 'pod' AND state = 'died' AND mode IN ('killed', 'exited') AND exit_code IS NULL
   AND lag_s BETWEEN -5 AND 600
+  -- A worker was killed, and the program worked on.
+  AND NOT COALESCE(steps_after, FALSE)
 UNION ALL
 -- The kernel names the pod, and a moment later its main process ended on SIGKILL, whatever the runtime heard of it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role

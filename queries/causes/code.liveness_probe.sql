@@ -8,7 +8,7 @@
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
 WHERE signal IN ('k8s.container.liveness_killed', 'k8s.container.startup_probe_killed')
-  AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -60 AND 600
+  AND via = 'pod' AND same_container AND state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -60 AND 600
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links

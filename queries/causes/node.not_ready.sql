@@ -186,10 +186,15 @@ JOIN silent s ON s.death = e.death AND e.time > s.time AND e.time - s.time < 360
 LEFT JOIN spoke k ON k.death = e.death
 LEFT JOIN answered a ON a.death = e.death
 LEFT JOIN again b ON b.death = e.death AND b.time > s.time AND b.time_hi < e.time
--- A kubelet whose word is late works on: its controller tells of each pod that it takes to be out of reach.
-JOIN (SELECT DISTINCT death, time FROM links WHERE signal = 'k8s.pod.node_lost' AND via = 'pod') p ON p.death = e.death AND p.time < e.time
+-- A kubelet whose word is late works on: the nodes' controller tells of each pod that it takes to be out of reach, or of the
+-- node that it does not know how it is.
+LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE signal = 'k8s.pod.node_lost' AND via = 'pod') p ON p.death = e.death AND p.time < e.time
+LEFT JOIN (SELECT DISTINCT death, time FROM links
+           WHERE via = 'node' AND (signal = 'k8s.node.silent' OR signal = 'k8s.node.unreachable' AND COALESCE(detail, '') LIKE '%/unreachable')) q
+  ON q.death = e.death AND q.time < e.time
 LEFT JOIN (SELECT death, MAX(time) AS time FROM again GROUP BY death) l ON l.death = e.death AND l.time > e.time
 WHERE e.signal = 'k8s.pod.deleted_by_user' AND e.via = 'pod' AND e.mode = 'killed' AND e.exit_code IS NULL AND b.death IS NULL
+  AND (p.death IS NOT NULL OR q.death IS NOT NULL)
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
 FROM evicted

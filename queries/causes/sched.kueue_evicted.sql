@@ -3,7 +3,7 @@
 -- rank: 61
 -- level: established
 -- needs: k8s.workload.suspension_requested_by_kueue, kueue.deactivation_requested_by_*
--- needs: kueue.pod_terminated, kueue.evicted.pods_ready_timeout, kueue.evicted.stopped, kueue.evicted.deactivated, kueue.evicted.admission_check
+-- needs: kueue.pod_terminated, kueue.evicted.node_failures, kueue.evicted.pods_ready_timeout, kueue.evicted.stopped, kueue.evicted.deactivated, kueue.evicted.admission_check
 -- overturned_by: audit: who stopped the queue or deactivated the workload
 -- summary: Kueue stopped {workload}: {message}
 -- summary_of: kueue.pod_terminated: Kueue stopped {workload}; none of its records says why.
@@ -56,5 +56,6 @@ UNION ALL
 -- Of one whose pods are not known it is why it waits again.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
-WHERE signal IN ('kueue.evicted.pods_ready_timeout', 'kueue.evicted.stopped', 'kueue.evicted.deactivated', 'kueue.evicted.admission_check')
+WHERE signal IN ('kueue.evicted.pods_ready_timeout', 'kueue.evicted.stopped', 'kueue.evicted.deactivated', 'kueue.evicted.admission_check',
+                 'kueue.evicted.node_failures')
   AND via = 'workload' AND state IN ('never_created', 'never_scheduled')

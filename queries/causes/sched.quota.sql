@@ -12,10 +12,12 @@ FROM links
 WHERE signal = 'k8s.quota.exceeded' AND via = 'workload'
   AND state IN ('never_created', 'never_scheduled')
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
-FROM links
-WHERE signal = 'kueue.pending' AND via = 'workload'
-  AND state IN ('never_created', 'never_scheduled')
+-- Of a Workload that was evicted Kueue repeats why, under the same reason: only a message about quota speaks of quota.
+SELECT q.death, q.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
+FROM links q
+LEFT JOIN links e ON e.death = q.death AND e.via = 'workload' AND e.signal = 'kueue.evicted' AND ABS(e.time - q.time) < 10000000000
+WHERE q.signal = 'kueue.pending' AND q.via = 'workload'
+  AND q.state IN ('never_created', 'never_scheduled') AND (q.detail IS NOT NULL OR e.fact IS NULL)
 UNION ALL
 -- Slurm says so itself, of a job that waits.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role

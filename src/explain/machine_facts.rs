@@ -1,9 +1,8 @@
 //! What machines say of themselves, and which of it cannot have ended what ran on them.
 
 use whathappened_core::death::Death;
-use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
+use whathappened_core::graph::{EntityGraph, Fact, Journals, NO, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
-use whathappened_core::symbols::Symbol;
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -73,7 +72,7 @@ pub(super) fn was_unharmed(graph: &EntityGraph, death: &Death, fault: &Fact) -> 
 }
 
 /// What takes a machine down, or tells that it was.
-const DOWN: [&str; 14] = [
+const DOWN: [&str; 15] = [
     "cloud.host_error",
     "cloud.instance_deleted",
     "cloud.instance_recreated",
@@ -87,6 +86,7 @@ const DOWN: [&str; 14] = [
     "node.crashed",
     "node.powered_off",
     "node.powering_off",
+    "node.reboot_requested",
     "node.rebooting",
 ];
 
@@ -123,10 +123,10 @@ fn goes_down(signal: &str) -> bool {
 /// A machine that goes down in good order lets programs go on for as long.
 const GOING_DOWN: Nanos = 120 * SECOND;
 
-/// Where and when a machine's journal recorded the end of the service that a program ran as.
+/// The record that a machine's journal has of the end of the service that a program ran as.
 pub(super) struct RecordedEnd {
-    file: Symbol,
-    time: Stamp,
+    row: u32,
+    journals: Journals,
 }
 
 impl RecordedEnd {
@@ -139,17 +139,18 @@ impl RecordedEnd {
         let end = graph.facts.iter().find(|fact| {
             fact.pod == death.pod && fact.signal == exited && fact.time.overlaps(death.time)
         })?;
-        let row = graph.evidence.rows().get(end.row as usize)?;
         Some(Self {
-            file: row.file(),
-            time: end.time,
+            row: end.row,
+            journals: Journals::of(&graph.evidence),
         })
     }
 
     /// Whether a fact stands behind it in the same journal.
     fn is_before(&self, graph: &EntityGraph, fact: &Fact) -> bool {
-        let row = graph.evidence.rows().get(fact.row as usize);
-        row.is_some_and(|row| row.file() == self.file) && fact.time.lo >= self.time.hi
+        let rows = graph.evidence.rows();
+        let (fact, end) = (rows.get(fact.row as usize), rows.get(self.row as usize));
+        fact.zip(end)
+            .is_some_and(|(fact, end)| self.journals.is_after(fact, end))
     }
 }
 

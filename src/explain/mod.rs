@@ -39,7 +39,7 @@ pub use built_in::{built_in, load, ruleset_version};
 pub use fault::{fault_of_machine, is_of_machine};
 pub use misspelt::misspelt;
 pub use plans::views;
-pub use requests::is_cut_file;
+pub use requests::{SILENCE, is_cut_file};
 pub use rule::{OverturningEvidence, PLACEHOLDERS, Rule, RuleError};
 pub use validate::plan;
 pub use verdict::{Verdict, explain};

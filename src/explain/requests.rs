@@ -58,8 +58,7 @@ const SHUT_DOWN: [&str; 3] = ["k8s.node.shutdown", "node.powering_off", "node.re
 const GOING: Nanos = 300 * SECOND;
 
 /// What is said of a node that nothing was heard of, whatever silenced it.
-pub(super) const SILENCE: [&str; 3] =
-    ["k8s.node.not_ready", "k8s.node.silent", "k8s.pod.node_lost"];
+pub const SILENCE: [&str; 3] = ["k8s.node.not_ready", "k8s.node.silent", "k8s.pod.node_lost"];
 
 /// What the records say of the ends of pods, beside the ends themselves.
 pub(super) struct Requests {

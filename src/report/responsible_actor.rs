@@ -9,10 +9,10 @@ use whathappened_model::time::{Nanos, SECOND};
 use super::actor::actor;
 use super::context::ReportContext;
 use crate::answer::Actor;
-use crate::explain::CLOCKS;
 use crate::explain::candidate::Step;
 use crate::explain::edge::Role;
 use crate::explain::gang::Finding;
+use crate::explain::{CLOCKS, SILENCE};
 
 /// What a pod was lost with its node for is evicted within this long, at last.
 const EVICTED_WITHIN: Nanos = 3_600 * SECOND;
@@ -26,6 +26,19 @@ impl ReportContext<'_> {
             .candidate
             .as_ref()
             .map_or(&[][..], |candidate| candidate.path.as_slice());
+        // Who clears away what a silent node has lost did not end it.
+        let is_silence = |step: &Step| {
+            let fact = self.fact(step.fact);
+            step.role == Role::Fault
+                && fact.is_some_and(|fact| SILENCE.contains(&graph.name(fact.signal)))
+        };
+        let is_clearing = |step: &Step| {
+            let fact = self.fact(step.fact);
+            fact.is_some_and(|fact| graph.name(fact.signal) == "k8s.pod.deleted_by_user")
+        };
+        if path.first().is_some_and(is_silence) && path.iter().any(is_clearing) {
+            return None;
+        }
         let acts: Vec<&Step> = path.iter().filter(|step| step.role == Role::Act).collect();
         let acted = self.principal(finding, &acts);
         let first = finding.first.first().and_then(|death| self.death(*death));

@@ -7,6 +7,7 @@ use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::fact::{Fact, NO};
+use super::journal::Journals;
 use super::node_folder;
 use super::task::{Exit, Progress, Task, TaskKind};
 use crate::evidence::{Evidence, SpillError};
@@ -79,6 +80,7 @@ pub(super) fn claim(
         };
         said.push(Said {
             place,
+            row: fact.row,
             task: *number,
             time: event.time,
             is_stop: STOPS.contains(&signal),
@@ -88,13 +90,21 @@ pub(super) fn claim(
             exit_code: exit_code(&event),
         });
     }
+    let journals = Journals::of(evidence);
+    let after = |later: &Said, earlier: &Said| {
+        let rows = evidence.rows();
+        let (later, earlier) = (rows.get(later.row as usize), rows.get(earlier.row as usize));
+        later
+            .zip(earlier)
+            .is_some_and(|(later, earlier)| journals.is_after(later, earlier))
+    };
     for one in &said {
         let Some(task) = tasks.get_mut(one.task as usize) else {
             continue;
         };
         if one.is_outlived(task, &said)
             || one.is_after_boot(task, &boots)
-            || one.is_after_end(task, &said)
+            || one.is_after_end(task, &said, &after)
         {
             continue;
         }
@@ -122,6 +132,8 @@ pub(super) fn claim(
 struct Said {
     /// Which fact it is.
     place: usize,
+    /// The number of its record.
+    row: u32,
     task: u32,
     time: Stamp,
     is_stop: bool,
@@ -171,14 +183,18 @@ impl Said {
 
     /// Whether somebody stops what had ended by then: systemd says in one journal that its process ended, and it made no
     /// step since; or its log says last that all is done.
-    fn is_after_end(&self, task: &Task, all: &[Self]) -> bool {
+    fn is_after_end(
+        &self,
+        task: &Task,
+        all: &[Self],
+        after: &impl Fn(&Self, &Self) -> bool,
+    ) -> bool {
         if !self.is_stop || self.time == Stamp::OPEN {
             return false;
         }
-        let mut ends = all.iter().filter(|other| {
-            let before = other.time != Stamp::OPEN && other.time.hi <= self.time.lo;
-            other.is_exit && other.task == self.task && before
-        });
+        let mut ends = all
+            .iter()
+            .filter(|other| other.is_exit && other.task == self.task && after(self, other));
         let step = task.progress.as_deref().map(|progress| progress.last.lo);
         let done = task
             .said_done

@@ -50,7 +50,9 @@ fn outlasts(graph: &EntityGraph, pod: &Task, other: &Container, exit: &Exit) -> 
             .body
             .as_ref()
             .is_some_and(|body| body.restarts.contains_key(&other.name));
-        return is_told && pod.waits.is_empty() && pod.phase.as_deref() == Some("Running");
+        let runs = is_told && pod.waits.is_empty() && pod.phase.as_deref() == Some("Running");
+        // It ran on, as far as anybody knows, until somebody asked for the pod's end.
+        return runs || wants_gpus(other) && asked_after(pod, exit).is_some();
     }
     let asked = asked_after(pod, exit);
     ends().any(|end| {

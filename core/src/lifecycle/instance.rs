@@ -110,7 +110,20 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
         .signs
         .iter()
         .any(|sign| sign.what == InstanceChange::Made);
+    // What is told after an end, of a program that wrote nothing since, is told of that end.
+    let wrote_since = |end: &InstanceRecord| {
+        let since = end.time.hi.saturating_add(CLOCKS);
+        one.last_line.is_some_and(|line| line.lo > since)
+    };
     for sign in signs(one, crashes) {
+        let is_told_again = ends.last().is_some_and(|end| {
+            let near = sign.time.lo.saturating_sub(end.time.hi) <= ONE_END;
+            let silent = one.last_line.is_some() || sign.what == InstanceChange::Reset;
+            end.what == InstanceChange::Reset && near && silent && !wrote_since(end)
+        });
+        if is_told_again && !sign.begins() || is_told_again && sign.what == InstanceChange::Reset {
+            continue;
+        }
         let was_running = match sign.what {
             InstanceChange::Refused => continue,
             InstanceChange::Made | InstanceChange::Runs => {

@@ -379,7 +379,13 @@ impl BatchState {
 /// queue: it began again, whoever else says so.
 fn worked_on(graph: &EntityGraph, one: &Task, last: &Exit) -> Option<Stamp> {
     let step = one.progress.as_deref()?.last;
-    let over = last.time.hi.saturating_add(STOPPED_WITHIN);
+    // What accounting says is over was not put back: a log that goes on for minutes has another clock.
+    let is_over = one
+        .phase
+        .as_deref()
+        .is_some_and(|phase| ENDED.contains(&phase));
+    let within = if is_over { ONE_END } else { STOPPED_WITHIN };
+    let over = last.time.hi.saturating_add(within);
     // Its end came after that step, whatever part of it had ended before.
     let ends_later = |exit: &Exit| {
         let word = graph.name(exit.reason);

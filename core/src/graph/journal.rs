@@ -1,0 +1,50 @@
+//! The order of the lines of one machine's log: one clock wrote them, so that they have one also where their times are alike.
+
+use std::collections::HashMap;
+
+use whathappened_model::event::SourceKind;
+use whathappened_model::time::{Nanos, Stamp};
+
+use crate::evidence::{Evidence, Row};
+use crate::symbols::Symbol;
+
+/// The logs of machines, by whether they were printed with the latest line first.
+pub struct Journals(HashMap<Symbol, bool>);
+
+impl Journals {
+    /// Looks at all logs of machines.
+    #[must_use]
+    pub fn of(evidence: &Evidence) -> Self {
+        type Line = (u64, Nanos);
+        let mut ends: HashMap<Symbol, (Line, Line)> = HashMap::new();
+        let rows = evidence.rows().iter();
+        for row in rows.filter(|row| is_of_machine(row)) {
+            let line = (row.line(), row.time.lo);
+            let (first, last) = ends.entry(row.file()).or_insert((line, line));
+            *first = line.min(*first);
+            *last = line.max(*last);
+        }
+        let backwards = |((_, first), (_, last)): (Line, Line)| first > last;
+        let ends = ends.into_iter();
+        Self(ends.map(|(file, ends)| (file, backwards(ends))).collect())
+    }
+
+    /// Whether one line was written after another in the log of one machine; not where they are of two.
+    #[must_use]
+    pub fn is_after(&self, later: &Row, earlier: &Row) -> bool {
+        if later.file() != earlier.file() {
+            return false;
+        }
+        let Some(backwards) = self.0.get(&later.file()) else {
+            return false;
+        };
+        if later.time.overlaps(earlier.time) {
+            return later.line() != earlier.line() && (later.line() > earlier.line()) != *backwards;
+        }
+        later.time.lo >= earlier.time.hi
+    }
+}
+
+fn is_of_machine(row: &Row) -> bool {
+    row.source_kind() == SourceKind::NodeLog && row.time != Stamp::OPEN
+}
