@@ -34,6 +34,17 @@ stopped AS (
       OR u.signal = 'node.runtime_stopping' AND u.lag_s BETWEEN -5 AND 60 AND COALESCE(u.reason, '') IN ('ContainerStatusUnknown', 'Unknown')
       OR u.signal = 'node.packages_upgraded' AND u.lag_s BETWEEN -5 AND 120 AND COALESCE(u.reason, '') IN ('ContainerStatusUnknown', 'Unknown')
            AND regexp_like(COALESCE(u.detail, ''), '(^|[ ,])(containerd|docker|cri-o|moby|runc)'))
+),
+failed AS (
+  SELECT u.death, u.fact, u.time,
+    CASE WHEN asked.death IS NOT NULL OR again.time > u.time THEN 'guess' ELSE 'inferred' END AS sure
+  FROM links u
+  LEFT JOIN asked_for asked ON asked.death = u.death
+  LEFT JOIN (SELECT death, MAX(time) AS time FROM links
+             WHERE signal = 'k8s.node.ready' AND via = 'node' AND lag_s > 0 GROUP BY death) again ON again.death = u.death
+  WHERE u.signal = 'k8s.node.runtime' AND u.via = 'node' AND COALESCE(u.reason, '') <> 'OOMKilled'
+    AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+    AND u.lag_s BETWEEN -900 AND 600
 )
 SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM stopped s
@@ -66,16 +77,13 @@ JOIN links o ON o.death = r.death AND o.via = 'pod' AND o.fact <> r.fact
   AND o.signal IN ('k8s.container.image_pull_failed', 'k8s.container.image_pull_failed.unreachable')
 WHERE r.signal = 'k8s.container.image_pull_failed.runtime' AND r.via = 'pod' AND r.state = 'stuck_starting'
 UNION ALL
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM links u
+-- A runtime that worked again before the pod ended, or somebody who asked for that, had nothing to do with it.
+SELECT u.death, u.fact AS cause, m.fact AS effect, CASE WHEN m.person THEN 'guess' ELSE u.sure END AS edge, 'fault' AS role
+FROM failed u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal = 'k8s.node.runtime' AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
-  AND u.lag_s BETWEEN -900 AND 600
 UNION ALL
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM links u
-WHERE u.signal = 'k8s.node.runtime' AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
-  AND u.lag_s BETWEEN -900 AND 600
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, u.sure AS edge, 'fault' AS role
+FROM failed u
 UNION ALL
 -- A kubelet that is not ready because its runtime is down says so in one record.
 SELECT r.death, r.fact AS cause, n.fact AS effect, 'asserted' AS edge, 'fault' AS role

@@ -12,7 +12,8 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::edge::{Edge, Kind, Role};
 use super::machine_facts::{
-    DEVICES, RecordedEnd, SENDS_NONE, came_after, is_of_machine, was_started_again, was_unharmed,
+    DEVICES, RecordedEnd, SENDS_NONE, came_after, is_for_a_fault, is_for_another_reason,
+    is_of_machine, was_started_again, was_unharmed,
 };
 use super::requests::{ALIVE, Requests, SILENCE, is_request};
 
@@ -205,8 +206,13 @@ impl<'a> Bounds<'a> {
                             || self.is_before_work(fault)))
                 || self.is_older(fault)
                     && (self.asked || edge.effect.is_none() && self.is_ordinary())
-                || edge.effect.is_none_or(|effect| self.is_of_nobody(effect))
-                    && was_unharmed(self.graph, self.death, fault)
+                || edge.effect.is_none_or(|effect| {
+                    self.is_of_nobody(effect) || !is_for_a_fault(self.signal_of(effect))
+                }) && was_unharmed(self.graph, self.death, fault)
+                || !SILENCE.contains(&self.graph.name(fault.signal))
+                    && edge
+                        .effect
+                        .is_some_and(|effect| is_for_another_reason(self.signal_of(effect)))
                 || self.is_in_haste(fault)
                 || edge
                     .effect
@@ -355,6 +361,12 @@ impl<'a> Bounds<'a> {
             && self.is_of_device(fault)
             && !self.requests.tainted.contains(&self.death.pod)
             && self.death.time.lo.saturating_sub(fault.time.lo) < CLOCKS
+    }
+
+    /// What a fact means.
+    fn signal_of(&self, fact: usize) -> &str {
+        let fact = self.graph.facts.get(fact);
+        fact.map_or("", |fact| self.graph.name(fact.signal))
     }
 
     /// Whether a fact is that nothing was heard of a node any more, or that a pod was sent away

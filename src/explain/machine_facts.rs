@@ -185,3 +185,29 @@ pub(super) fn came_after(
         && is_later
         && !stops_it
 }
+
+/// What is done to a machine, or to what is on it, for a fault that it has: by who watches machines, or by whoever closes one.
+const FOR_A_FAULT: [&str; 6] = [
+    "k8s.node.cordoned",
+    "k8s.node.drained",
+    "k8s.node.tainted",
+    "k8s.pod.evicted.device_taint",
+    "k8s.pod.evicted.taint",
+    "slurm.node.",
+];
+
+/// Whether a fault of a machine may lead to an act although what ran there had trained on under it.
+pub(super) fn is_for_a_fault(signal: &str) -> bool {
+    // An operator's controller may watch machines.
+    signal.ends_with("_by_remediator")
+        || signal.ends_with("_by_controller")
+        || FOR_A_FAULT.iter().any(|stem| signal.starts_with(stem))
+}
+
+/// Whether a fault of a machine leads to an act by no way that is known: a person has reasons of their own, and what
+/// used up memory, disk or processes is why a kubelet evicts for it.
+pub(super) fn is_for_another_reason(signal: &str) -> bool {
+    signal.ends_with("_by_user")
+        || signal.starts_with("k8s.pod.evicted.pressure")
+        || signal.starts_with("k8s.pod.evicted.storage_limit")
+}

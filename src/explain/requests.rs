@@ -262,6 +262,7 @@ impl Requests {
     pub(super) fn provable(&self, graph: &EntityGraph, death: &Death) -> Level {
         match graph.pods.get(death.pod as usize) {
             Some(pod) if self.is_unheard(pod, death) => Level::Hypothesis,
+            Some(pod) if was_tried_again(graph, pod, death) => Level::Hypothesis,
             Some(_) if self.was_at_limit(death) => Level::Hypothesis,
             Some(pod) if !self.is_seen(pod, death) && (pod.owner == NO || self.was_left(death)) => {
                 Level::Hypothesis
@@ -315,6 +316,16 @@ impl Requests {
                 .get(&death.pod)
                 .is_some_and(|asked| asked.iter().any(|(asked, _)| asked.overlaps(near)))
     }
+}
+
+/// Whether the Job of a pod gave up long after the pod had ended: it had tried again, and another end was one too many.
+fn was_tried_again(graph: &EntityGraph, pod: &Task, death: &Death) -> bool {
+    /// A pod that is lost or asked to stop may be waited for as long.
+    const AT_LAST: Nanos = 1_200 * SECOND;
+    let gave_up = graph.last_said(pod.owner, "k8s.workload.backoff_limit");
+    death.state == "died"
+        && death.time != Stamp::OPEN
+        && gave_up.is_some_and(|at| at.saturating_sub(death.time.hi) > AT_LAST)
 }
 
 /// Whether a file of objects was read in part.

@@ -151,8 +151,18 @@ impl<'a> ReportContext<'a> {
         if act.pod != NO || !act.node.is_some() {
             return None;
         }
+        // An audit log of metadata says who changed the node, and not what.
+        let closes = ["k8s.node.tainted", "k8s.node.cordoned"];
+        let closes = closes
+            .iter()
+            .any(|stem| graph.name(act.signal).starts_with(stem));
+        let changes = |fact: &Fact| {
+            let by = graph.name(fact.signal).strip_prefix("k8s.node.changed_by_");
+            closes && by.is_some_and(|by| !matches!(by, "kubelet" | "node_controller"))
+        };
         let mut authors = graph.facts.iter().filter(|fact| {
-            (fact.signal, fact.node) == (act.signal, act.node)
+            (fact.signal == act.signal || changes(fact))
+                && fact.node == act.node
                 && fact.time.overlaps(act.time)
                 && names_who(graph, fact)
         });

@@ -60,6 +60,18 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     {
         return true;
     }
+    // What is suspended has no pods: those that are shown were there before.
+    let is_suspended = |root: &u32| {
+        let root = graph.workloads.get(*root as usize);
+        root.and_then(|root| root.body.as_ref())
+            .is_some_and(|body| body.suspended)
+    };
+    if let Root::Workload(root) = run.root
+        && state == RunState::Running
+        && is_suspended(&root)
+    {
+        return false;
+    }
     let last = run.attempts.last();
     let wanted = match run.root {
         Root::Workload(root) => graph
@@ -115,7 +127,10 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     // What a cloud's log says was done to an instance is no word on whether it runs.
     let seen = |pod: &Task| match pod.kind {
         TaskKind::Pod => {
-            pod.body.is_some() && pod.phase.is_some() && !is_silent(pod) && !is_past(pod)
+            let phase = pod.phase.as_deref();
+            // One whose containers do not all run is pending by its own status.
+            let stands = state != RunState::Running || phase == Some("Running");
+            pod.body.is_some() && phase.is_some() && stands && !is_silent(pod) && !is_past(pod)
         }
         TaskKind::Instance => {
             let phase = pod.phase.as_deref().map(str::to_ascii_lowercase);

@@ -10,7 +10,7 @@ use whathappened_core::resolve::Name;
 use whathappened_model::connector::Window;
 use whathappened_store::Store;
 
-use super::{Service, metrics};
+use super::{Service, metrics, turns};
 use crate::access::Access;
 use crate::answer::Answer;
 use crate::case::Case;
@@ -70,7 +70,7 @@ impl Service {
             return flight.clone();
         }
         let (service, key) = (Arc::clone(self), asking.clone());
-        let work = tokio::spawn(async move {
+        let work = tokio::spawn(turns::carry(async move {
             let reported = service.find(key.clone()).await;
             let mut flights = service.flights.lock();
             let flights = flights
@@ -78,7 +78,7 @@ impl Service {
                 .unwrap_or_else(|poisoned| poisoned.get_mut());
             flights.remove(&key);
             reported
-        });
+        }));
         let flight = work
             .map(|done| match done {
                 Ok(reported) => reported.map(Arc::new).map_err(Arc::new),
@@ -155,6 +155,7 @@ impl Service {
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
+        let _turn = self.turns.turn().await;
         let Ok(_place) = self.places.acquire().await else {
             return Err(Error::Failed("the service is shutting down".to_owned()));
         };

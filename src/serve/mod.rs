@@ -15,6 +15,8 @@ use self::api::Problem;
 use self::audit::Audit;
 use self::own_places::OwnPlaces;
 use self::statement::StatementPlaces;
+use self::turns::Turns;
+use self::unsent::Unsent;
 use crate::case::Rules;
 use crate::config::Config;
 use crate::fetch::FetchTargets;
@@ -34,6 +36,8 @@ mod pages;
 pub mod slack;
 pub(crate) mod statement;
 pub mod syslog;
+mod turns;
+mod unsent;
 pub mod webhooks;
 mod wires;
 
@@ -83,6 +87,8 @@ pub struct Service {
     pub pages: Pages,
     doors: RequestLimits,
     places: Semaphore,
+    turns: Turns,
+    unsent: Unsent,
     fetches: Semaphore,
     statements: StatementPlaces,
     flights: Mutex<HashMap<CallerQuestion, answering::PendingAnswer>>,
@@ -153,6 +159,8 @@ impl Service {
             collecting: None,
             pages: Pages::default(),
             places: Semaphore::new(AT_ONCE),
+            turns: Turns::of(AT_ONCE),
+            unsent: Unsent::default(),
             fetches: Semaphore::new(FETCHES),
             flights: Mutex::default(),
         }

@@ -12,6 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 use super::problem::Problem;
 use crate::config::Right;
 use crate::serve::audit::AuditEntry;
+use crate::serve::turns::for_caller;
 use crate::serve::{Caller, Service};
 
 /// What the audit trail says of a request beside its path.
@@ -60,9 +61,14 @@ pub(super) async fn guard(
         .map_or_else(|_| "-".to_owned(), |caller| caller.name.clone());
     let response = match caller {
         Ok(caller) if caller.rights.contains(&right) => match service.place_of(&caller.name) {
-            Ok(_place) => {
+            Ok(place) => {
                 request.extensions_mut().insert(caller);
-                next.run(request).await
+                let answering = next.run(request);
+                // Where no callers are configured, all are one, and nobody's turn is another's.
+                match place {
+                    Some(_) => for_caller(name.clone(), answering).await,
+                    None => answering.await,
+                }
             }
             Err(problem) => problem.into_response(),
         },

@@ -146,6 +146,7 @@ async fn answer(
 ) -> Result<Response, Problem> {
     let (form, kind) = form(headers)?;
     let explained = explained_for(service, &statement).await;
+    let name = caller.name.clone();
     let ran = service
         .statement(caller, statement, form)
         .await
@@ -157,7 +158,12 @@ async fn answer(
         (ROWS, HeaderValue::from(ran.rows)),
         (TRUNCATED, HeaderValue::from_static(truncated)),
     ];
-    let mut response = (head, ran.body).into_response();
+    let body = service.unsent.body(&name, ran.body).ok_or_else(|| {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        Problem::new(status, "too many answers are waiting to be read")
+            .hint("read the answers to earlier statements, then try again")
+    })?;
+    let mut response = (head, body).into_response();
     if ran.incomplete {
         let damaged = HeaderValue::from_static("true");
         response.headers_mut().insert(INCOMPLETE, damaged);

@@ -14,6 +14,7 @@ use crate::config::Right;
 use crate::render::{in_address, site};
 use crate::serve::api::{self, Problem};
 use crate::serve::audit::AuditEntry;
+use crate::serve::turns::for_caller;
 use crate::serve::{Caller, Service};
 
 /// What a page may load: the service's own style and scripts, and nothing that stands in it.
@@ -73,9 +74,13 @@ pub(super) async fn guard(
         Admitted::In(reader) => {
             name.clone_from(&reader.caller.name);
             match service.place_of(&name) {
-                Ok(_place) => {
+                Ok(place) => {
                     request.extensions_mut().insert(reader);
-                    next.run(request).await
+                    let answering = next.run(request);
+                    match place {
+                        Some(_) => for_caller(name.clone(), answering).await,
+                        None => answering.await,
+                    }
                 }
                 Err(problem) => shown(&site::Frame::default(), &problem),
             }
