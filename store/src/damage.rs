@@ -178,6 +178,9 @@ pub(crate) fn why(error: &StoreError) -> String {
         StoreError::Io { error, .. } if error.kind() == std::io::ErrorKind::NotFound => {
             "the file is missing".to_owned()
         }
+        StoreError::Io { error, .. } if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            "this user may not read the file".to_owned()
+        }
         other => other.to_string(),
     }
 }

@@ -177,6 +177,16 @@ impl StoreError {
         }
     }
 
+    /// Whether a segment cannot be read, because it is damaged or because the system refuses it: who reads does without it
+    /// and says so; who writes leaves it where it is.
+    pub(crate) fn is_unreadable(&self) -> bool {
+        /// The error of a disk that cannot read (`EIO`).
+        const BROKEN: Option<i32> = Some(5);
+        self.is_damage()
+            || matches!(self, Self::Io { error, .. }
+                if error.kind() == std::io::ErrorKind::PermissionDenied || error.raw_os_error() == BROKEN)
+    }
+
     pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
         move |error| {
             if is_full(&error) {

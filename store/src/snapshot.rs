@@ -211,7 +211,7 @@ impl<'a> Snapshot<'a> {
         read: Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         match read {
-            Err(error) if error.is_damage() => {
+            Err(error) if error.is_unreadable() => {
                 let why = damage::why(&error);
                 let note = (
                     DamagedSegment::of(segment, &why, None),

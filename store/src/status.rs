@@ -209,7 +209,7 @@ impl Store {
         match looked.and_then(|file| segment::footer(&file)) {
             Ok(true) => Ok(Glance::Outdated),
             Ok(false) => Ok(Glance::Well),
-            Err(error) if error.is_damage() => {
+            Err(error) if error.is_unreadable() => {
                 let why = damage::why(&error);
                 Ok(Glance::Damaged(DamagedSegment::of(segment, &why, None)))
             }

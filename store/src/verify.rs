@@ -104,7 +104,7 @@ impl Store {
                         .kept
                         .extend(hides.map(|what| damage::index_detail(&one, what)));
                 }
-                Err(error) if error.is_damage() => {
+                Err(error) if error.is_unreadable() => {
                     verified.damaged.push((one.file, damage::why(&error)));
                 }
                 Err(error) => return Err(error),

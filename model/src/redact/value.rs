@@ -124,7 +124,10 @@ fn is_padding(text: &str, sign: usize) -> bool {
     let after = text[sign..].strip_prefix('=');
     after.is_some_and(|after| {
         let next = after.chars().next();
-        next.is_none_or(|next| next == '=' || next.is_whitespace())
+        // In JSON, and in shells, a quote ends it.
+        next.is_none_or(|next| {
+            matches!(next, '=' | '"' | '\'' | '\\' | ',' | '}') || next.is_whitespace()
+        })
     })
 }
 

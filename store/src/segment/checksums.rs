@@ -86,9 +86,21 @@ impl Write for ChecksumWriter {
     }
 }
 
+/// Opens a regular file: anything else in its place is no segment, and a pipe would be waited for.
+fn open(path: &Path) -> std::result::Result<File, StoreError> {
+    let kind = std::fs::metadata(path).map_err(StoreError::io(path))?;
+    if !kind.is_file() {
+        return Err(StoreError::damaged(
+            path,
+            "it is no regular file".to_owned(),
+        ));
+    }
+    File::open(path).map_err(StoreError::io(path))
+}
+
 /// The checksums of a file as it is.
 pub(crate) fn sums(path: &Path) -> std::result::Result<Vec<u8>, StoreError> {
-    let mut file = File::open(path).map_err(StoreError::io(path))?;
+    let mut file = open(path)?;
     let (mut sums, mut block) = (Vec::new(), Vec::with_capacity(BLOCK));
     loop {
         block.clear();
@@ -158,7 +170,7 @@ impl VerifiedFile {
         (bytes, sums): (Option<u64>, Option<Vec<u8>>),
         heals: bool,
     ) -> std::result::Result<Self, StoreError> {
-        let file = File::open(path).map_err(StoreError::io(path))?;
+        let file = open(path)?;
         let len = file.metadata().map_err(StoreError::io(path))?.len();
         if let Some(bytes) = bytes.filter(|bytes| *bytes != len) {
             let why = format!("it has {len} bytes instead of {bytes}");

@@ -135,6 +135,46 @@ fn an_old_list_deletes_nothing_that_it_does_not_know() {
 }
 
 /// Every place of a segment, one at a time, for one byte.
+/// A pipe that nobody writes to would be waited for for ever, and a file that may not be read stops nobody.
+#[test]
+fn what_lies_in_the_place_of_a_segment_is_told_and_not_opened() {
+    use std::os::unix::fs::PermissionsExt as _;
+    for way in ["pipe", "folder", "denied"] {
+        let (_folder, root) = filled();
+        let one = segments(&root).remove(0);
+        match way {
+            "denied" => {
+                std::fs::set_permissions(&one, std::fs::Permissions::from_mode(0)).unwrap();
+                // Root reads everything.
+                if std::fs::File::open(&one).is_ok() {
+                    continue;
+                }
+            }
+            "folder" => {
+                std::fs::remove_file(&one).unwrap();
+                std::fs::create_dir(&one).unwrap();
+            }
+            _ => {
+                std::fs::remove_file(&one).unwrap();
+                let made = std::process::Command::new("mkfifo").arg(&one).status();
+                assert!(made.unwrap().success());
+            }
+        }
+        let store = Store::open_to_read(&root).unwrap();
+        assert!(facts(&store).len() < 1_200, "{way}");
+        let told = store.snapshot().unwrap().damaged().unwrap();
+        let why = if way == "denied" {
+            "may not read"
+        } else {
+            "no regular file"
+        };
+        assert!(
+            told.iter().any(|one| one.why.contains(why)),
+            "{way}: {told:?}"
+        );
+    }
+}
+
 #[test]
 fn a_flipped_byte_costs_at_most_its_segment_and_is_told() {
     let (_folder, root) = filled();
