@@ -56,6 +56,10 @@ pub(super) const FORMS: &[SecretForm] = &[
         &["redis auth ", "redis-cli auth ", "valkey-cli auth "],
         r#"^(?i:[a-z-]+) AUTH[ \t]+(?:[^\s"'\\]{1,80}[ \t]+)?([^\s"'\\]{6,})"#,
     ),
+    random(
+        &["auth default "],
+        r#"^(?i:auth)[ \t]+default[ \t]+([^\s"'\\]{6,})"#,
+    ),
     inside(
         &["\"auth\" \"", "\"auth\\\" \\\""],
         r#"^"(?i:auth)\\*"\s+(?:\\*"[^"\\\s]{1,80}\\*"\s+)?\\*"([^"\\\s]+)\\*""#,

@@ -51,7 +51,7 @@ pub(super) const COMMANDS: &[Command] = &[
             "snmpinform",
             "snmpusm",
         ],
-        option!("-[AX]", r#"([^\s"'\\-][^\s"'\\]*)"#),
+        option!("-[AXc]", r#"([^\s"'\\-][^\s"'\\]*)"#),
     ),
     command(&["beeline"], option!("-p", r#"([^\s"'\\-][^\s"'\\]*)"#)),
     command(

@@ -23,6 +23,8 @@ pub(super) const FORMS: &[SecretForm] = &[
         &["aqvn"],
         r"^(AQVN[A-Za-z0-9_-]{35,38})(?:[^A-Za-z0-9_-]|$)",
     ),
+    // Keys of a W&B server of one's own.
+    word(&["local-"], r"^(local-[0-9a-f]{40})(?:[^A-Za-z0-9]|$)"),
     word(&["k10"], r"^(K10[0-9a-f]{64}::[A-Za-z0-9:._-]+)"),
     word(
         &["sha256~"],
