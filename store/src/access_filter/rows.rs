@@ -90,7 +90,7 @@ impl AccessFilter {
             "Namespace" if self.permits_namespace(&version.key.name) => {}
             "SlurmJob" => return None,
             _ if namespace.is_empty() || !self.permits_namespace(namespace) => return None,
-            _ => {}
+            _ => own_body(&mut version.body, words),
         }
         if let Some(by) = &mut version.by {
             words.hide_in(by);
@@ -236,6 +236,16 @@ fn of_machine(fact: &mut Fact, words: &ProtectedNames, permits: impl Fn(&str) ->
         in_value(value, &|text| words.hide_told(text));
     }
     fact.redacted = true;
+}
+
+/// The caller's own object: controllers of the whole cluster write on it as well.
+fn own_body(body: &mut ObjectBody, words: &ProtectedNames) {
+    let annotations = body.annotations.values_mut();
+    let arguments = body.containers.iter_mut().flat_map(|one| &mut one.command);
+    for text in annotations.chain(arguments) {
+        let hidden = words.hide_foreign(text);
+        replace(text, hidden);
+    }
 }
 
 /// A node or an instance, without what people wrote on it.
