@@ -78,6 +78,22 @@ async fn real_answers_are_valid() {
     assert!(asked > 100, "only {asked} answers");
 }
 
+/// A state that no bundled case shows is in the contract as well.
+#[test]
+fn every_state_of_a_run_is_in_the_contract() {
+    let schema = schema();
+    for kind in ["run", "attempt"] {
+        let states = &schema["$defs"][kind]["properties"]["state"]["enum"];
+        let states: BTreeSet<&str> = states
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(Value::as_str)
+            .collect();
+        assert_eq!(states, BTreeSet::from(crate::answer::STATES), "{kind}");
+    }
+}
+
 #[test]
 fn a_nodes_history_is_valid_and_the_schema_has_every_field() {
     let schema: Value = serde_json::from_str(include_str!("../../docs/node.schema.json")).unwrap();
