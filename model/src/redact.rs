@@ -57,7 +57,7 @@ pub use fields::{arguments, fact, observation, value, version};
 use forms::{SecretForm, SecretShape};
 use key_words::KEYS;
 use keyed::Keys;
-pub use lines::{Lines, without};
+pub use lines::{Lines, hidden_in_raw, without};
 use views::{Hints, TextView};
 
 /// What stands in the place of a secret.

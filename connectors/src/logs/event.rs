@@ -112,7 +112,15 @@ impl Emitter {
         event.severity = first.line.severity.or_else(|| fields::severity(&message));
         let (clean, clean_raw) = match hidden {
             Some(hidden) => redact::without(&message, &raw, hidden),
-            None => (redact(&message).into_owned(), whole(&raw)),
+            None => {
+                let clean = redact(&message).into_owned();
+                let raw = whole(&raw);
+                let raw = match lines {
+                    0 | 1 => raw,
+                    _ => redact::hidden_in_raw(&message, &clean, raw),
+                };
+                (clean, raw)
+            }
         };
         event.message = Some(clean);
         event.raw = clean_raw;

@@ -179,6 +179,47 @@ pub fn without(message: &str, raw: &str, hidden: Range<usize>) -> (String, Strin
     (redact(&clean).into_owned(), redact(&raw).into_owned())
 }
 
+/// The raw text of a record of several lines, of which the message was redacted: there each line has a prefix of its own, so
+/// that a key at the end of one and its value on the next are not seen beside each other. What is gone from the message
+/// goes from the raw text, too.
+#[must_use]
+pub fn hidden_in_raw(message: &str, clean: &str, raw: String) -> String {
+    /// What is shorter is a word of others, too.
+    const LEAST: usize = 5;
+    if message == clean {
+        return raw;
+    }
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        (message.lines().collect(), clean.lines().collect());
+    // A secret of several lines leaves fewer of them.
+    let pairs: Vec<(&str, &str)> = if before.len() == after.len() {
+        before.into_iter().zip(after).collect()
+    } else {
+        vec![(message, clean)]
+    };
+    let mut raw = raw;
+    for (before, after) in pairs.into_iter().filter(|(before, after)| before != after) {
+        for secret in gone(before, after).lines().map(str::trim) {
+            if secret.len() >= LEAST && secret != MASK {
+                raw = raw.replace(secret, MASK);
+            }
+        }
+    }
+    raw
+}
+
+/// What a text had between what it and another begin and end with.
+fn gone<'t>(before: &'t str, after: &str) -> &'t str {
+    let same = |(one, other): &(char, char)| one == other;
+    let length = |(one, _): (char, char)| one.len_utf8();
+    let begin = before.chars().zip(after.chars());
+    let begin: usize = begin.take_while(same).map(length).sum();
+    let (rest, other) = (&before[begin..], &after[begin..]);
+    let end = rest.chars().rev().zip(other.chars().rev());
+    let end: usize = end.take_while(same).map(length).sum();
+    &rest[..rest.len() - end]
+}
+
 /// What a line opens for those below it.
 fn opened(text: &str) -> Option<Open> {
     let bytes = text.as_bytes();

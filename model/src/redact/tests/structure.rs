@@ -499,3 +499,17 @@ fn a_value_on_the_line_below_goes_where_each_line_is_a_record() {
         assert_eq!(before.hidden(line), None, "{line}");
     }
 }
+
+#[test]
+fn what_goes_from_a_message_goes_from_its_raw_text() {
+    let message = "ValueError: bad settings: password:\nhorsebattery\ndone";
+    let raw = "2026-11-20T10:00:00Z stderr F ValueError: bad settings: password:\n2026-11-20T10:00:00Z stderr F horsebattery\n2026-11-20T10:00:00Z stderr F done";
+    let clean = redact(message);
+    assert!(!clean.contains("horsebattery"), "{clean}");
+    let hidden = hidden_in_raw(message, &clean, raw.to_owned());
+    assert!(!hidden.contains("horsebattery"), "{hidden}");
+    assert!(
+        hidden.ends_with("F done") && hidden.contains("bad settings"),
+        "{hidden}"
+    );
+}
