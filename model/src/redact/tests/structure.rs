@@ -1,8 +1,7 @@
 //! Secrets that are told by the form of what stands around them.
 
 use super::{MASK, redact};
-use crate::redact::Lines;
-use crate::redact::without;
+use crate::redact::{Lines, hidden_in_raw, without};
 
 fn goes(text: &str, secret: &str) {
     let clean = redact(text);
