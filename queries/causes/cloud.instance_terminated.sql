@@ -7,7 +7,12 @@
 -- needs: cloud.reservation_ended, cloud.instance_deleted, cloud.instance_stopped, cloud.instance_reset, cloud.instance_recreated
 -- overturned_by: activity: who terminated the instance
 -- summary: The machine behind {node} was terminated or stopped; {pod} {was} on it.
+-- title_of: cloud.reservation_ended: Its capacity reservation ended
+-- summary_of: cloud.reservation_ended: The capacity reservation that {node} was in ended, and its machines with it; {pod} {was} on {node}.
+-- summary_of: cloud.instance_deleted_by_cloud, cloud.instance_recreated: The cloud or its group of machines ended the machine behind {node}; {pod} {was} on it.
 -- advice: Check the cloud's activity log to see who terminated it.
+-- advice_of: cloud.reservation_ended: Extend the reservation, or have runs save their work before it ends.
+-- advice_of: cloud.instance_deleted_by_cloud, cloud.instance_recreated: Read the activities of the group (aws autoscaling describe-scaling-activities), which say why it ended the machine.
 -- Of a node that is shown with the taint of a machine that is switched off, nobody knows since when it is.
 SELECT u.death, u.fact AS cause, m.fact AS effect,
   CASE WHEN u.signal = 'k8s.node.vm_stopped' AND u.time_hi - u.time > 3600000000000 THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role

@@ -5,6 +5,8 @@
 -- needs: cloud.spot_reclaimed, cloud.capacity_reclaimed
 -- alone: cloud.spot_reclaimed
 -- summary: The cloud reclaimed {node}, a spot machine or reclaimable capacity; {pod} {was} on it.
+-- title_of: cloud.capacity_reclaimed: Borrowed capacity was reclaimed
+-- summary_of: cloud.capacity_reclaimed: The cloud took back the capacity that {node} had borrowed; {pod} {was} on it.
 -- advice: Use on-demand or reserved capacity for runs that cannot restart cheaply, or checkpoint more often.
 -- A mere warning for the machine of a member that its job took away, since another had failed, took nobody; nor did one
 -- that came when the member had ended.
