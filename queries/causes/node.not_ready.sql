@@ -180,7 +180,7 @@ WHERE u.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'slurm.node.down', '
 UNION ALL
 -- Who deletes a pod that is out of reach clears away what is lost; a node that answers again may not have lost it.
 SELECT e.death, s.fact AS cause, e.fact AS effect,
-  CASE WHEN k.death IS NOT NULL OR a.death IS NOT NULL OR l.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+  CASE WHEN p.death IS NULL OR k.death IS NOT NULL OR a.death IS NOT NULL OR l.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links e
 JOIN silent s ON s.death = e.death AND e.time > s.time AND e.time - s.time < 3600000000000
 LEFT JOIN spoke k ON k.death = e.death
@@ -192,9 +192,12 @@ LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE signal = 'k8s.pod.node_l
 LEFT JOIN (SELECT DISTINCT death, time FROM links
            WHERE via = 'node' AND (signal = 'k8s.node.silent' OR signal = 'k8s.node.unreachable' AND COALESCE(detail, '') LIKE '%/unreachable')) q
   ON q.death = e.death AND q.time < e.time
+-- A kubelet that stopped it, or confirmed its end, was there.
+LEFT JOIN (SELECT DISTINCT death FROM links
+           WHERE via = 'pod' AND signal IN ('k8s.container.killing', 'k8s.pod.deleted_by_kubelet')) kubelet ON kubelet.death = e.death
 LEFT JOIN (SELECT death, MAX(time) AS time FROM again GROUP BY death) l ON l.death = e.death AND l.time > e.time
 WHERE e.signal = 'k8s.pod.deleted_by_user' AND e.via = 'pod' AND e.mode = 'killed' AND e.exit_code IS NULL AND b.death IS NULL
-  AND (p.death IS NOT NULL OR q.death IS NOT NULL)
+  AND (p.death IS NOT NULL OR q.death IS NOT NULL AND kubelet.death IS NULL)
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
 FROM evicted

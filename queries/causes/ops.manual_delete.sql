@@ -57,7 +57,15 @@
 -- advice_of: k8s.pod.signalled_by_user: Find out why it was killed; there is no sign of a fault.
 -- advice_of: slurm.cancelled: Find out why it was cancelled; there is no sign of a fault.
 -- advice_of: log.interrupted: Find out who or what interrupted it: a person, a wrapper script or a job manager; there is no sign of a fault.
-WITH evicted AS (
+WITH silence AS (
+  SELECT s.death, MAX(s.time) AS time, MAX(r.time) AS again
+  FROM links s
+  LEFT JOIN links r ON r.death = s.death AND r.via = 'node' AND r.signal = 'k8s.node.ready' AND r.lag_s >= 0
+  WHERE s.via = 'node' AND s.lag_s >= 0
+    AND (s.signal = 'k8s.node.silent' OR s.signal = 'k8s.node.unreachable' AND COALESCE(s.detail, '') LIKE '%/unreachable')
+  GROUP BY s.death
+),
+evicted AS (
   SELECT e.death, e.fact,
     CASE WHEN e.node_open OR e.signal = 'k8s.pod.evicted_by_user' AND k.fact IS NULL THEN 'asserted' ELSE 'inferred' END AS edge
   FROM links e
@@ -74,9 +82,14 @@ WITH evicted AS (
     AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND COALESCE(e.actor, '') NOT LIKE '%vpa-updater%'
     AND (e.node_open OR e.node_open IS NULL AND (k.fact IS NULL OR e.node_never_closed) AND closed.death IS NULL)
 )
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM links
-WHERE signal = 'k8s.pod.deleted_by_user' AND via = 'pod' AND mode IN ('killed', 'lost')
+-- What was on a node that nothing was heard of by then may have been lost before, unless its kubelet saw it off.
+SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN s.death IS NOT NULL AND d.exit_code IS NULL AND k.death IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
+FROM links d
+LEFT JOIN silence s ON s.death = d.death AND s.time < d.time AND COALESCE(s.again, s.time) <= s.time
+LEFT JOIN (SELECT DISTINCT death FROM links
+           WHERE via = 'pod' AND signal IN ('k8s.container.killing', 'k8s.pod.deleted_by_kubelet')) k ON k.death = d.death
+WHERE d.signal = 'k8s.pod.deleted_by_user' AND d.via = 'pod' AND d.mode IN ('killed', 'lost')
 UNION ALL
 -- Somebody's own controller does so of its own accord; those that make and replace pods, or clear away what is left, do it
 -- for another reason.

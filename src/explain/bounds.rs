@@ -207,7 +207,8 @@ impl<'a> Bounds<'a> {
                 || self.is_older(fault)
                     && (self.asked || edge.effect.is_none() && self.is_ordinary())
                 || edge.effect.is_none_or(|effect| {
-                    self.is_of_nobody(effect) || !is_for_a_fault(self.signal_of(effect))
+                    let leads_on = is_for_a_fault(self.signal_of(effect)) || self.death.goes_on();
+                    self.is_of_nobody(effect) || !leads_on
                 }) && was_unharmed(self.graph, self.death, fault)
                 || !SILENCE.contains(&self.graph.name(fault.signal))
                     && edge
@@ -309,6 +310,8 @@ impl<'a> Bounds<'a> {
         let process = self.graph.name(fault.detail);
         (signal.starts_with("gpu.memory_error") || signal.starts_with("gpu.application_error"))
             && fault.detail.is_some()
+            // Of a condition it is the name.
+            && fault.source_kind != SourceKind::Kubernetes
             && !may_train(process)
             && !self.requests.failed_by_device.contains(&self.death.pod)
     }

@@ -135,9 +135,8 @@ const TELLING: &[&str] = &[
     "chassis power",
     // the runtime and the kubelet
     "Failed with result 'signal",
-    ".service: Main process exited",
-    ".service: main process exited",
-    "killed as a result of limit",
+    "ain process exited",
+    "result of limit",
     // (How their services are described, whether they stop or have stopped.)
     "containerd container r",
     "Runtime Interf",

@@ -42,6 +42,7 @@ pub(crate) const PHRASES: &[&str] = &[
     "oom kill",
     "oom killer",
     "main process exited",
+    "result of limit",
     "runtime time limit",
     "systemd oomd killed",
     "killed kubepods",
