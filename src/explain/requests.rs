@@ -318,14 +318,20 @@ impl Requests {
     }
 }
 
-/// Whether the Job of a pod gave up long after the pod had ended: it had tried again, and another end was one too many.
+/// Whether the Job of a pod gave up long after the pod had ended, and none that it made meanwhile is known: it had tried
+/// again, and another end was one too many.
 fn was_tried_again(graph: &EntityGraph, pod: &Task, death: &Death) -> bool {
     /// A pod that is lost or asked to stop may be waited for as long.
     const AT_LAST: Nanos = 1_200 * SECOND;
     let gave_up = graph.last_said(pod.owner, "k8s.workload.backoff_limit");
+    let is_later = |other: &Task| {
+        let begin = other.known_begin();
+        other.owner == pod.owner && begin.is_some_and(|begin| begin > death.time.hi)
+    };
     death.state == "died"
         && death.time != Stamp::OPEN
         && gave_up.is_some_and(|at| at.saturating_sub(death.time.hi) > AT_LAST)
+        && !graph.pods.iter().any(is_later)
 }
 
 /// Whether a file of objects was read in part.

@@ -128,8 +128,9 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     let seen = |pod: &Task| match pod.kind {
         TaskKind::Pod => {
             let phase = pod.phase.as_deref();
-            // One whose containers do not all run is pending by its own status.
-            let stands = state != RunState::Running || phase == Some("Running");
+            // One of whose containers one waits is pending by its own status.
+            let waits = phase == Some("Pending") && !pod.waits.is_empty();
+            let stands = state != RunState::Running || !waits;
             pod.body.is_some() && phase.is_some() && stands && !is_silent(pod) && !is_past(pod)
         }
         TaskKind::Instance => {
