@@ -29,7 +29,12 @@ UNION ALL
 -- systemd reports the signal on which the main process of the service ended. Of a bare bus error nobody knows what could not be had.
 SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN c.detail = 'BUS' THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
 FROM links c
-WHERE c.signal = 'unit.crashed' AND c.via = 'pod' AND c.mode = 'exited' AND c.lag_s BETWEEN -1 AND 1
+-- What a program does that was asked to stop is the way in which it stops.
+LEFT JOIN (SELECT death, MAX(time) AS time FROM links
+           WHERE signal IN ('unit.stopping', 'unit.stop_requested', 'node.rebooting', 'node.powering_off', 'node.reboot_requested', 'node.poweroff_requested')
+           GROUP BY death) s
+  ON s.death = c.death AND c.time - s.time BETWEEN 0 AND 120000000000
+WHERE c.signal = 'unit.crashed' AND c.via = 'pod' AND c.mode = 'exited' AND c.lag_s BETWEEN -1 AND 1 AND s.death IS NULL
 UNION ALL
 -- The kernel saw a process crash just before the one that started it passed its code on; which process of the machine it
 -- was, the line does not say.

@@ -20,11 +20,13 @@ faults AS (
     -- A machine outlives an oops as a rule: one whose node was ready all the time did, and whose end somebody asked for
     -- did not end of it.
     CASE WHEN u.signal = 'kernel.lockup' AND (s.death IS NULL OR u.node_ready)
-        OR u.signal <> 'kernel.panic' AND (o.time >= u.time OR u.node_ready OR asked.death IS NOT NULL OR u.reason = 'OOMKilled')
+        OR u.signal <> 'kernel.panic' AND (o.time >= u.time OR stopped_by.time > u.time OR u.node_ready OR asked.death IS NOT NULL OR u.reason = 'OOMKilled')
       THEN 'guess' ELSE 'inferred' END AS sure
   FROM links u
   LEFT JOIN stuck s ON s.death = u.death
   LEFT JOIN asked_for asked ON asked.death = u.death
+  LEFT JOIN (SELECT death, MAX(time) AS time FROM links
+             WHERE signal = 'k8s.container.killing' AND via = 'pod' GROUP BY death) stopped_by ON stopped_by.death = u.death
   LEFT JOIN (SELECT death, MAX(time) AS time FROM links
              WHERE signal IN ('node.rebooting', 'node.powering_off') AND via = 'node' AND lag_s BETWEEN -900 AND 600
              GROUP BY death) o ON o.death = u.death

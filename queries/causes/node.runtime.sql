@@ -37,11 +37,14 @@ stopped AS (
 ),
 failed AS (
   SELECT u.death, u.fact, u.time,
-    CASE WHEN asked.death IS NOT NULL OR again.time > u.time THEN 'guess' ELSE 'inferred' END AS sure
+    CASE WHEN asked.death IS NOT NULL OR again.time > u.time OR stopped_by.time > u.time THEN 'guess' ELSE 'inferred' END AS sure
   FROM links u
   LEFT JOIN asked_for asked ON asked.death = u.death
   LEFT JOIN (SELECT death, MAX(time) AS time FROM links
              WHERE signal = 'k8s.node.ready' AND via = 'node' AND lag_s > 0 GROUP BY death) again ON again.death = u.death
+  -- A kubelet that stops a container has a runtime that does it.
+  LEFT JOIN (SELECT death, MAX(time) AS time FROM links
+             WHERE signal = 'k8s.container.killing' AND via = 'pod' GROUP BY death) stopped_by ON stopped_by.death = u.death
   WHERE u.signal = 'k8s.node.runtime' AND u.via = 'node' AND COALESCE(u.reason, '') <> 'OOMKilled'
     AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
     AND u.lag_s BETWEEN -900 AND 600

@@ -1,7 +1,7 @@
 //! Programs that systemd runs as services: what it says of `train.service` is about the program whose log is
 //! `train.log` on the same machine.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -58,6 +58,7 @@ pub(super) fn claim(
     if by_unit.is_empty() {
         return Ok(());
     }
+    settle_machines(evidence, tasks, facts, &mut by_unit)?;
     let boots: Vec<(Symbol, Nanos)> = facts
         .iter()
         .filter(|fact| BOOTS.contains(&symbols.name(fact.signal)) && fact.time != Stamp::OPEN)
@@ -122,6 +123,40 @@ pub(super) fn claim(
                 exit_code: one.exit_code,
                 reason: Symbol::NONE,
             });
+        }
+    }
+    Ok(())
+}
+
+/// Puts logs of which nothing says where they were written on the one machine whose systemd speaks of a service of their name.
+///
+/// # Errors
+/// When a fact cannot be read back.
+fn settle_machines(
+    evidence: &Evidence,
+    tasks: &mut [Task],
+    facts: &[Fact],
+    by_unit: &mut HashMap<(Symbol, String), u32>,
+) -> Result<(), SpillError> {
+    let mut spoken_of: BTreeMap<String, BTreeSet<Symbol>> = BTreeMap::new();
+    for fact in facts {
+        let signal = evidence.symbols.name(fact.signal);
+        if signal.starts_with("unit.") && fact.node.is_some() {
+            let event = evidence.event(fact.row)?;
+            let unit = event.attribute("unit").unwrap_or_default().to_owned();
+            spoken_of.entry(unit).or_default().insert(fact.node);
+        }
+    }
+    for (unit, nodes) in spoken_of {
+        let mut nodes = nodes.into_iter();
+        let (Some(node), None) = (nodes.next(), nodes.next()) else {
+            continue;
+        };
+        let nowhere = by_unit.get(&(Symbol::NONE, unit.clone())).copied();
+        let log = nowhere.and_then(|number| Some((number, tasks.get_mut(number as usize)?)));
+        if let Some((number, log)) = log.filter(|_| !by_unit.contains_key(&(node, unit.clone()))) {
+            log.node = node;
+            by_unit.insert((node, unit), number);
         }
     }
     Ok(())
