@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use whathappened_model::event::SourceKind;
-use whathappened_model::time::{Nanos, Stamp};
+use whathappened_model::time::Nanos;
 
 use crate::evidence::{Evidence, Row};
 use crate::symbols::Symbol;
@@ -18,7 +18,8 @@ impl Journals {
         type Line = (u64, Nanos);
         let mut ends: HashMap<Symbol, (Line, Line)> = HashMap::new();
         let rows = evidence.rows().iter();
-        for row in rows.filter(|row| is_of_machine(row)) {
+        // Lines without a year have no time, and stand in an order all the same.
+        for row in rows.filter(|row| row.source_kind() == SourceKind::NodeLog) {
             let line = (row.line(), row.time.lo);
             let (first, last) = ends.entry(row.file()).or_insert((line, line));
             *first = line.min(*first);
@@ -43,8 +44,4 @@ impl Journals {
         }
         later.time.lo >= earlier.time.hi
     }
-}
-
-fn is_of_machine(row: &Row) -> bool {
-    row.source_kind() == SourceKind::NodeLog && row.time != Stamp::OPEN
 }

@@ -83,7 +83,8 @@ pub(super) fn claim(
             place,
             row: fact.row,
             task: *number,
-            time: event.time,
+            // A time without a year was reckoned.
+            time: fact.time,
             is_stop: STOPS.contains(&signal),
             is_restart: event.attribute("verb") == Some("restart"),
             is_exit: signal == "unit.main_exited",
