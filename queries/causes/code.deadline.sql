@@ -16,7 +16,10 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal IN ('k8s.workload.deadline', 'kueue.evicted.deadline') AND via = 'workload'
   -- Of whose end no record tells, the job says why it was.
-  AND (mode IN ('killed', 'lost') OR mode = 'exited' AND exit_code IS NULL OR state IN ('never_scheduled', 'stuck_starting', 'crash_loop', 'never_created', 'failed'))
+  AND (mode IN ('killed', 'lost') OR mode = 'exited' AND exit_code IS NULL
+    -- Argo stops the containers of a step itself, with the signals that end a program so.
+    OR root_kind = 'Workflow' AND mode = 'exited' AND exit_code IN (137, 143) AND COALESCE(reason, '') <> 'OOMKilled'
+    OR state IN ('never_scheduled', 'stuck_starting', 'crash_loop', 'never_created', 'failed'))
   -- One without a pod counts from when it was made.
   AND (lag_s BETWEEN -120 AND 120 OR state = 'never_created')
 UNION ALL

@@ -51,12 +51,15 @@ weighed AS (
   SELECT r.death, r.fact, r.time,
     CASE WHEN a.death IS NOT NULL THEN 'guess'
          WHEN r.signal = 'maintenance.freeze_announced' THEN 'guess'
+         -- It comes before a reclaim and an upgrade, too.
+         WHEN r.signal = 'cloud.termination_imminent' AND p.death IS NULL THEN 'guess'
          -- A plan of one's own people proves nothing, whatever its hours.
          WHEN r.signal = 'maintenance.announced' AND r.source_kind = 'node_log' THEN 'guess'
          -- An announcement is no act: it has to be due, which is when its hours begin, or somebody clears the node for it.
          WHEN r.signal = 'maintenance.announced' AND COALESCE(r.due_from_s, -1e9) NOT BETWEEN -90 AND 900 AND c.death IS NULL THEN 'guess'
          ELSE 'inferred' END AS edge
   FROM root r
+  LEFT JOIN (SELECT DISTINCT death FROM planned) p ON p.death = r.death
   LEFT JOIN asked_for a ON a.death = r.death
   LEFT JOIN cleared c ON c.death = r.death
 )

@@ -31,10 +31,15 @@ SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
 FROM removed u
 LEFT JOIN asked_for a ON a.death = u.death
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM links
-WHERE signal IN ('autoscaler.scale_down.pod', 'k8s.pod.evicted_by_autoscaler', 'k8s.pod.deleted_by_autoscaler')
-  AND via = 'pod' AND mode IN ('killed', 'lost')
+-- Karpenter empties what others delete as well: that it decided so itself it says by a reason of its own.
+SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN own.death IS NULL AND COALESCE(p.actor, '') LIKE '%karpenter%' THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
+FROM links p
+LEFT JOIN (SELECT DISTINCT death FROM links
+           WHERE signal IN ('autoscaler.scale_down', 'autoscaler.scale_down.pod', 'autoscaler.disrupted') AND via IN ('node', 'pod')) own
+  ON own.death = p.death
+WHERE p.signal IN ('autoscaler.scale_down.pod', 'k8s.pod.evicted_by_autoscaler', 'k8s.pod.deleted_by_autoscaler')
+  AND p.via = 'pod' AND p.mode IN ('killed', 'lost')
 UNION ALL
 -- The instance itself: the record names it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

@@ -71,6 +71,7 @@ impl<'a> Bounds<'a> {
         if self.is_quoted(cause)
             || self.is_end_of_loop(cause)
             || self.was_over_by_then(cause)
+            || self.is_of_namesake(cause)
             || came_after(self.graph, self.death, self.recorded.as_ref(), cause)
             || edge.effect.is_none() && self.is_anothers(cause)
         {
@@ -288,6 +289,15 @@ impl<'a> Bounds<'a> {
         is_of_machine(fault)
             && fault.holder.is_some()
             && own.is_some_and(|own| own.name != fault.holder)
+    }
+
+    /// Whether a record tells of a pod of that name on another node than the pod's own: it was another pod.
+    fn is_of_namesake(&self, fact: &Fact) -> bool {
+        let node = self.task().map(|task| task.node);
+        fact.pod == self.death.pod
+            && fact.node.is_some()
+            && node.is_some_and(|node| node.is_some() && node != fact.node)
+            && self.graph.name(fact.signal).starts_with("k8s.pod.")
     }
 
     /// Whether a GPU failed that another run on the machine may have had, and the program says nothing of one.

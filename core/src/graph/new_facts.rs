@@ -89,6 +89,9 @@ pub(super) fn of_event(
     let pool = pool(event);
     let message = event.message.as_deref().unwrap_or_default();
     let is_line = event.fact == "log.line";
+    // An Event's text may name the node; what a program says of one is about another matter.
+    let named_node = event.attribute("on_node");
+    let named_node = named_node.filter(|_| event.fact == "k8s.event");
     let is_mild = is_line && log_level::is_no_failure(message);
     for signal in event.signals.iter().filter(|signal| !is_calm(signal)) {
         facts.push(Fact {
@@ -104,7 +107,7 @@ pub(super) fn of_event(
             count: row.count,
             pod,
             workload,
-            node: symbols.optional(event.entities.node.as_deref()),
+            node: symbols.optional(event.entities.node.as_deref().or(named_node)),
             instance: symbols.optional(event.entities.instance.as_deref()),
             phase: Phase::parse(event.attribute("phase")),
             operation: symbols.optional(event.attribute("event_id")),
@@ -114,7 +117,14 @@ pub(super) fn of_event(
             pool: symbols.optional(pool.as_deref()),
             due: due(event),
             withdrawn: None,
-            container: symbols.optional(event.entities.container.as_deref()),
+            // A text may name the container that its record does not.
+            container: symbols.optional(
+                event
+                    .entities
+                    .container
+                    .as_deref()
+                    .or_else(|| event.attribute("on_container")),
+            ),
             actor: symbols.optional(event.actor.as_deref()),
             other,
             detail: symbols.optional(detail),

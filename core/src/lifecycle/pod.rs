@@ -104,6 +104,19 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         && matches!((pod.held_back, last_start), (Some(held), Some(start)) if held.hi >= start.lo);
     let looping = failing_start(graph, pod);
     let waits = pod.waits.iter().any(|wait| wait == "CrashLoopBackOff");
+    // A program that made steps for minutes after the last end that is known was not held back for it.
+    let last_end = main
+        .iter()
+        .map(|exit| exit.time)
+        .filter(|time| *time != Stamp::OPEN)
+        .max();
+    let trained_on = pod.progress.as_deref().is_some_and(|progress| {
+        let since = last_end
+            .max(pod.held_back)
+            .map(|end| end.hi.saturating_add(BLUR));
+        since.is_some_and(|since| progress.last.lo > since)
+    });
+    let held_back = held_back && !trained_on;
     let crashing = held_back || looping.is_some() || waits || is_flapping(graph, pod, &main);
     let phase = pod.phase.as_deref().unwrap_or_default();
     let since = pod
