@@ -19,6 +19,17 @@ use whathappened_model::terminal;
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
+/// Tells what is wrong with the arguments, without what would reach the terminal through one of them.
+fn misused(reported: &clap::Error) -> ExitCode {
+    let plain = reported.render().to_string();
+    let is_clean = plain.chars().all(|sign| sign == '\n' || !sign.is_control());
+    if is_clean {
+        reported.exit();
+    }
+    eprint!("{}", terminal::lines(&plain));
+    ExitCode::from(2)
+}
+
 fn main() -> ExitCode {
     let mut typed: Vec<OsString> = std::env::args_os().collect();
     let program = arguments::program(&typed);
@@ -28,7 +39,7 @@ fn main() -> ExitCode {
     }
     let cli = match Cli::try_parse_from(arguments::verb_first(typed.clone())) {
         Ok(cli) => cli,
-        Err(reported) if reported.use_stderr() => reported.exit(),
+        Err(reported) if reported.use_stderr() => return misused(&reported),
         Err(help) => return printed(&help.render().ansi().to_string(), ExitCode::SUCCESS),
     };
     if asks_nothing(&cli) {

@@ -9,6 +9,7 @@ use crate::evidence::{Evidence, Row};
 use crate::symbols::Symbol;
 
 /// The logs of machines, by whether they were printed with the latest line first.
+#[derive(Debug)]
 pub struct Journals(HashMap<Symbol, bool>);
 
 impl Journals {

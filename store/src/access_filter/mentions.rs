@@ -38,7 +38,7 @@ const SIGNS: [&str; 26] = [
 ];
 
 /// What a name of something in a namespace follows.
-pub(super) const KINDS: [&str; 28] = [
+pub(super) const KINDS: [&str; 35] = [
     "pod",
     "pods",
     "service",
@@ -66,6 +66,13 @@ pub(super) const KINDS: [&str; 28] = [
     "daemonset",
     "mpijob",
     "experiment",
+    "serviceaccount",
+    "networkpolicy",
+    "poddisruptionbudget",
+    "pdb",
+    "budget",
+    "podgroup",
+    "ingress",
     "name",
 ];
 
@@ -273,7 +280,8 @@ impl MentionScan<'_> {
         let (word, of) = (self.token(at), self.token(at + 1));
         let has_letter = |word: &str| word.bytes().any(|byte| byte.is_ascii_alphabetic());
         // A path has more of them, and a domain stands before a slash as well.
-        let is_pair = self.before(at + 1) == "/"
+        // A kubelet puts each of both into quotes: `object-"X"/"Y"`.
+        let is_pair = matches!(self.before(at + 1), "/" | "\"/\"" | "\\\"/\\\"")
             && !matches!(self.before(at + 2).bytes().next(), Some(b'/' | b'_'))
             && has_letter(word)
             && has_letter(of);

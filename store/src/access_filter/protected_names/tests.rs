@@ -50,6 +50,14 @@ fn no_text_of_ones_own_names_a_namespace_of_others() {
             "/var/log/containers/[hidden]_main-1a.log",
         ),
         (
+            "MountVolume failed: object-\"ghostns\"/\"ca-certs\" not registered",
+            "MountVolume failed: object-\"[hidden]\"/\"[hidden]\" not registered",
+        ),
+        (
+            "violates PodDisruptionBudget ghostns/keep-two",
+            "violates PodDisruptionBudget [hidden]/[hidden]",
+        ),
+        (
             "ZEBRATEAM and Zebrateam hold it",
             "[hidden] and [hidden] hold it",
         ),
