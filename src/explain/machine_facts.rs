@@ -174,13 +174,13 @@ pub(super) fn came_after(
         && matches!(death.exit_code, Some(0 | 137 | 143))
         && fact.time.lo <= death.time.hi.saturating_add(GOING_DOWN);
     let is_prompt = goes_down(signal) || fact.time.lo.saturating_sub(fact.onset) <= AT_ONCE;
-    let is_later = fact.time.lo > death.time.hi.saturating_add(SECOND)
+    let is_dated = death.time != Stamp::OPEN;
+    let is_later = is_dated && fact.time.lo > death.time.hi.saturating_add(SECOND)
         || end.is_some_and(|end| end.is_before(graph, fact));
     is_of_machine(fact)
         && fact.source_kind == SourceKind::NodeLog
         && task.is_some_and(writes)
         && death.mode == Mode::Exited
-        && death.time != Stamp::OPEN
         && is_prompt
         && is_later
         && !stops_it

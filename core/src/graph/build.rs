@@ -150,7 +150,7 @@ pub(super) fn build(
     node_folder::rename(&evidence, &pods.all, &mut facts);
     node_folder::claim(&evidence, &pods.all, &mut facts);
     short_name::join(&evidence.symbols, &pods.all, &mut facts);
-    unit::claim(&evidence, &mut pods.all, &mut facts)?;
+    unit::claim(&evidence, &mut pods.all, &mut facts, &pod_of_row)?;
     learn::heard(&mut pods.all);
     witness::fold(&mut evidence, &mut facts, &gpus);
     let now = now(&evidence, &zoneless).max(known);

@@ -42,6 +42,7 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
     let mut files: BTreeMap<u32, Symbol> = BTreeMap::new();
     let machines = node_folder::named_by_their_logs(all.evidence);
     let machines = node_folder::Machines::of(machines, all.symbols);
+    let places = node_folder::places_of_logs(all.evidence, all.symbols);
     let beside = node_folder::of_nameless_logs(all.evidence, all.symbols);
     for (number, row) in (0..).zip(all.evidence.rows()) {
         if !is_alone(row) {
@@ -53,7 +54,14 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
             let path = all.symbols.name(row.file()).to_owned();
             // What lies beside the log of a machine that names none was on that machine.
             let folder = node_folder::folder_of(&path).filter(|folder| beside.contains(*folder));
-            log.node = match (machines.of_folder(&path), folder) {
+            // Another machine may bear the first word of a whole name, and have said nothing.
+            let machine = machines.of_folder(&path).filter(|machine| {
+                let name = all.symbols.name(*machine);
+                let whole = path.split(['/', '\\', '!']).any(|part| part == name);
+                let place = node_folder::folder_of(&path).unwrap_or_default();
+                whole || places.contains(&(*machine, place.to_owned()))
+            });
+            log.node = match (machine, folder) {
                 (Some(machine), _) => machine,
                 (None, Some(folder)) => all.symbols.number(node_folder::last_part(folder)),
                 (None, None) => Symbol::NONE,

@@ -118,6 +118,21 @@ pub(super) fn named_by_their_logs(evidence: &Evidence) -> HashSet<Symbol> {
     of_machines.map(|row| row.node).collect()
 }
 
+/// The machines whose own logs name them, each with the folders that these lie in.
+pub(super) fn places_of_logs(
+    evidence: &Evidence,
+    symbols: &SymbolTable,
+) -> HashSet<(Symbol, String)> {
+    let is_named = |row: &&Row| row.source_kind() == SourceKind::NodeLog && row.node.is_some();
+    let rows = evidence.rows().iter().filter(is_named);
+    let files: HashSet<(Symbol, Symbol)> = rows.map(|row| (row.node, row.file())).collect();
+    let place = |file: Symbol| folder_of(symbols.name(file)).unwrap_or_default();
+    files
+        .into_iter()
+        .map(|(node, file)| (node, place(file).to_owned()))
+        .collect()
+}
+
 /// The folders in which a machine's log that names no machine lies. Of several rings of a kernel nobody can say
 /// whose they are.
 pub(super) fn of_nameless_logs(evidence: &Evidence, symbols: &SymbolTable) -> HashSet<String> {

@@ -34,6 +34,7 @@ pub(super) fn claim(
     evidence: &Evidence,
     tasks: &mut [Task],
     facts: &mut [Fact],
+    pod_of_row: &[u32],
 ) -> Result<(), SpillError> {
     let symbols = &evidence.symbols;
     let mut by_unit: HashMap<(Symbol, String), u32> = HashMap::new();
@@ -58,7 +59,7 @@ pub(super) fn claim(
     if by_unit.is_empty() {
         return Ok(());
     }
-    settle_machines(evidence, tasks, facts, &mut by_unit)?;
+    settle_machines(evidence, tasks, facts, pod_of_row, &mut by_unit)?;
     let boots: Vec<(Symbol, Nanos)> = facts
         .iter()
         .filter(|fact| BOOTS.contains(&symbols.name(fact.signal)) && fact.time != Stamp::OPEN)
@@ -83,8 +84,7 @@ pub(super) fn claim(
             place,
             row: fact.row,
             task: *number,
-            // A time without a year was reckoned.
-            time: fact.time,
+            time: event.time,
             is_stop: STOPS.contains(&signal),
             is_restart: event.attribute("verb") == Some("restart"),
             is_exit: signal == "unit.main_exited",
@@ -129,7 +129,8 @@ pub(super) fn claim(
     Ok(())
 }
 
-/// Puts logs of which nothing says where they were written on the one machine whose systemd speaks of a service of their name.
+/// Puts logs of which nothing says where they were written on the one machine whose systemd speaks of a service of their name,
+/// in a log that lies beside them or below.
 ///
 /// # Errors
 /// When a fact cannot be read back.
@@ -137,23 +138,39 @@ fn settle_machines(
     evidence: &Evidence,
     tasks: &mut [Task],
     facts: &[Fact],
+    pod_of_row: &[u32],
     by_unit: &mut HashMap<(Symbol, String), u32>,
 ) -> Result<(), SpillError> {
-    let mut spoken_of: BTreeMap<String, BTreeSet<Symbol>> = BTreeMap::new();
+    let folder = |file: Symbol| {
+        let path = evidence.symbols.name(file);
+        node_folder::folder_of(path).unwrap_or_default()
+    };
+    let rows = evidence.rows().iter().zip(pod_of_row);
+    let logs: HashMap<u32, Symbol> = rows.map(|(row, pod)| (*pod, row.file())).collect();
+    type Spoken<'e> = (BTreeSet<Symbol>, BTreeSet<&'e str>);
+    let mut spoken_of: BTreeMap<String, Spoken<'_>> = BTreeMap::new();
     for fact in facts {
         let signal = evidence.symbols.name(fact.signal);
         if signal.starts_with("unit.") && fact.node.is_some() {
             let event = evidence.event(fact.row)?;
             let unit = event.attribute("unit").unwrap_or_default().to_owned();
-            spoken_of.entry(unit).or_default().insert(fact.node);
+            let (nodes, folders) = spoken_of.entry(unit).or_default();
+            nodes.insert(fact.node);
+            let row = evidence.rows().get(fact.row as usize);
+            folders.extend(row.map(|row| folder(row.file())));
         }
     }
-    for (unit, nodes) in spoken_of {
+    for (unit, (nodes, folders)) in spoken_of {
         let mut nodes = nodes.into_iter();
         let (Some(node), None) = (nodes.next(), nodes.next()) else {
             continue;
         };
+        let beside = |number: &u32| {
+            let own = logs.get(number).map(|file| folder(*file));
+            own.is_some_and(|own| folders.iter().all(|other| other.starts_with(own)))
+        };
         let nowhere = by_unit.get(&(Symbol::NONE, unit.clone())).copied();
+        let nowhere = nowhere.filter(beside);
         let log = nowhere.and_then(|number| Some((number, tasks.get_mut(number as usize)?)));
         if let Some((number, log)) = log.filter(|_| !by_unit.contains_key(&(node, unit.clone()))) {
             log.node = node;
@@ -225,16 +242,17 @@ impl Said {
         all: &[Self],
         after: &impl Fn(&Self, &Self) -> bool,
     ) -> bool {
-        if !self.is_stop || self.time == Stamp::OPEN {
+        if !self.is_stop {
             return false;
         }
         let mut ends = all
             .iter()
             .filter(|other| other.is_exit && other.task == self.task && after(self, other));
         let step = task.progress.as_deref().map(|progress| progress.last.lo);
-        let done = task
-            .said_done
-            .filter(|done| done.hi <= self.time.lo && step.is_none_or(|step| step <= done.hi));
+        let done = task.said_done.filter(|done| {
+            let before = self.time != Stamp::OPEN && done.hi <= self.time.lo;
+            before && step.is_none_or(|step| step <= done.hi)
+        });
         done.is_some() || ends.any(|end| !end.is_outlived(task, all))
     }
 

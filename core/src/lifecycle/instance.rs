@@ -278,10 +278,12 @@ fn failed(one: &Task, end: Option<&InstanceRecord>) -> Option<Stamp> {
         },
         _ => said,
     };
-    let since = one
-        .signs
-        .iter()
-        .any(|sign| sign.begins() && sign.time.lo > said.hi);
+    // A machine that was reset, and whose program wrote nothing since, is none that it began anew on.
+    let since = one.signs.iter().any(|sign| {
+        let wrote = one.last_line.is_some_and(|line| line.lo > sign.time.hi);
+        let began = sign.what != InstanceChange::Reset || wrote;
+        sign.begins() && began && sign.time.lo > said.hi
+    });
     // That it was silent for many steps before it was stopped shows that it did not write in its last moment.
     let silent = Progress::may_be_silent(one.progress.as_deref(), SILENT);
     let by = if said.width() > CLOCKS {
