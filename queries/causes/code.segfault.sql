@@ -12,6 +12,12 @@
 -- advice: Look for a core dump and the last log lines of that rank; native extensions and shared memory (/dev/shm) are the usual suspects.
 -- A bare bus error is no bad address: a page of a file, of shared memory or of the machine's memory could not be had.
 -- A bare code may be passed on, as launchers do, and a fault of the machine ends a process in the same way.
+-- What a program does that was asked to stop is the way in which it stops.
+WITH stopping AS (
+  SELECT death, MAX(time) AS time FROM links
+  WHERE signal IN ('unit.stopping', 'unit.stop_requested', 'node.rebooting', 'node.powering_off', 'node.reboot_requested', 'node.poweroff_requested')
+  GROUP BY death
+)
 SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN c.signal = 'k8s.container.bus_error' OR l.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
 FROM links c
@@ -29,10 +35,7 @@ UNION ALL
 -- systemd reports the signal on which the main process of the service ended. Of a bare bus error nobody knows what could not be had.
 SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN c.detail = 'BUS' THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
 FROM links c
--- What a program does that was asked to stop is the way in which it stops.
-LEFT JOIN (SELECT death, MAX(time) AS time FROM links
-           WHERE signal IN ('unit.stopping', 'unit.stop_requested', 'node.rebooting', 'node.powering_off', 'node.reboot_requested', 'node.poweroff_requested')
-           GROUP BY death) s
+LEFT JOIN stopping s
   ON s.death = c.death AND c.time - s.time BETWEEN 0 AND 120000000000
 WHERE c.signal = 'unit.crashed' AND c.via = 'pod' AND c.mode = 'exited' AND c.lag_s BETWEEN -1 AND 1 AND s.death IS NULL
 UNION ALL
@@ -41,7 +44,9 @@ UNION ALL
 SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links k
 JOIN links e ON e.death = k.death AND e.via = 'pod' AND e.signal = 'unit.main_exited' AND e.time - k.time BETWEEN -1000000000 AND 5000000000
-WHERE k.signal = 'kernel.segfault' AND k.via = 'node' AND k.mode = 'exited' AND k.exit_code IN (132, 136, 139)
+LEFT JOIN stopping s
+  ON s.death = k.death AND k.time - s.time BETWEEN 0 AND 120000000000
+WHERE k.signal = 'kernel.segfault' AND k.via = 'node' AND k.mode = 'exited' AND k.exit_code IN (132, 136, 139) AND s.death IS NULL
 UNION ALL
 -- The launcher lived on and ended with a code of its own: a process of it crashed. The same
 -- holds for its bus error.
