@@ -167,7 +167,12 @@ fn settle_machines(
         };
         let beside = |number: &u32| {
             let own = logs.get(number).map(|file| folder(*file));
-            own.is_some_and(|own| folders.iter().all(|other| other.starts_with(own)))
+            let is_below = |other: &str, own: &str| {
+                let rest = other.strip_prefix(own);
+                let parts = |rest: &str| rest.is_empty() || rest.starts_with(['/', '\\', '!']);
+                own.is_empty() || rest.is_some_and(parts)
+            };
+            own.is_some_and(|own| folders.iter().all(|other| is_below(other, own)))
         };
         let nowhere = by_unit.get(&(Symbol::NONE, unit.clone())).copied();
         let nowhere = nowhere.filter(beside);
