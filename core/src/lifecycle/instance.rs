@@ -121,7 +121,7 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
             let silent = one.last_line.is_some() || sign.what == InstanceChange::Reset;
             end.what == InstanceChange::Reset && near && silent && !wrote_since(end)
         });
-        if is_told_again && !sign.begins() || is_told_again && sign.what == InstanceChange::Reset {
+        if is_told_again && (!sign.begins() || sign.what == InstanceChange::Reset) {
             continue;
         }
         let was_running = match sign.what {

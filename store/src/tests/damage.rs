@@ -144,7 +144,7 @@ fn what_lies_in_the_place_of_a_segment_is_told_and_not_opened() {
         let one = segments(&root).remove(0);
         match way {
             "denied" => {
-                std::fs::set_permissions(&one, std::fs::Permissions::from_mode(0)).unwrap();
+                std::fs::set_permissions(&one, std::fs::Permissions::from_mode(0o000)).unwrap();
                 // Root reads everything.
                 if std::fs::File::open(&one).is_ok() {
                     continue;
