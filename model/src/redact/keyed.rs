@@ -85,6 +85,11 @@ impl Keys {
         if rule == Rule::Weak && starts_inside_word(text, start) && !text[..start].ends_with('-') {
             return None;
         }
+        // Beside the name of a user it says what it is.
+        let rule = match rule {
+            Rule::Weak if follows_user(text, hint.start) => Rule::Password,
+            rule => rule,
+        };
         let rest = &text[word..];
         let harmless = |value: &str| {
             names_no_secret(value)
@@ -335,6 +340,22 @@ fn floor(text: &str, mut at: usize) -> usize {
 }
 
 /// `DB_PASSWORD_FILE`: the value is a place, not the secret.
+/// Whether a user is named just before a key of which the word alone says little: `user: bob, pass: …`.
+fn follows_user(text: &str, key: usize) -> bool {
+    const NEAR: usize = 60;
+    let mut from = key.saturating_sub(NEAR);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let before = text[from..key].to_ascii_lowercase();
+    let said = before.rfind("user").or_else(|| before.rfind("login"));
+    // On the same line, and with a sign between it and its name.
+    said.is_some_and(|at| {
+        let after = &before[at..];
+        !after.contains('\n') && after.contains([':', '='])
+    })
+}
+
 fn says_where(suffix: &str) -> bool {
     [
         "FILE", "PATH", "DIR", "NAME", "URL", "ID", "TTL", "TYPE", "COUNT", "SECONDS",

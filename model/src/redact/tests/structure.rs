@@ -512,3 +512,14 @@ fn what_goes_from_a_message_goes_from_its_raw_text() {
         "{hidden}"
     );
 }
+
+#[test]
+fn beside_a_user_a_short_word_is_a_password() {
+    goes(
+        "cannot log in: user: bob, pass: qlwkejrhtzui",
+        "qlwkejrhtzui",
+    );
+    goes("user=bob pass=qlwkejrhtzui host=db", "qlwkejrhtzui");
+    let steps = "step 3: pass: backward, user code in train.py";
+    assert_eq!(redact(steps), steps);
+}
