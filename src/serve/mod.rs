@@ -165,6 +165,7 @@ impl Service {
             flights: Mutex::default(),
         }
     }
+
     /// A place among those of a caller's own, for one request. Where no callers are configured, all are one.
     fn place_of(&self, caller: &str) -> Result<Option<OwnedSemaphorePermit>, Problem> {
         if self.callers.is_open() {

@@ -339,7 +339,6 @@ fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// `DB_PASSWORD_FILE`: the value is a place, not the secret.
 /// Whether a user is named just before a key of which the word alone says little: `user: bob, pass: …`.
 fn follows_user(text: &str, key: usize) -> bool {
     const NEAR: usize = 60;
@@ -356,6 +355,7 @@ fn follows_user(text: &str, key: usize) -> bool {
     })
 }
 
+/// `DB_PASSWORD_FILE`: the value is a place, not the secret.
 fn says_where(suffix: &str) -> bool {
     [
         "FILE", "PATH", "DIR", "NAME", "URL", "ID", "TTL", "TYPE", "COUNT", "SECONDS",
