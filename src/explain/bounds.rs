@@ -38,7 +38,7 @@ pub(super) struct Bounds<'a> {
     /// Whether its machine was seen alive then.
     in_sight: bool,
     /// The record that its machine made of its end.
-    recorded: Option<RecordedEnd>,
+    recorded: Option<RecordedEnd<'a>>,
 }
 
 impl<'a> Bounds<'a> {
@@ -52,7 +52,7 @@ impl<'a> Bounds<'a> {
             schedule: schedule(graph, death),
             asked,
             in_sight: asked || ended_by_itself(graph, death),
-            recorded: RecordedEnd::of(graph, death),
+            recorded: RecordedEnd::of(graph, death, &requests.journals),
         }
     }
 

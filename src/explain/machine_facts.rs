@@ -124,13 +124,13 @@ fn goes_down(signal: &str) -> bool {
 const GOING_DOWN: Nanos = 120 * SECOND;
 
 /// The record that a machine's journal has of the end of the service that a program ran as.
-pub(super) struct RecordedEnd {
+pub(super) struct RecordedEnd<'a> {
     row: u32,
-    journals: Journals,
+    journals: &'a Journals,
 }
 
-impl RecordedEnd {
-    pub(super) fn of(graph: &EntityGraph, death: &Death) -> Option<Self> {
+impl<'a> RecordedEnd<'a> {
+    pub(super) fn of(graph: &EntityGraph, death: &Death, journals: &'a Journals) -> Option<Self> {
         let task = graph.pods.get(death.pod as usize)?;
         if !matches!(task.kind, TaskKind::Instance | TaskKind::Log) {
             return None;
@@ -141,7 +141,7 @@ impl RecordedEnd {
         })?;
         Some(Self {
             row: end.row,
-            journals: Journals::of(&graph.evidence),
+            journals,
         })
     }
 
@@ -159,7 +159,7 @@ impl RecordedEnd {
 pub(super) fn came_after(
     graph: &EntityGraph,
     death: &Death,
-    end: Option<&RecordedEnd>,
+    end: Option<&RecordedEnd<'_>>,
     fact: &Fact,
 ) -> bool {
     /// What is told later than this is told by who looks now and then.

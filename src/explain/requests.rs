@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use whathappened_core::death::Death;
-use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
+use whathappened_core::graph::{EntityGraph, Fact, Journals, NO, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::symbols::Symbol;
 use whathappened_model::coverage::{Coverage, Status};
@@ -92,6 +92,8 @@ pub(super) struct Requests {
     pub(super) namesakes: HashSet<Symbol>,
     /// Who had GPUs of which machine.
     pub(super) tenants: Tenants,
+    /// The order of machines' logs.
+    pub(super) journals: Journals,
 }
 
 /// Nodes that fall silent at once are found to be within a heartbeat, and a look at them.
@@ -167,6 +169,7 @@ impl Requests {
             }
         }
         Self {
+            journals: Journals::of(&graph.evidence),
             asked,
             by_kubelet,
             alive,
