@@ -298,6 +298,32 @@ fn instances_of_one_label_are_one_run() {
 }
 
 #[test]
+fn what_wrote_nothing_since_an_end_ended_then() {
+    let tale = |again: bool| {
+        let mut tale = Tale::new();
+        for (line, time) in [("first", "09:58"), ("last", "09:59"), ("again", "10:05")] {
+            if line == "again" && !again {
+                continue;
+            }
+            tale.tell("log.line", time, |event| {
+                of_instance(event, "7", "vm");
+                event.message = Some(line.to_owned());
+            });
+        }
+        tale.host("10:00", "7", "vm", "hostError", "acted");
+        tale.host("10:01", "7", "vm", "automaticRestart", "acted");
+        tale.call("10:20", "7", "vm", ("stop", "succeeded"));
+        tale.end().ends_of("vm")
+    };
+    assert_eq!(tale(false), [("died", Mode::Lost, at("10:00"))]);
+    let both = [
+        ("restarted", Mode::Lost, at("10:00")),
+        ("died", Mode::Killed, at("10:20")),
+    ];
+    assert_eq!(tale(true), both);
+}
+
+#[test]
 fn work_that_was_done_is_not_lost_with_its_machine() {
     let mut tale = Tale::new();
     tale.call("08:00", "7", "vm", ("insert", "succeeded"));

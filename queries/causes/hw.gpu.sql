@@ -10,8 +10,10 @@
 -- summary: A GPU in {node} failed while {pod} {was} on it: {message}
 -- advice: Drain the node and have the GPU reset or replaced before it is used again.
 --
--- Not every Xid: 13, 31, 43 and 45 are what the driver says of programs.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+-- Not every Xid: 13, 31, 43 and 45 are what the driver says of programs. A device is tainted by its driver, or by a person's
+-- DeviceTaintRule for whatever reason.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN signal = 'k8s.pod.evicted.device_taint' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links
 WHERE signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND via IN ('node', 'pod')
   -- What somebody asked to end did not end of a fault; why they asked, see below. Who stopped it without
@@ -28,7 +30,7 @@ WHERE signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allo
   AND death NOT IN (SELECT death FROM own_reason)
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
-  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+  CASE WHEN m.person OR u.signal = 'k8s.pod.evicted.device_taint' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900

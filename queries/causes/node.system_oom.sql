@@ -41,7 +41,11 @@ UNION ALL
 -- A process of the service that the program runs as: killed by the kernel when the whole machine was full, or by a daemon before that.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM links u
-LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'kernel.oom_kill.node' AND lag_s BETWEEN -60 AND 60) n ON n.death = u.death
+-- What the kernel tells of afterwards is another process of the machine's.
+LEFT JOIN (SELECT DISTINCT u.death, u.fact
+           FROM links u
+           JOIN links k ON k.death = u.death AND k.signal = 'kernel.oom_kill.node' AND k.time BETWEEN u.time - 60000000000 AND u.time + 1000000000
+           WHERE u.signal = 'unit.oom_killed') n ON n.death = u.death AND n.fact = u.fact
 WHERE u.signal = 'unit.oom_killed' AND u.via = 'pod' AND u.state = 'died' AND u.lag_s BETWEEN -60 AND 60
   AND (u.detail = 'systemd-oomd' OR n.death IS NOT NULL)
 UNION ALL

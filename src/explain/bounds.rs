@@ -72,6 +72,7 @@ impl<'a> Bounds<'a> {
             || self.is_end_of_loop(cause)
             || self.was_over_by_then(cause)
             || self.is_of_namesake(cause)
+            || self.is_overcome(cause)
             || came_after(self.graph, self.death, self.recorded.as_ref(), cause)
             || edge.effect.is_none() && self.is_anothers(cause)
         {
@@ -298,6 +299,29 @@ impl<'a> Bounds<'a> {
             && fact.node.is_some()
             && node.is_some_and(|node| node.is_some() && node != fact.node)
             && self.graph.name(fact.signal).starts_with("k8s.pod.")
+    }
+
+    /// Whether a fact is that a pod could not start, which did so since.
+    fn is_overcome(&self, fact: &Fact) -> bool {
+        const KEEP_FROM_STARTING: [&str; 7] = [
+            "k8s.container.cannot_run",
+            "k8s.container.config_error",
+            "k8s.container.image_pull_failed",
+            "k8s.pod.admission_failed",
+            "k8s.pod.sandbox_failed",
+            "k8s.pod.unschedulable",
+            "k8s.pod.volume_failed",
+        ];
+        let signal = self.graph.name(fact.signal);
+        let keeps = KEEP_FROM_STARTING
+            .iter()
+            .any(|stem| signal.starts_with(stem));
+        let last = fact.end.unwrap_or(fact.time).hi;
+        let started = |task: &Task| task.starts.iter().any(|start| start.lo > last);
+        fact.pod == self.death.pod
+            && keeps
+            && !self.death.goes_on()
+            && self.task().is_some_and(started)
     }
 
     /// Whether a GPU failed that another run on the machine may have had, and the program says nothing of one.

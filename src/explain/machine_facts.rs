@@ -136,8 +136,13 @@ impl<'a> RecordedEnd<'a> {
             return None;
         }
         let exited = graph.evidence.symbols.find("unit.main_exited")?;
+        // Whose process the kernel kills is gone a moment later.
+        let within = Stamp {
+            hi: death.time.hi.saturating_add(CLOCKS),
+            ..death.time
+        };
         let end = graph.facts.iter().find(|fact| {
-            fact.pod == death.pod && fact.signal == exited && fact.time.overlaps(death.time)
+            fact.pod == death.pod && fact.signal == exited && fact.time.overlaps(within)
         })?;
         Some(Self {
             row: end.row,
@@ -169,18 +174,21 @@ pub(super) fn came_after(
         matches!(task.kind, TaskKind::Instance | TaskKind::Log) && fact.node == task.node
     };
     let signal = graph.name(fact.signal);
-    // What is stopped for a shutdown ends before most of what tells of that.
+    // What is stopped for a shutdown ends before most of what tells of that; who panics stops nothing.
     let stops_it = goes_down(signal)
+        && signal != "kernel.panic"
         && matches!(death.exit_code, Some(0 | 137 | 143))
         && fact.time.lo <= death.time.hi.saturating_add(GOING_DOWN);
     let is_prompt = goes_down(signal) || fact.time.lo.saturating_sub(fact.onset) <= AT_ONCE;
     let is_dated = death.time != Stamp::OPEN;
-    let is_later = is_dated && fact.time.lo > death.time.hi.saturating_add(SECOND)
-        || end.is_some_and(|end| end.is_before(graph, fact));
+    let is_behind = end.is_some_and(|end| end.is_before(graph, fact));
+    let is_later =
+        is_dated && fact.time.lo > death.time.hi.saturating_add(SECOND) || is_behind;
     is_of_machine(fact)
         && fact.source_kind == SourceKind::NodeLog
         && task.is_some_and(writes)
-        && death.mode == Mode::Exited
+        // Whatever ended it, its machine saw the end by then.
+        && (death.mode == Mode::Exited || is_behind)
         && is_prompt
         && is_later
         && !stops_it

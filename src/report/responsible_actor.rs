@@ -138,6 +138,7 @@ impl<'a> ReportContext<'a> {
         named(first)
             .or_else(|| witnesses.filter(same).find_map(named))
             .or_else(|| self.only_author(self.fact(first.fact)?))
+            .or_else(|| self.author_above(self.fact(first.fact)?))
             .or_else(|| {
                 let mut later = later.iter().filter_map(|step| named(step));
                 later.find(|fact| !self.carries_out(fact))
@@ -166,6 +167,27 @@ impl<'a> ReportContext<'a> {
                 && fact.time.overlaps(act.time)
                 && names_who(graph, fact)
         });
+        let first = authors.next()?;
+        authors
+            .all(|other| other.actor == first.actor)
+            .then_some(first)
+    }
+
+    /// The record of who changed what owns a workload, just before the controller of that changed the workload: it passes
+    /// on what was asked of its own object.
+    fn author_above(&self, act: &Fact) -> Option<&'a Fact> {
+        let graph = self.graph();
+        let owner = graph.workloads.get(act.workload as usize)?.owner;
+        let asked = |fact: &&Fact| {
+            let before = act.time.hi.saturating_sub(fact.time.lo);
+            fact.workload == owner
+                && owner != NO
+                && (0..=CLOCKS).contains(&before)
+                && graph.name(fact.signal).starts_with("k8s.workload.")
+                && names_who(graph, fact)
+                && !self.carries_out(fact)
+        };
+        let mut authors = graph.facts.iter().filter(asked);
         let first = authors.next()?;
         authors
             .all(|other| other.actor == first.actor)
@@ -202,8 +224,8 @@ impl<'a> ReportContext<'a> {
 /// Whether an account is a controller's that somebody installed to decide: those of the
 /// cluster, and those that make the workloads, carry out what these ask for.
 fn is_of_its_own_accord(actor: &str) -> bool {
-    const MAKERS: [&str; 8] = [
-        "jobset", "kueue", "lws", "mpi", "pytorch", "ray", "training", "volcano",
+    const MAKERS: [&str; 9] = [
+        "jobset", "kueue", "lws", "mpi", "pytorch", "ray", "trainer", "training", "volcano",
     ];
     actor
         .strip_prefix("system:serviceaccount:")

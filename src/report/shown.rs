@@ -35,7 +35,12 @@ pub(super) fn is_only_named(case: &Case, run: &Run, state: RunState) -> bool {
         TaskKind::Instance => !pod
             .signs
             .iter()
-            .any(|sign| matches!(sign.what, InstanceChange::Made | InstanceChange::Runs)),
+            .any(|sign| {
+                matches!(
+                    sign.what,
+                    InstanceChange::Made | InstanceChange::Runs | InstanceChange::Moved
+                )
+            }),
         TaskKind::Log => true,
         TaskKind::Job => pod.body.is_none() && pod.starts.is_empty() && pod.exits.is_empty(),
         TaskKind::Pod => pod.body.is_none() && pod.last_line.is_none() && !is_root_seen,
@@ -49,6 +54,9 @@ const SIGNED_OFF: Nanos = 60 * SECOND;
 
 /// What goes on writes now and then.
 const QUIET: Nanos = 900 * SECOND;
+
+/// What makes a step every few seconds is not silent for so long, but to evaluate or to save its work.
+const QUIET_AMONG_STEPS: Nanos = 300 * SECOND;
 
 /// Whether an object's own status says how a run stands: its workload's that it
 /// completed, or that of each pod of its last attempt.
@@ -119,7 +127,11 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
             .any(|(row, pod)| Some(row.fact) == line && *pod == NO);
     // A machine that runs says nothing of the program on it, whose log has been silent for long.
     let is_quiet = |pod: &Task| {
-        let silent = Progress::may_be_silent(pod.progress.as_deref(), QUIET);
+        let steps = pod.progress.as_deref();
+        let least = steps
+            .filter(|steps| steps.are_known())
+            .map_or(QUIET, |_| QUIET_AMONG_STEPS);
+        let silent = Progress::may_be_silent(steps, least);
         let last = pod.last_line.filter(|last| last.hi != Nanos::MAX);
         last.zip(graph.now)
             .is_some_and(|(last, now)| now.saturating_sub(last.hi) > silent)

@@ -252,7 +252,7 @@ fn of_instance(one: &Task, death: &Death) -> &'static str {
         Some(InstanceChange::Reset) => "was reset",
         Some(InstanceChange::Refused) => "could not be created",
         Some(InstanceChange::ProgramKilled) => "had a program killed by its kernel",
-        Some(InstanceChange::Made | InstanceChange::Runs) | None => match death.mode {
+        Some(InstanceChange::Made | InstanceChange::Runs | InstanceChange::Moved) | None => match death.mode {
             // Of these its own kernel and log tell.
             Mode::Lost => "was lost",
             Mode::Exited if death.exit_code == Some(137) => "had a program killed by its kernel",

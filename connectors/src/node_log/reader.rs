@@ -37,6 +37,8 @@ pub(super) struct HostLog {
     bursts: Bursts,
     held: Vec<PendingLine>,
     tail: Vec<u8>,
+    /// The number of the last line, where that was not kept.
+    unkept: Option<u64>,
 }
 
 /// A line that cannot be placed yet.
@@ -61,6 +63,7 @@ impl HostLog {
             bursts: Bursts::default(),
             held: Vec::new(),
             tail: Vec::new(),
+            unkept: None,
         }
     }
 
@@ -211,15 +214,23 @@ impl TextReader for HostLog {
             self.learn_year(lines);
         }
         let (mut at, mut number, mut counted) = (0, first, 0);
+        let mut kept = 0;
         while let Some(hit) = filter::next(lines, at) {
             let start = memchr::memrchr(b'\n', &lines[..hit]).map_or(0, |end| end + 1);
             let end = memchr::memchr(b'\n', &lines[hit..]).map_or(lines.len(), |end| hit + end);
             number += memchr::memchr_iter(b'\n', &lines[counted..start]).count() as u64;
             counted = start;
             let raw = lines[start..end].trim_ascii_end();
-            evidence += u64::from(self.line(raw, &lines[..start], number, found));
+            let is_evidence = self.line(raw, &lines[..start], number, found);
+            evidence += u64::from(is_evidence);
+            if is_evidence {
+                kept = end;
+            }
             at = end;
         }
+        let rest = lines.get(kept..).unwrap_or_default();
+        let written = memchr::memchr_iter(b'\n', lines.trim_ascii_end()).count() as u64;
+        self.unkept = (!rest.trim_ascii().is_empty()).then_some(first + written);
         found.irrelevant += all.saturating_sub(evidence);
         self.tail.clear();
         let from = lines.len().saturating_sub(TAIL);
@@ -227,11 +238,43 @@ impl TextReader for HostLog {
     }
 
     fn finish(&mut self, found: &mut FormatOutput) {
+        self.last_line(found);
         self.end(found);
     }
 }
 
 impl HostLog {
+    /// Keeps the last line of a log whatever it says: until then its machine was there and wrote.
+    fn last_line(&mut self, found: &mut FormatOutput) {
+        let Some(number) = self.unkept.take() else {
+            return;
+        };
+        let tail = self.tail.trim_ascii_end();
+        let start = memchr::memrchr(b'\n', tail).map_or(0, |end| end + 1);
+        let text = String::from_utf8_lossy(tail.get(start..).unwrap_or_default()).into_owned();
+        let Ok(Some(line)) = (self.parse)(&text) else {
+            return;
+        };
+        let is_dated = !matches!(line.when, LineTime::Unsaid);
+        if !is_dated || filter::tells(&line.message) || slurm::says(line.program.as_deref()) {
+            return;
+        }
+        let turned = self.clockwork.turned(line.when);
+        if self.clockwork.place(turned).stamp.is_none() {
+            return;
+        }
+        let held = PendingLine {
+            line,
+            turned,
+            raw: text,
+            number,
+            boot: None,
+        };
+        if self.emit(held, &mut found.observations) {
+            found.irrelevant = found.irrelevant.saturating_sub(1);
+        }
+    }
+
     /// Some line of a log without years mostly holds a whole date.
     fn learn_year(&mut self, lines: &[u8]) {
         for at in memchr::memmem::find_iter(lines, b"20") {

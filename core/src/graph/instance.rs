@@ -19,8 +19,10 @@ pub enum InstanceChange {
     Refused,
     /// It was made.
     Made,
-    /// It was started, or seen at work.
+    /// It was started.
     Runs,
+    /// It was seen at work, and not started anew: its platform moved it to another host as it ran.
+    Moved,
     /// The platform took it away, which befalls only an instance that runs.
     Taken,
     /// Its host failed, which befalls only an instance that runs.
@@ -77,7 +79,7 @@ const SIGNALS: [(&str, InstanceChange); 16] = [
     ("cloud.instance_terminating", InstanceChange::Stopped),
     ("cloud.spot_reclaimed", InstanceChange::Taken),
     ("cloud.capacity_reclaimed", InstanceChange::Taken),
-    ("maintenance.migrated", InstanceChange::Runs),
+    ("maintenance.migrated", InstanceChange::Moved),
     ("maintenance.terminated", InstanceChange::Taken),
 ];
 
@@ -228,7 +230,10 @@ pub(super) fn settle(pods: &mut [Task], failed: &HashSet<Symbol>) {
                 _ => {}
             }
             // An id may come again: Azure's are made of names.
-            if matches!(sign.what, InstanceChange::Made | InstanceChange::Runs) {
+            if matches!(
+                sign.what,
+                InstanceChange::Made | InstanceChange::Runs | InstanceChange::Moved
+            ) {
                 one.gone = None;
             }
         }

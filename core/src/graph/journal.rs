@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::Nanos;
 
-use crate::evidence::{Evidence, Row};
+use crate::evidence::{Clock, Evidence, Row};
 use crate::symbols::Symbol;
 
 /// The logs of machines, by whether they were printed with the latest line first.
@@ -31,11 +31,18 @@ impl Journals {
         Self(ends.map(|(file, ends)| (file, backwards(ends))).collect())
     }
 
-    /// Whether one line was written after another in the log of one machine; not where they are of two.
+    /// Whether one line was written after another in the log of one machine, or in two that it keeps by one clock; not
+    /// where they are of two machines.
     #[must_use]
     pub fn is_after(&self, later: &Row, earlier: &Row) -> bool {
         if later.file() != earlier.file() {
-            return false;
+            let is_of_machine =
+                |row: &Row| row.source_kind() == SourceKind::NodeLog && row.clock == Clock::Named;
+            return is_of_machine(later)
+                && is_of_machine(earlier)
+                && later.host.is_some()
+                && later.host == earlier.host
+                && later.time.lo >= earlier.time.hi;
         }
         let Some(backwards) = self.0.get(&later.file()) else {
             return false;

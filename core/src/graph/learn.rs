@@ -291,7 +291,11 @@ fn pod_event(pod: &mut Task, event: &Event, init: bool, symbols: &mut SymbolTabl
     }
     match event.reason.as_deref().unwrap_or_default() {
         "Started" if !init && !prepares(pod, message) => start(pod, event.time),
-        "BackOff" if message.starts_with("Back-off restarting failed container") => {
+        // A sidecar that is an init container may fail beside those that work.
+        "BackOff"
+            if message.starts_with("Back-off restarting failed container")
+                && (!init || pod.starts.is_empty()) =>
+        {
             pod.held_back = later(pod.held_back, event.end.unwrap_or(event.time));
             pod.stuck = earlier(pod.stuck, event.time);
         }

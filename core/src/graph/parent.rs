@@ -210,11 +210,7 @@ fn queued(symbols: &SymbolTable, workloads: &mut Workloads) {
 /// Names of the `JobSet`s that may have made a Job of a name, `set-replicated-0`: the
 /// longest first.
 fn sets_of(job: &str) -> impl Iterator<Item = &str> {
-    let mut rest = numbered(job);
-    std::iter::from_fn(move || {
-        rest = rest?.rsplit_once('-').map(|(set, _)| set);
-        rest
-    })
+    numbered(job).into_iter().flat_map(prefixes)
 }
 
 /// Pods that no record tells the owner of, by the name of a workload that is known.
@@ -227,7 +223,8 @@ fn by_name(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads) {
         }
         let last = pod.seen.map_or(Nanos::MAX, |(_, last)| last);
         let at = Stamp { lo: last, hi: last };
-        let found = makers(symbols.name(pod.name)).find_map(|(kind, name)| {
+        let name = symbols.name(pod.name);
+        let found = makers(name).find_map(|(kind, name)| {
             let (kind, name) = (symbols.find(kind)?, symbols.find(name)?);
             // A log that was saved under a pod's name does not say its namespace.
             let number = if pod.namespace.is_some() {
@@ -317,7 +314,30 @@ pub fn makers(pod: &str) -> impl Iterator<Item = (&'static str, &str)> {
         .into_iter()
         .flat_map(|(name, _)| OF_ROLES.map(|kind| (kind, name)));
     let of_set = numbered(pod).map(|name| ("StatefulSet", name));
-    of_drawn.chain(of_role).chain(of_set)
+    of_drawn.chain(of_role).chain(of_set).chain(operators(pod))
+}
+
+/// Kinds and names of what may have made a pod by way of groups, tasks or steps of its own, whose names may have several
+/// words: the longest names first.
+fn operators(pod: &str) -> impl Iterator<Item = (&'static str, &str)> {
+    // `set-0` leads a group, of which `set-0-3` is a worker.
+    let group = numbered(pod);
+    let sets = [group, group.and_then(numbered)].into_iter().flatten();
+    let sets = sets.map(|name| ("LeaderWorkerSet", name));
+    // `job-task-0`, and `flow-step-1234567890`.
+    let tasks = group.into_iter().flat_map(prefixes);
+    let tasks = tasks.flat_map(|name| ["VolcanoJob", "Workflow"].map(|kind| (kind, name)));
+    // `cluster-head-x2k8f`, and `cluster-group-worker-x2k8f`.
+    let rays = drawn(pod).filter(|stem| stem.ends_with("-head") || stem.ends_with("-worker"));
+    let rays = rays.into_iter().flat_map(prefixes);
+    sets.chain(tasks)
+        .chain(rays.map(|name| ("RayCluster", name)))
+}
+
+/// A name without its last words, as many as there are: the longest first.
+fn prefixes(name: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(name.rsplit_once('-'), |(rest, _)| rest.rsplit_once('-'))
+        .map(|(rest, _)| rest)
 }
 
 /// The Deployment that a replica set is named after.
@@ -383,7 +403,8 @@ mod tests {
             ]
         );
         assert!(of("run-3-x2k8f").contains(&("Job", "run")));
-        assert_eq!(of("etcd-0"), [("StatefulSet", "etcd")]);
+        let of_set = [("StatefulSet", "etcd"), ("LeaderWorkerSet", "etcd")];
+        assert_eq!(of("etcd-0"), of_set);
         assert_eq!(of("trainer"), []);
         assert!(of("sd3-worker-0").contains(&("PyTorchJob", "sd3")));
         assert!(of("sd3-worker-0").contains(&("StatefulSet", "sd3-worker")));
@@ -395,5 +416,19 @@ mod tests {
         assert_eq!(gang_of("trainer"), None);
         let sets: Vec<&str> = sets_of("moe-8b-23-workers-0").collect();
         assert_eq!(sets, ["moe-8b-23", "moe-8b", "moe"]);
+    }
+
+    #[test]
+    fn operators_name_pods_after_their_groups_tasks_and_steps() {
+        let may_be_of = |pod, kind| {
+            let of_kind = operators(pod).filter(move |(one, _)| *one == kind);
+            of_kind.map(|(_, name)| name).collect::<Vec<_>>()
+        };
+        assert_eq!(may_be_of("llm-0-3", "LeaderWorkerSet"), ["llm-0", "llm"]);
+        assert_eq!(may_be_of("vc-big-w-1", "VolcanoJob"), ["vc-big", "vc"]);
+        assert_eq!(may_be_of("wf-x2-train-918273645", "Workflow"), ["wf-x2", "wf"]);
+        assert_eq!(may_be_of("rc-head-x2k8f", "RayCluster"), ["rc"]);
+        assert_eq!(may_be_of("rc-gpu-worker-x2k8f", "RayCluster"), ["rc-gpu", "rc"]);
+        assert_eq!(may_be_of("serve-7d9f6b5c4d-x2k8f", "RayCluster"), [""; 0]);
     }
 }

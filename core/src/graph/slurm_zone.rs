@@ -6,7 +6,7 @@
 //! the kernel of that node wrote while a job ran there. A reboot that `slurmctld` notices bears seconds since 1970
 //! beside its local time, which says the same of its own log (`time_inferred` is `anchor`).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -27,6 +27,9 @@ const ENDS: Nanos = 120 * SECOND;
 
 /// And this long, where it may as well have been killed hours before it ended.
 const ENDS_AT_ONCE: Nanos = 35 * SECOND;
+
+/// A job's program writes its first line this long after the job has begun at most.
+const BEGINS: Nanos = 600 * SECOND;
 
 /// Whoever takes a node out of service for a fault may do so within this long.
 const ACTS: Nanos = 900 * SECOND;
@@ -62,12 +65,20 @@ impl Life {
         };
         (begin.saturating_sub(CLOCKS)..=end.saturating_add(CLOCKS)).contains(&at)
     }
+
+    /// Whether its log may have been written from the one time to the other: it begins when the job does.
+    fn wrote(&self, begin: Nanos, end: Nanos) -> bool {
+        let begins_with = |started: Nanos| begin.saturating_sub(started) <= BEGINS;
+        self.holds(begin) && self.holds(end) && self.begin.is_some_and(begins_with)
+    }
 }
 
 /// What Slurm says by a clock of no zone, and what kernels say by theirs.
 #[derive(Debug, Default)]
 struct Said {
     jobs: BTreeMap<String, Life>,
+    /// The same of records that name their zone, or count seconds since 1970.
+    dated: BTreeMap<String, Life>,
     clusters: BTreeSet<String>,
     /// Nodes with the Xid that they were taken out of service for, and when.
     reasons: Vec<(String, String, Nanos)>,
@@ -95,9 +106,12 @@ impl Said {
                 said.anchors
                     .extend(offset.map(|offset| offset.saturating_mul(-SECOND)));
             }
-            if row.clock == Clock::Local {
-                said.files.insert(row.file());
-                said.slurm(&event);
+            match row.clock {
+                Clock::Local => {
+                    said.files.insert(row.file());
+                    said.slurm(&event);
+                }
+                _ => Self::live(&mut said.dated, &event),
             }
         }
         for (key, versions) in evidence.objects.iter() {
@@ -123,7 +137,6 @@ impl Said {
     }
 
     fn slurm(&mut self, event: &Event) {
-        let state = event.reason.as_deref().unwrap_or_default();
         let text = event.message.as_deref().unwrap_or_default();
         if event.fact == "slurm.node" {
             let node = event.entities.node.clone();
@@ -133,11 +146,18 @@ impl Said {
             }
             return;
         }
+        self.clusters
+            .extend(event.object_uid.as_deref().and_then(cluster));
+        Self::live(&mut self.jobs, event);
+    }
+
+    /// What a record tells of the life of its job.
+    fn live(jobs: &mut BTreeMap<String, Life>, event: &Event) {
+        let state = event.reason.as_deref().unwrap_or_default();
         let Some(uid) = event.object_uid.as_deref() else {
             return;
         };
-        self.clusters.extend(cluster(uid));
-        let life = self.jobs.entry(job::number(uid).to_owned()).or_default();
+        let life = jobs.entry(job::number(uid).to_owned()).or_default();
         let started = event.attribute("started").and_then(Stamp::parse);
         if let Some(started) = started {
             let begin = life.begin.get_or_insert(started.lo);
@@ -216,6 +236,26 @@ impl Said {
     }
 }
 
+impl Said {
+    /// By how much a job's own log has to be moved that was written from the one time to the other: as Slurm's records
+    /// where it is of the life of its job by their clock, which is `by` beside UTC; or so that it is of the life that
+    /// is known in UTC.
+    fn zone_of(&self, job: &str, written: (Nanos, Nanos), by: Option<Nanos>) -> Option<Nanos> {
+        let (begin, end) = written;
+        let local = self.jobs.get(job);
+        if by.is_some() && local.is_some_and(|life| life.holds(begin) && life.holds(end)) {
+            return by;
+        }
+        let dated = self.dated.get(job)?;
+        // Its first lines may be missing.
+        if dated.holds(begin) && dated.holds(end) {
+            return None;
+        }
+        let fits = |by: Nanos| dated.wrote(begin.saturating_add(by), end.saturating_add(by));
+        moved(&[4, 2, 1], fits)
+    }
+}
+
 /// By how much something has to be moved to fit, where one zone alone does it: most are whole hours from UTC, few of them
 /// halves. `units` are in quarters.
 fn moved(units: &[Nanos], fits: impl Fn(Nanos) -> bool) -> Option<Nanos> {
@@ -265,12 +305,16 @@ pub(super) fn settle(
         return Ok(zones);
     }
     let said = Said::of(evidence, symbols)?;
-    let Some(by) = said.zone() else {
+    let by = said.zone();
+    for (file, written) in outputs(evidence) {
+        if let Some(number) = job_logs::numbered(symbols.name(file)) {
+            zones.extend(said.zone_of(number, written, by).map(|by| (file, by)));
+        }
+    }
+    let Some(by) = by else {
         return Ok(zones);
     };
     zones.extend(said.files.iter().map(|file| (*file, by)));
-    let logs = outputs(evidence, symbols, &said.jobs);
-    zones.extend(logs.into_iter().map(|file| (file, by)));
     for (at, body) in evidence.objects.bodies_mut(job::is_zoneless) {
         for time in [at, &mut body.created, &mut body.started, &mut body.ended] {
             *time = time.map(|time| time.shift(by));
@@ -279,13 +323,9 @@ pub(super) fn settle(
     Ok(zones)
 }
 
-/// Logs of jobs whose lines name no zone and are of the life of their job by Slurm's clock.
-fn outputs(
-    evidence: &Evidence,
-    symbols: &SymbolTable,
-    jobs: &BTreeMap<String, Life>,
-) -> Vec<Symbol> {
-    let mut logs: HashMap<Symbol, (Nanos, Nanos)> = HashMap::new();
+/// When the first and the last line of each log of a program was written whose lines name no zone.
+fn outputs(evidence: &Evidence) -> BTreeMap<Symbol, (Nanos, Nanos)> {
+    let mut logs = BTreeMap::new();
     for row in evidence.rows() {
         let is_dated = row.time.lo != Nanos::MIN && row.time.hi != Nanos::MAX;
         if row.clock == Clock::Local && is_dated && row.source_kind() == SourceKind::ContainerLog {
@@ -294,13 +334,7 @@ fn outputs(
             (*begin, *end) = ((*begin).min(at), (*end).max(at));
         }
     }
-    logs.into_iter()
-        .filter(|(file, (begin, end))| {
-            let life = job_logs::numbered(symbols.name(*file)).and_then(|number| jobs.get(number));
-            life.is_some_and(|life| life.holds(*begin) && life.holds(*end))
-        })
-        .map(|(file, _)| file)
-        .collect()
+    logs
 }
 
 #[cfg(test)]
@@ -363,6 +397,23 @@ mod tests {
         );
         // No job was there.
         assert_eq!(said(12 * HOUR + 300 * SECOND, told, "79").zone(), None);
+    }
+
+    #[test]
+    fn a_job_s_own_log_is_of_its_life() {
+        let said = Said {
+            dated: job(12 * HOUR, 13 * HOUR),
+            ..Said::default()
+        };
+        let minute = 60 * SECOND;
+        let zone = |begin: Nanos, end: Nanos| said.zone_of("7", (begin, end), None);
+        assert_eq!(zone(14 * HOUR, 15 * HOUR - minute), Some(-2 * HOUR));
+        assert_eq!(zone(7 * HOUR, 7 * HOUR + minute), Some(5 * HOUR));
+        assert_eq!(zone(12 * HOUR, 13 * HOUR), None, "it is in UTC");
+        let late = 12 * HOUR + 20 * minute;
+        assert_eq!(zone(late, 13 * HOUR), None, "its first lines are missing");
+        assert_eq!(zone(14 * HOUR, 17 * HOUR), None, "it is longer than the job");
+        assert_eq!(zone(14 * HOUR + 20 * minute, 15 * HOUR), None);
     }
 
     #[test]

@@ -267,6 +267,13 @@ impl Progress {
         before.zip(times).filter(|(from, _)| *from != Nanos::MIN)
     }
 
+    /// Whether so many steps are known that their absence tells something.
+    #[must_use]
+    pub fn are_known(&self) -> bool {
+        const ENOUGH: u64 = 5;
+        self.reported >= ENOUGH
+    }
+
     /// The usual time between two steps that were told, in nanoseconds.
     #[must_use]
     pub fn usual(&self) -> Nanos {
@@ -286,8 +293,6 @@ impl Progress {
     /// last step. `None` where no such standstill is known.
     #[must_use]
     pub fn stopped_at(&self, time: Stamp, end: Stamp) -> Option<bool> {
-        /// Steps that must be known before their absence tells anything.
-        const ENOUGH: u64 = 5;
         /// Evaluating and saving take a while.
         const STANDSTILL: Nanos = 300 * SECOND;
         const STEPS: Nanos = 10;
@@ -303,7 +308,7 @@ impl Progress {
             .last
             .hi
             .saturating_add(AT_ONCE.max(usual.saturating_mul(2)));
-        (self.reported >= ENOUGH && stood).then_some((from..to).contains(&time.lo))
+        (self.are_known() && stood).then_some((from..to).contains(&time.lo))
     }
 
     /// The instant after which steps were made that were told after a line, as the line's log orders

@@ -126,7 +126,7 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
         }
         let was_running = match sign.what {
             InstanceChange::Refused => continue,
-            InstanceChange::Made | InstanceChange::Runs => {
+            InstanceChange::Made | InstanceChange::Runs | InstanceChange::Moved => {
                 runs = true;
                 continue;
             }
@@ -165,7 +165,13 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
                 && end.time.lo.saturating_sub(wrote.hi) <= silent
         })
     };
-    let gone = !runs || ends.last().is_some_and(|end| ended_there(end));
+    // What wrote nothing since an end ended then, whatever became of its machine afterwards.
+    let first = ends
+        .iter()
+        .position(|end| one.last_line.is_some() && !wrote_since(end));
+    let is_told_on = first.is_some_and(|first| first + 1 < ends.len());
+    ends.truncate(first.map_or(usize::MAX, |first| first.saturating_add(1)));
+    let gone = !runs || is_told_on || ends.last().is_some_and(|end| ended_there(end));
     let mut last = ends.pop_if(|_| gone);
     // What had ended is not ended again by who switches its machine off.
     let failed = failed(one, last);
@@ -231,8 +237,12 @@ fn service_end(one: &Task, end: Option<&InstanceRecord>) -> Option<End> {
     let goes_down = mode == Mode::Killed || matches!(code, Some(0 | 143));
     let apart = if goes_down { GOING_DOWN } else { CLOCKS };
     let first = end.is_none_or(|end| time.hi.saturating_add(apart) < end.time.lo);
+    // That a machine was started, or is again, shows nothing of a program that writes a log and wrote nothing since.
+    let wrote_since = |sign: &InstanceRecord| {
+        one.last_line.is_none_or(|line| line.lo > sign.time.hi)
+    };
     let mut signs = one.signs.iter();
-    let since = signs.any(|sign| sign.begins() && sign.time.lo > time.hi);
+    let since = signs.any(|sign| sign.begins() && sign.time.lo > time.hi && wrote_since(sign));
     let is_done = mode == Mode::Exited && code == Some(0);
     (first && !since).then(|| End {
         state: if is_done {

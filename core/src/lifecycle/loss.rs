@@ -42,10 +42,14 @@ const BOOTS: [&str; 9] = [
 /// A boot is told of this long before its node is silent, or after it answered again, at most.
 const TOLD: Nanos = 180 * SECOND;
 
-/// The stretch in which the node of a pod did not answer at a time.
+/// The stretch in which the node of a pod did not answer at a time: where a pod was started since, it did.
 pub(super) fn silent_at<'a>(losses: &'a Losses, pod: &Task, time: Stamp) -> Option<&'a Loss> {
-    let silent =
-        |loss: &&Loss| loss.from.lo <= time.hi && loss.until.is_none_or(|until| until.lo > time.lo);
+    let starts = || pod.starts.iter().chain(&pod.started);
+    let silent = |loss: &&Loss| {
+        loss.from.lo <= time.hi
+            && loss.until.is_none_or(|until| until.lo > time.lo)
+            && !starts().any(|start| start.lo > loss.from.hi && start.hi <= time.hi)
+    };
     losses.get(&pod.node)?.iter().find(silent)
 }
 
