@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_connectors::node_log::holds_kernel;
 use whathappened_connectors::recording::{FileStatus, FileSummary, Summary};
+use whathappened_core::evidence::Row;
 use whathappened_core::graph::{EntityGraph, Task, TaskKind};
 use whathappened_core::symbols::Symbol;
 use whathappened_model::coverage::{Coverage, Status, resource_of, resource_of_object};
@@ -232,8 +233,13 @@ fn of_recording(graph: &EntityGraph, summary: &Summary, held: &Held) -> Vec<Cove
             }
         })
         .collect();
-    if !got.keys().any(|(_, resource)| *resource == "kernel") {
-        rows.extend(quiet_machines(summary));
+    // The last line of a machine's log is kept whatever it says.
+    let is_told_of = |row: &Row| row.source_kind() == SourceKind::NodeLog && row.tells;
+    if !graph.evidence.rows().iter().any(is_told_of)
+        && let Some(quiet) = quiet_machines(summary)
+    {
+        rows.retain(|row| row.resource != "kernel");
+        rows.push(quiet);
     }
     let there: Vec<String> = rows.iter().map(|row| row.resource.clone()).collect();
     let has = |resource: &str| there.iter().any(|known| known == resource);
@@ -282,7 +288,7 @@ fn is_quiet(row: &Coverage) -> bool {
 pub(crate) fn quiet_machines(summary: &Summary) -> Option<Coverage> {
     let quiet = |file: &&FileSummary| {
         let whole = file.status == FileStatus::Complete && file.rejected == 0;
-        whole && file.observations == 0 && file.irrelevant > 0 && holds_kernel(&file.form)
+        whole && file.observations <= 1 && file.irrelevant > 0 && holds_kernel(&file.form)
     };
     let mut names: Vec<&str> = summary
         .files

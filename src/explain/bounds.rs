@@ -13,7 +13,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 use super::edge::{Edge, Kind, Role};
 use super::machine_facts::{
     DEVICES, RecordedEnd, SENDS_NONE, came_after, is_for_a_fault, is_for_another_reason,
-    is_of_machine, was_started_again, was_unharmed,
+    is_of_machine, names_another_part, was_started_again, was_unharmed,
 };
 use super::requests::{ALIVE, Requests, SILENCE, is_request};
 
@@ -73,6 +73,7 @@ impl<'a> Bounds<'a> {
             || self.was_over_by_then(cause)
             || self.is_of_namesake(cause)
             || self.is_overcome(cause)
+            || self.is_behind_end(cause)
             || came_after(self.graph, self.death, self.recorded.as_ref(), cause)
             || edge.effect.is_none() && self.is_anothers(cause)
         {
@@ -179,7 +180,10 @@ impl<'a> Bounds<'a> {
             return Kind::Guess;
         }
         // Of what a machine wrote at a time that nobody knows, nothing says that it was then.
-        if is_sure && cause.is_some_and(|fact| is_of_machine(fact) && fact.time.hi == Nanos::MAX) {
+        let is_undated = |fact: &Fact| {
+            is_of_machine(fact) && fact.time.hi == Nanos::MAX || self.is_undated(fact)
+        };
+        if is_sure && cause.is_some_and(is_undated) {
             return Kind::Guess;
         }
         let started_again = |fact: &Fact| was_started_again(self.graph, self.death, fact);
@@ -216,6 +220,7 @@ impl<'a> Bounds<'a> {
                     && edge
                         .effect
                         .is_some_and(|effect| is_for_another_reason(self.signal_of(effect)))
+                || effect.is_some_and(|effect| names_another_part(self.graph, fault, effect))
                 || self.is_in_haste(fault)
                 || edge
                     .effect
@@ -299,6 +304,26 @@ impl<'a> Bounds<'a> {
             && fact.node.is_some()
             && node.is_some_and(|node| node.is_some() && node != fact.node)
             && self.graph.name(fact.signal).starts_with("k8s.pod.")
+    }
+
+    /// Whether a fact is that somebody asked for the end of a service which had ended by then, as its journal tells.
+    fn is_behind_end(&self, fact: &Fact) -> bool {
+        const ASKED: [&str; 2] = ["unit.stop_requested", "unit.stopping"];
+        ASKED.contains(&self.graph.name(fact.signal))
+            && self
+                .recorded
+                .as_ref()
+                .is_some_and(|end| end.is_before(self.graph, fact))
+    }
+
+    /// Whether a machine's log tells of an act at a time that nobody knows, and not that the end came after it.
+    fn is_undated(&self, fact: &Fact) -> bool {
+        fact.source_kind == SourceKind::NodeLog
+            && fact.time.hi == Nanos::MAX
+            && !self
+                .recorded
+                .as_ref()
+                .is_some_and(|end| end.is_after(self.graph, fact))
     }
 
     /// Whether a fact is that a pod could not start, which did so since.

@@ -141,17 +141,28 @@ impl<'a> RecordedEnd<'a> {
             hi: death.time.hi.saturating_add(CLOCKS),
             ..death.time
         };
-        let end = graph.facts.iter().find(|fact| {
+        let mut ends = graph.facts.iter().filter(|fact| {
             fact.pod == death.pod && fact.signal == exited && fact.time.overlaps(within)
-        })?;
-        Some(Self {
+        });
+        let (end, other) = (ends.next()?, ends.next());
+        // Of several whose times nobody knows it may be any.
+        let is_known = other.is_none() || end.time != Stamp::OPEN;
+        is_known.then_some(Self {
             row: end.row,
             journals,
         })
     }
 
+    /// Whether a fact stands before it in the same journal.
+    pub(super) fn is_after(&self, graph: &EntityGraph, fact: &Fact) -> bool {
+        let rows = graph.evidence.rows();
+        let (fact, end) = (rows.get(fact.row as usize), rows.get(self.row as usize));
+        fact.zip(end)
+            .is_some_and(|(fact, end)| self.journals.is_after(end, fact))
+    }
+
     /// Whether a fact stands behind it in the same journal.
-    fn is_before(&self, graph: &EntityGraph, fact: &Fact) -> bool {
+    pub(super) fn is_before(&self, graph: &EntityGraph, fact: &Fact) -> bool {
         let rows = graph.evidence.rows();
         let (fact, end) = (rows.get(fact.row as usize), rows.get(self.row as usize));
         fact.zip(end)
@@ -177,13 +188,13 @@ pub(super) fn came_after(
     // What is stopped for a shutdown ends before most of what tells of that; who panics stops nothing.
     let stops_it = goes_down(signal)
         && signal != "kernel.panic"
+        && !was_out_of_memory(graph, death)
         && matches!(death.exit_code, Some(0 | 137 | 143))
         && fact.time.lo <= death.time.hi.saturating_add(GOING_DOWN);
     let is_prompt = goes_down(signal) || fact.time.lo.saturating_sub(fact.onset) <= AT_ONCE;
     let is_dated = death.time != Stamp::OPEN;
     let is_behind = end.is_some_and(|end| end.is_before(graph, fact));
-    let is_later =
-        is_dated && fact.time.lo > death.time.hi.saturating_add(SECOND) || is_behind;
+    let is_later = is_dated && fact.time.lo > death.time.hi.saturating_add(SECOND) || is_behind;
     is_of_machine(fact)
         && fact.source_kind == SourceKind::NodeLog
         && task.is_some_and(writes)
@@ -192,6 +203,22 @@ pub(super) fn came_after(
         && is_prompt
         && is_later
         && !stops_it
+}
+
+/// Whether the kernel killed a process of the program, or of its machine, for memory as that ended.
+fn was_out_of_memory(graph: &EntityGraph, death: &Death) -> bool {
+    let node = graph.pods.get(death.pod as usize).map(|task| task.node);
+    let within = Stamp {
+        lo: death.time.lo.saturating_sub(CLOCKS),
+        hi: death.time.hi.saturating_add(CLOCKS),
+    };
+    death.exit_code == Some(137)
+        && graph.facts.iter().any(|fact| {
+            let signal = graph.name(fact.signal);
+            let is_kill = signal == "unit.oom_killed" || signal.starts_with("kernel.oom_kill");
+            let is_own = fact.pod == death.pod || fact.pod == NO && Some(fact.node) == node;
+            is_kill && is_own && fact.time != Stamp::OPEN && fact.time.overlaps(within)
+        })
 }
 
 /// What is done to a machine, or to what is on it, for a fault that it has: by who watches machines, or by whoever closes one.
@@ -210,6 +237,19 @@ pub(super) fn is_for_a_fault(signal: &str) -> bool {
     signal.ends_with("_by_remediator")
         || signal.ends_with("_by_controller")
         || FOR_A_FAULT.iter().any(|stem| signal.starts_with(stem))
+}
+
+/// Whether who took a node out of service gave a reason that has nothing to do with its GPUs.
+pub(super) fn names_another_part(graph: &EntityGraph, fault: &Fact, effect: &Fact) -> bool {
+    const OF_GPUS: [&str; 13] = [
+        "bus", "cuda", "dcgm", "device", "ecc", "gpu", "hardware", "health", "memory", "nhc",
+        "nvidia", "nvlink", "xid",
+    ];
+    let reason = graph.name(effect.detail).to_lowercase();
+    graph.name(fault.signal).starts_with("gpu.")
+        && graph.name(effect.signal).starts_with("slurm.node.")
+        && effect.detail.is_some()
+        && !OF_GPUS.iter().any(|word| reason.contains(word))
 }
 
 /// Whether a fault of a machine leads to an act by no way that is known: a person has reasons of their own, and what

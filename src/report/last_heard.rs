@@ -95,7 +95,9 @@ impl RemovedNodes {
         // Facts are in time order.
         for fact in graph.facts.iter().filter(|fact| fact.node.is_some()) {
             match graph.name(fact.signal) {
-                "k8s.node.deleted" => drop(removed.insert(fact.node, fact.time)),
+                signal if signal.starts_with("k8s.node.deleted") => {
+                    removed.insert(fact.node, fact.time);
+                }
                 "k8s.node.ready" => drop(removed.remove(&fact.node)),
                 _ => {}
             }

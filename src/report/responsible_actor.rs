@@ -173,15 +173,15 @@ impl<'a> ReportContext<'a> {
             .then_some(first)
     }
 
-    /// The record of who changed what owns a workload, just before the controller of that changed the workload: it passes
-    /// on what was asked of its own object.
+    /// The record of who changed a workload, or what owns it, just before its controller acted on it: a controller passes
+    /// on what was asked of its own object, and its Events come in whole seconds.
     fn author_above(&self, act: &Fact) -> Option<&'a Fact> {
         let graph = self.graph();
-        let owner = graph.workloads.get(act.workload as usize)?.owner;
+        let workload = graph.workloads.get(act.workload as usize)?;
         let asked = |fact: &&Fact| {
             let before = act.time.hi.saturating_sub(fact.time.lo);
-            fact.workload == owner
-                && owner != NO
+            (fact.workload == act.workload || fact.workload == workload.owner)
+                && fact.workload != NO
                 && (0..=CLOCKS).contains(&before)
                 && graph.name(fact.signal).starts_with("k8s.workload.")
                 && names_who(graph, fact)

@@ -32,15 +32,12 @@ pub(super) fn is_only_named(case: &Case, run: &Run, state: RunState) -> bool {
         return false;
     }
     let no_more_than_named = |pod: &Task| match pod.kind {
-        TaskKind::Instance => !pod
-            .signs
-            .iter()
-            .any(|sign| {
-                matches!(
-                    sign.what,
-                    InstanceChange::Made | InstanceChange::Runs | InstanceChange::Moved
-                )
-            }),
+        TaskKind::Instance => !pod.signs.iter().any(|sign| {
+            matches!(
+                sign.what,
+                InstanceChange::Made | InstanceChange::Runs | InstanceChange::Moved
+            )
+        }),
         TaskKind::Log => true,
         TaskKind::Job => pod.body.is_none() && pod.starts.is_empty() && pod.exits.is_empty(),
         TaskKind::Pod => pod.body.is_none() && pod.last_line.is_none() && !is_root_seen,
@@ -80,6 +77,9 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     {
         return false;
     }
+    if state == RunState::Running && is_leaving_with_its_namespace(case, run) {
+        return false;
+    }
     let last = run.attempts.last();
     let wanted = match run.root {
         Root::Workload(root) => graph
@@ -113,8 +113,10 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     };
     let heard = last_heard::of_cluster(case).filter(|_| state == RunState::Running);
     let removed = last_heard::RemovedNodes::of(case);
-    let is_past =
-        |pod: &Task| heard.is_some_and(|heard| heard.is_past(graph, pod) || removed.held(pod));
+    let is_past = |pod: &Task| {
+        let past = heard.is_some_and(|heard| heard.is_past(graph, pod));
+        past || state == RunState::Running && removed.held(pod)
+    };
     let cut_off = cut_off(case);
     let is_past = |pod: &Task| is_past(pod) || cut_off.contains(&(pod.namespace, pod.name));
     // Of a log that nobody knows the writer of, a program on the instance may have been: what became of that it may tell.
@@ -171,6 +173,28 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     let replaced =
         state == RunState::Running && wanted.is_some_and(|wanted| wanted > 0 && running >= wanted);
     replaced || !numbers.is_empty() && numbers.iter().all(seen)
+}
+
+/// Whether somebody asked for the end of the namespace that a run is in: its pods go with it, sooner or later.
+fn is_leaving_with_its_namespace(case: &Case, run: &Run) -> bool {
+    let graph = &case.graph;
+    let pods = run.pods.iter();
+    let pods = pods.filter_map(|pod| graph.pods.get(*pod as usize));
+    let begins = pods.filter(|pod| pod.kind == TaskKind::Pod);
+    let begins: Vec<(Symbol, Nanos)> = begins
+        .map(|pod| (pod.namespace, pod.known_begin().unwrap_or(Nanos::MIN)))
+        .collect();
+    let asked = graph
+        .facts
+        .iter()
+        .filter(|fact| graph.name(fact.signal).starts_with("k8s.namespace.delet"));
+    asked.into_iter().any(|fact| {
+        let row = graph.evidence.rows().get(fact.row as usize);
+        let of = |(namespace, begin): &(Symbol, Nanos)| {
+            row.is_some_and(|row| row.workload == *namespace) && *begin <= fact.time.hi
+        };
+        begins.iter().any(of)
+    })
 }
 
 /// The pods of which the node's controller said last that their node does not answer: how their status stands is

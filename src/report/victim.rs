@@ -252,13 +252,17 @@ fn of_instance(one: &Task, death: &Death) -> &'static str {
         Some(InstanceChange::Reset) => "was reset",
         Some(InstanceChange::Refused) => "could not be created",
         Some(InstanceChange::ProgramKilled) => "had a program killed by its kernel",
-        Some(InstanceChange::Made | InstanceChange::Runs | InstanceChange::Moved) | None => match death.mode {
-            // Of these its own kernel and log tell.
-            Mode::Lost => "was lost",
-            Mode::Exited if death.exit_code == Some(137) => "had a program killed by its kernel",
-            Mode::Exited => "had its program end",
-            Mode::Killed | Mode::None => "ended",
-        },
+        Some(InstanceChange::Made | InstanceChange::Runs | InstanceChange::Moved) | None => {
+            match death.mode {
+                // Of these its own kernel and log tell.
+                Mode::Lost => "was lost",
+                Mode::Exited if death.exit_code == Some(137) => {
+                    "had a program killed by its kernel"
+                }
+                Mode::Exited => "had its program end",
+                Mode::Killed | Mode::None => "ended",
+            }
+        }
     }
 }
 

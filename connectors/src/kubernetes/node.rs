@@ -7,7 +7,7 @@ use super::{field, meta};
 use crate::object::Taint;
 use crate::observation::{Observation, Rejection};
 use crate::redact::redact;
-use crate::time::{SECOND, Stamp};
+use crate::time::{Nanos, SECOND, Stamp};
 
 pub(super) fn decode(
     node: &Value,
@@ -60,11 +60,14 @@ fn taints(node: &Value) -> Vec<Taint> {
     let mut taints: Vec<Taint> = field::items(node, &["spec", "taints"])
         .iter()
         .filter_map(|taint| {
+            let key = field::owned(taint, &["key"])?;
+            let value = field::owned(taint, &["value"]).unwrap_or_default();
+            let added = field::time(taint, &["timeAdded"]).or_else(|| marked_at(&key, &value));
             Some(Taint {
-                key: field::owned(taint, &["key"])?,
-                value: field::owned(taint, &["value"]).unwrap_or_default(),
+                key,
+                value,
                 effect: field::owned(taint, &["effect"]).unwrap_or_default(),
-                added: field::time(taint, &["timeAdded"]),
+                added,
             })
         })
         .collect();
@@ -80,6 +83,18 @@ fn taints(node: &Value) -> Vec<Taint> {
     }
     taints.sort();
     taints
+}
+
+/// When the cluster autoscaler set one of its taints: it writes the seconds since 1970 as the value
+/// (kubernetes/autoscaler, cluster-autoscaler/utils/taints/taints.go).
+fn marked_at(key: &str, value: &str) -> Option<Stamp> {
+    const OF_AUTOSCALER: [&str; 2] = [
+        "DeletionCandidateOfClusterAutoscaler",
+        "ToBeDeletedByClusterAutoscaler",
+    ];
+    let seconds: Nanos = value.parse().ok().filter(|seconds| *seconds > 0)?;
+    let is_own = OF_AUTOSCALER.contains(&key);
+    is_own.then(|| Stamp::second(seconds.saturating_mul(SECOND)))
 }
 
 /// Managers of fields that give each taint which they add its time.

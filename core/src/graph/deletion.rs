@@ -46,4 +46,22 @@ pub(super) fn note(graph: &mut EntityGraph) {
         let gone = deleted.min().filter(|_| !waits);
         workload.gone = workload.gone.or(gone);
     }
+    forget_ends(graph);
+}
+
+/// The Job controller takes its mark off the pods of a Job that is deleted, whether they have ended or not: that it did
+/// tells of an end only while the Job was there.
+fn forget_ends(graph: &mut EntityGraph) {
+    let gone_above = |owner: u32| {
+        let above = std::iter::successors(graph.workloads.get(owner as usize), |one| {
+            graph.workloads.get(one.owner as usize)
+        });
+        // Owner chains are short; a cycle in hostile input must still end.
+        above.take(16).filter_map(|one| one.gone).min()
+    };
+    for pod in &mut graph.pods {
+        let gone = gone_above(pod.owner);
+        let is_after = |ended: &Stamp| gone.is_some_and(|gone| gone.lo <= ended.hi);
+        pod.untracked = pod.untracked.filter(|ended| !is_after(ended));
+    }
 }

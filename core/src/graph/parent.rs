@@ -41,6 +41,7 @@ pub(super) fn adopt(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut 
     by_label(symbols, pods, workloads);
     by_index(symbols, pods, workloads);
     jobs_of_sets(symbols, workloads);
+    sets_of_trainers(symbols, workloads);
     queued(symbols, workloads);
     by_name(symbols, pods, workloads);
     log_gang::of_pods(symbols, pods, workloads);
@@ -163,6 +164,29 @@ fn jobs_of_sets(symbols: &SymbolTable, workloads: &mut Workloads) {
                 .filter_map(|name| symbols.find(name))
                 .find_map(|name| workloads.named(set, one.namespace, name, at))?;
             Some((number, above))
+        })
+        .collect();
+    for (number, above) in found {
+        if let Some(one) = workloads.all.get_mut(number as usize) {
+            one.owner = above;
+        }
+    }
+}
+
+/// A `JobSet` of which no object tells the owner, by the name of a `TrainJob`, which makes one of its own name.
+fn sets_of_trainers(symbols: &SymbolTable, workloads: &mut Workloads) {
+    let (Some(set), Some(trainer)) = (symbols.find("JobSet"), symbols.find("TrainJob")) else {
+        return;
+    };
+    let found: Vec<(u32, u32)> = (0..)
+        .zip(&workloads.all)
+        .filter(|(_, one)| one.kind == set && one.owner == NO && one.body.is_none())
+        .filter_map(|(number, one)| {
+            let at = workloads.begin(number);
+            Some((
+                number,
+                workloads.named(trainer, one.namespace, one.name, at)?,
+            ))
         })
         .collect();
     for (number, above) in found {
@@ -426,9 +450,15 @@ mod tests {
         };
         assert_eq!(may_be_of("llm-0-3", "LeaderWorkerSet"), ["llm-0", "llm"]);
         assert_eq!(may_be_of("vc-big-w-1", "VolcanoJob"), ["vc-big", "vc"]);
-        assert_eq!(may_be_of("wf-x2-train-918273645", "Workflow"), ["wf-x2", "wf"]);
+        assert_eq!(
+            may_be_of("wf-x2-train-918273645", "Workflow"),
+            ["wf-x2", "wf"]
+        );
         assert_eq!(may_be_of("rc-head-x2k8f", "RayCluster"), ["rc"]);
-        assert_eq!(may_be_of("rc-gpu-worker-x2k8f", "RayCluster"), ["rc-gpu", "rc"]);
+        assert_eq!(
+            may_be_of("rc-gpu-worker-x2k8f", "RayCluster"),
+            ["rc-gpu", "rc"]
+        );
         assert_eq!(may_be_of("serve-7d9f6b5c4d-x2k8f", "RayCluster"), [""; 0]);
     }
 }

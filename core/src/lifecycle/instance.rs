@@ -238,9 +238,8 @@ fn service_end(one: &Task, end: Option<&InstanceRecord>) -> Option<End> {
     let apart = if goes_down { GOING_DOWN } else { CLOCKS };
     let first = end.is_none_or(|end| time.hi.saturating_add(apart) < end.time.lo);
     // That a machine was started, or is again, shows nothing of a program that writes a log and wrote nothing since.
-    let wrote_since = |sign: &InstanceRecord| {
-        one.last_line.is_none_or(|line| line.lo > sign.time.hi)
-    };
+    let wrote_since =
+        |sign: &InstanceRecord| one.last_line.is_none_or(|line| line.lo > sign.time.hi);
     let mut signs = one.signs.iter();
     let since = signs.any(|sign| sign.begins() && sign.time.lo > time.hi && wrote_since(sign));
     let is_done = mode == Mode::Exited && code == Some(0);
