@@ -14,10 +14,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-pub use trap::Trap;
+pub(crate) use trap::Trap;
 
 /// The kind that is no secret, by which a place is known to be read at all.
-pub const HARMLESS: usize = 0;
+pub(crate) const HARMLESS: usize = 0;
 
 #[derive(Deserialize)]
 struct Table {
@@ -50,13 +50,13 @@ struct Record {
 }
 
 /// A kind of secret: its name and how it is written.
-pub struct Kind {
-    pub name: String,
+pub(crate) struct Kind {
+    pub(crate) name: String,
     template: String,
 }
 
 /// All kinds, the harmless one first.
-pub fn kinds() -> Vec<Kind> {
+pub(crate) fn kinds() -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     let name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
     for line in include_str!("kinds.txt").lines() {
@@ -79,22 +79,22 @@ pub fn kinds() -> Vec<Kind> {
 }
 
 /// What was planted: files, and what must not be seen of them.
-pub struct Planted {
+pub(crate) struct Planted {
     /// By path, in a folder that the tool is given.
-    pub files: BTreeMap<String, String>,
+    pub(crate) files: BTreeMap<String, String>,
     /// What must not be seen.
-    pub trap: Trap,
+    pub(crate) trap: Trap,
     /// Places in the order of the table.
-    pub places: Vec<String>,
+    pub(crate) places: Vec<String>,
     /// Places of which nothing is kept.
-    pub dropped: Vec<String>,
+    pub(crate) dropped: Vec<String>,
     /// What somebody types into a statement: one text of each kind but the harmless one.
-    pub statements: Vec<String>,
+    pub(crate) statements: Vec<String>,
 }
 
 /// Plants every `step`-th kind, and the harmless one, in every place. With more than one
 /// step each place gets other kinds than the one before it.
-pub fn plant(kinds: &[Kind], step: usize) -> Planted {
+pub(crate) fn plant(kinds: &[Kind], step: usize) -> Planted {
     let table: Table = toml::from_str(include_str!("records.toml")).unwrap();
     let mut writer = slots::Writer::new(kinds, step);
     let mut files: BTreeMap<String, String> = BTreeMap::new();
@@ -157,7 +157,7 @@ fn record_text(record: &Record, kind: usize, writer: &mut slots::Writer<'_>) -> 
 
 impl Planted {
     /// Writes the files into a folder.
-    pub fn write(&self, folder: &Path) {
+    pub(crate) fn write(&self, folder: &Path) {
         for (name, text) in &self.files {
             let path = folder.join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();

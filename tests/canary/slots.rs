@@ -64,7 +64,13 @@ impl<'k> Writer<'k> {
             let width: usize = slot
                 .get(4)
                 .map_or(0, |width| width.as_str().parse().unwrap());
-            let secret = self.secret(kind, &slot[5]);
+            // A cell ends at the sign that some commands have.
+            let fits = &slot[1] != "cells" || !self.kinds[kind].template.contains('|');
+            let secret = if fits {
+                self.secret(kind, &slot[5])
+            } else {
+                None
+            };
             any |= secret.is_some();
             let secret = secret.unwrap_or_else(|| "x".to_owned());
             out.push_str(&written(&slot[1], width, &secret));
@@ -126,7 +132,7 @@ fn written(form: &str, width: usize, text: &str) -> String {
     match form {
         "raw" => text.to_owned(),
         "line" => line(),
-        "cells" => line().replace('|', " "),
+        "cells" => line(),
         "json" => json(text),
         "json2" => json(&json(text)),
         "jsonl" => json(&line()),

@@ -7,7 +7,7 @@ const WINDOW: usize = 8;
 
 /// Which secrets there are, by any eight letters of them.
 #[derive(Default)]
-pub struct Trap {
+pub(crate) struct Trap {
     secrets: Vec<Secret>,
     /// Which secret, and how far in.
     windows: HashMap<[u8; WINDOW], (u32, u32)>,
@@ -48,12 +48,12 @@ impl Trap {
     }
 
     /// How many were set.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.secrets.len()
     }
 
     /// The kind and the place of each secret that a text shows, with where.
-    pub fn seen(&self, text: &[u8]) -> BTreeSet<((usize, usize), usize)> {
+    pub(crate) fn seen(&self, text: &[u8]) -> BTreeSet<((usize, usize), usize)> {
         let mut seen = BTreeSet::new();
         let mut last = None;
         for (at, window) in text.windows(WINDOW).enumerate() {
