@@ -318,14 +318,14 @@ impl MentionScan<'_> {
             "name" => false,
             head => is_kind(head) || PAIRED.contains(&head) || head == "victims",
         };
-        if is_headed {
-            self.last_pair = Some(at);
-        }
         let is_word = public_names::is_sentence(word)
             || public_names::is_ordinary(word) && !self.judge.is_known(word)
             || is_kind(word)
             || self.judge.is_own(word);
         let is_own = self.judge.is_own(of);
+        if is_headed {
+            self.last_pair = Some(at);
+        }
         if !is_headed || is_word || !self.is_foreign(at) {
             return;
         }
