@@ -300,7 +300,8 @@ impl Patterns {
                             continue;
                         };
                         // Between a command and its password other secrets may stand.
-                        if secret.0.start > hint.end() + BESIDE && secret.1 == MASK {
+                        let is_far = secret.0.start > hint.end() + BESIDE;
+                        if is_far && *rule != Rule::Block && secret.1 == MASK {
                             more.push(secret.0);
                         } else {
                             done = secret.0.end;

@@ -37,8 +37,9 @@ pub(super) fn is_round(text: &str, word: Range<usize>) -> bool {
     let part = |letter: char| !letter.is_ascii_alphanumeric();
     let last = last.rsplit(part).next().unwrap_or_default();
     let last = last.to_ascii_lowercase();
-    let is_told =
-        ROUNDS.split(' ').any(|word| word == last) || last.ends_with("st") || last.ends_with("nd");
+    // `21st`
+    let is_number = last.starts_with(|letter: char| letter.is_ascii_digit());
+    let is_told = is_number || ROUNDS.split(' ').any(|word| word == last);
     if is_beside && is_told {
         return true;
     }
@@ -125,6 +126,7 @@ mod tests {
             "pass=1 of 2",
             "all checks pass: nothing to do",
             "pass: forward",
+            "the 21st pass: qlwkejrhtzui",
         ] {
             assert_eq!(redact(text), text);
         }
