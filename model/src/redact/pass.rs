@@ -38,7 +38,8 @@ pub(super) fn is_round(text: &str, word: Range<usize>) -> bool {
     let last = last.rsplit(part).next().unwrap_or_default();
     let last = last.to_ascii_lowercase();
     // `21st`
-    let is_number = last.starts_with(|letter: char| letter.is_ascii_digit());
+    let number = last.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let is_number = number.len() < last.len() && ["st", "nd", "rd", "th"].contains(&number);
     let is_told = is_number || ROUNDS.split(' ').any(|word| word == last);
     if is_beside && is_told {
         return true;
