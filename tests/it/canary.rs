@@ -72,14 +72,14 @@ impl<'a> Seen<'a> {
     fn ask(&mut self, from: &[&str], name: &str) {
         for format in ["table", "json", "ndjson", "md", "csv", "html", "parquet"] {
             let args = ["*", "--explain", "--timeline", "0", "--format", format];
-            self.run(&format!("{name} answer {format}"), &[&args, from].concat());
+            self.run(&format!("{name} answer {format}"), &[&args[..], from].concat());
         }
         let one = ["k000", "--explain", "--timeline", "0"];
-        self.run(&format!("{name} answer of one"), &[&one, from].concat());
+        self.run(&format!("{name} answer of one"), &[&one[..], from].concat());
         for table in TABLES {
             let statement = format!("SELECT * FROM {table}");
             let args = ["sql", &statement, "--format", "ndjson"];
-            self.run(&format!("{name} sql {table}"), &[&args, from].concat());
+            self.run(&format!("{name} sql {table}"), &[&args[..], from].concat());
         }
         for (way, statement) in [
             ("parquet", "SELECT * FROM events"),
@@ -98,7 +98,7 @@ impl<'a> Seen<'a> {
         ] {
             let format = if way == "parquet" { "parquet" } else { "json" };
             let args = ["sql", statement, "--format", format];
-            self.run(&format!("{name} sql {way}"), &[&args, from].concat());
+            self.run(&format!("{name} sql {way}"), &[&args[..], from].concat());
         }
         for args in [
             &["experiments", "--format", "json"][..],
