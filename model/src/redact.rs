@@ -8,12 +8,14 @@
 //! |---|---|
 //! | `forms` | tokens that are known by their form, and what stands in URLs, headers and commands |
 //! | `vendors` | more of them: tokens of vendors |
+//! | `services` | and more |
 //! | `accounts` | a name with its password, as protocols, statements and programs write it |
 //! | `jwk` | the private members of a key in JSON |
 //! | `commands` | options of commands whose values are secrets |
 //! | `key_words` | the words in the names of such keys |
 //! | `keyed` | the value that belongs to a key such as `password` |
 //! | `assigned` | what stands behind the sign of a key |
+//! | `pass` | whether `pass` is a password or a round of some work |
 //! | `beside` | its other places: the next cell of a table or a pair, the field before it |
 //! | `yaml` | what YAML puts between a key and its value: blocks and tags |
 //! | `value` | where a value begins and ends, and whether it can be a secret |
@@ -37,7 +39,9 @@ mod jwk;
 mod key_words;
 mod keyed;
 mod lines;
+mod pass;
 mod secret_object;
+mod services;
 mod value;
 mod vendors;
 mod views;
@@ -65,7 +69,10 @@ pub const MASK: &str = "[redacted]";
 
 /// Which rules these are: it grows with them, so that what was kept under fewer of
 /// them is known.
-pub const RULES: i64 = 8;
+pub const RULES: i64 = 9;
+
+/// What is farther behind a hint is looked at for others first.
+const BESIDE: usize = 24;
 
 /// What to try where a hint is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +87,8 @@ enum Rule {
     Keyed,
     /// The same for words that mostly name harmless things: `pass`, `routing_key`.
     Weak,
+    /// `pass` and `pw`: a password, or one of several rounds.
+    Pass,
     /// What tells that a Secret of Kubernetes is near.
     Object,
     /// A private key.
@@ -108,6 +117,7 @@ fn all_forms() -> impl Iterator<Item = &'static SecretForm> {
         .iter()
         .chain(accounts::FORMS)
         .chain(vendors::FORMS)
+        .chain(services::FORMS)
 }
 
 static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
@@ -286,7 +296,14 @@ impl Patterns {
                     }
                     rule => {
                         let secret = self.secret(text, hint.range(), *rule);
-                        if let Some(secret) = secret.filter(|(range, _)| range.start >= done) {
+                        let Some(secret) = secret.filter(|(range, _)| range.start >= done) else {
+                            continue;
+                        };
+                        // Between a command and its password other secrets may stand.
+                        let is_far = secret.0.start > hint.end() + BESIDE;
+                        if is_far && *rule != Rule::Block && secret.1 == MASK {
+                            more.push(secret.0);
+                        } else {
                             done = secret.0.end;
                             at = at.max(done).max(hint.end());
                             found.push(secret);
@@ -310,7 +327,7 @@ impl Patterns {
             Rule::Command(_) | Rule::Object | Rule::Elsewhere | Rule::Behind | Rule::Jwk => {
                 return None;
             }
-            Rule::Password | Rule::Keyed | Rule::Weak => {
+            Rule::Password | Rule::Keyed | Rule::Weak | Rule::Pass => {
                 return self.keys.secret(text, hint, rule);
             }
         };

@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use whathappened_connectors::recording::{FileStatus, FileSummary, Input, Options, Summary};
 use whathappened_core::resolve::Name;
 use whathappened_model::connector::{Clock, Window};
+use whathappened_model::terminal;
 use whathappened_store::Store;
 
 use super::{settings, stored};
@@ -75,6 +76,17 @@ pub fn rules(args: &InputArgs) -> Result<Arc<Rules>, Error> {
     Ok(Arc::new(Rules::load(&own_rules(folder.as_deref())?)?))
 }
 
+/// Says of a named pipe that is silent that it is waited for.
+pub fn waiting(quiet: bool) -> Option<fn(&str)> {
+    let say: fn(&str) = |name| {
+        note!(
+            "Waiting for {}: it is a named pipe, and ends once its writer closes it.",
+            terminal::line(name)
+        );
+    };
+    (!quiet).then_some(say)
+}
+
 /// Reads the recordings, with a bar on a terminal and a closing count.
 ///
 /// # Errors
@@ -84,6 +96,7 @@ pub fn recorded(args: &InputArgs, rules: Arc<Rules>) -> Result<Case, Error> {
     let bar = bar(args.quiet);
     let options = Options {
         max_weight: Some(HELD),
+        waiting: waiting(args.quiet),
         ..Options::default()
     };
     let case = Case::read(&inputs, &options, rules, &mut |done, total| {

@@ -1,6 +1,6 @@
 //! `whathappened import`
 
-use whathappened_connectors::recording::{FileStatus, Summary};
+use whathappened_connectors::recording::{FileStatus, Options, Summary};
 use whathappened_model::terminal;
 use whathappened_store::Store;
 
@@ -51,8 +51,18 @@ pub fn run(args: &Args) -> Result<(), Error> {
         bar.set_position(done);
     };
     let inputs = common::inputs(&args.paths);
-    let (summary, written) =
-        fetch::import(&mut store, &rules.signals, &inputs, now, &mut progress)?;
+    let options = Options {
+        waiting: common::waiting(args.quiet),
+        ..Options::default()
+    };
+    let (summary, written) = fetch::import(
+        &mut store,
+        &rules.signals,
+        &inputs,
+        now,
+        &options,
+        &mut progress,
+    )?;
     bar.finish_and_clear();
     if !args.quiet {
         let facts = format!(

@@ -258,6 +258,9 @@ fn repair(stored: &KeptArgs) -> Result<(), Error> {
     for (file, saved, of) in &done.damaged {
         say!("{file}: damaged; {saved} of its {of} rows were recovered.")?;
     }
+    for (file, why) in &done.unreadable {
+        say!("{file}: left as it is ({why}); make it readable and repair again.")?;
+    }
     for file in &done.back {
         say!("{file}: all of its rows have been restored.")?;
     }

@@ -53,6 +53,7 @@ pub fn import(
     signals: &Ruleset,
     inputs: &[Input],
     now: Nanos,
+    options: &Options,
     progress: &mut dyn FnMut(u64, Option<u64>),
 ) -> Result<(Summary, Written), Error> {
     let mut importer = Importer {
@@ -63,7 +64,7 @@ pub fn import(
         to: Nanos::MIN,
         progress,
     };
-    let summary = recording::read(inputs, &Options::default(), &mut importer);
+    let summary = recording::read(inputs, options, &mut importer);
     let Importer {
         mut bulk,
         failed,

@@ -3,6 +3,7 @@
 //! One line of JSON each in `audit.ndjson` in the store's folder, which only
 //! grows, and an event of the program's own log.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
@@ -18,6 +19,8 @@ const FILE: &str = "audit.ndjson";
 
 /// Longest question that is kept; statements can be megabytes.
 const LONGEST: usize = 4_096;
+/// So much more is read for secrets that reach over its end.
+const MARGIN: usize = 1_024;
 
 /// Something that somebody asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,7 +127,7 @@ impl Audit {
     /// Writes down what somebody asked.
     pub fn write(&self, asked: &AuditEntry<'_>, now: Nanos) {
         // What people ask with may be a secret, too.
-        let what = redact(shortened(asked.what));
+        let what = redacted(asked.what);
         let line = Line {
             time: rfc3339(now),
             caller: asked.caller,
@@ -171,8 +174,21 @@ impl Audit {
     }
 }
 
-fn shortened(text: &str) -> &str {
-    let mut end = text.len().min(LONGEST);
+/// What was asked, without secrets and no longer than a line may be. In a text of SQL two
+/// quotes are one, which a key and its value may stand in.
+fn redacted(asked: &str) -> String {
+    // What is cut off in the middle may not look like a secret any more.
+    let near = shortened(asked, LONGEST + MARGIN);
+    let plain = near.replace("''", "'");
+    let clean = match redact(&plain) {
+        Cow::Owned(clean) if plain.len() < near.len() => clean,
+        _ => redact(near).into_owned(),
+    };
+    shortened(&clean, LONGEST).to_owned()
+}
+
+fn shortened(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -182,6 +198,25 @@ fn shortened(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_in_a_statement_is_not_kept() {
+        for (asked, kept) in [
+            (
+                "SELECT '{''password'': ''qwlrmxzk''}'",
+                "SELECT '{'password': '[redacted]'}'",
+            ),
+            ("SELECT 'password=qwlrmxzk'", "SELECT 'password=[redacted]'"),
+            ("SELECT '' AS a, 'it''s'", "SELECT '' AS a, 'it''s'"),
+        ] {
+            assert_eq!(redacted(asked), kept);
+        }
+        let long = format!(
+            "SELECT '{} ghp_Xk29vLq8RtYw3ZbN7mPd5HsJ4gFc6QeU1aTo'",
+            "x".repeat(LONGEST - 20)
+        );
+        assert!(!redacted(&long).contains("ghp_"), "{}", redacted(&long));
+    }
 
     #[test]
     fn a_line_says_who_asked_what_and_what_came_of_it() {

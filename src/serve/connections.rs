@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use std::time::Duration;
 use axum::body::{Body, HttpBody as _};
 use axum::extract::connect_info::Connected;
 use axum::extract::{ConnectInfo, Request};
-use axum::http::header;
+use axum::http::{Extensions, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use axum::serve::{IncomingStream, Listener};
@@ -300,13 +300,24 @@ impl AsyncWrite for Io {
     }
 }
 
-/// The connection that a request came by.
+/// The connection that a request came by, and from where.
 #[derive(Clone, Debug)]
-pub(super) struct Line(Arc<ConnectionActivity>);
+pub(super) struct Line(Arc<ConnectionActivity>, IpAddr);
+
+impl Line {
+    /// The address of whoever sent a request; of a proxy before the service, its own.
+    pub(super) fn sender(extensions: &Extensions) -> Option<IpAddr> {
+        let line = extensions.get::<ConnectInfo<Self>>()?;
+        Some(line.0.1.to_canonical())
+    }
+}
 
 impl Connected<IncomingStream<'_, BoundedListener>> for Line {
     fn connect_info(stream: IncomingStream<'_, BoundedListener>) -> Self {
-        Self(Arc::clone(&stream.io().place.pulse))
+        Self(
+            Arc::clone(&stream.io().place.pulse),
+            stream.remote_addr().ip(),
+        )
     }
 }
 

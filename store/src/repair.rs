@@ -1,11 +1,11 @@
 //! Makes a store whole again as far as its files allow: the list anew from the
 //! segments, what can be read of damaged ones in new ones. Nothing is deleted.
 
+mod lost_list;
+
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::path::Path;
 
-use rusqlite::{Connection, ErrorCode};
 use whathappened_model::coverage::{Coverage, Status};
 use whathappened_model::time::Nanos;
 
@@ -16,15 +16,15 @@ use crate::day::Day;
 use crate::db;
 use crate::error::StoreError;
 use crate::hot;
-use crate::incidents;
 use crate::limits::Limits;
 use crate::lock::Lock;
 use crate::packed_rows::PackedRows;
 use crate::record::{Fact, FactOrObject, Object, Record, Table};
 use crate::relist::{SegmentContents, modified};
-use crate::retain::on_disk;
+use crate::retain::readable_on_disk;
 use crate::segment::{self, Segment, VerifiedFile};
 use crate::store::{DATABASE, Store};
+use lost_list::{is_lost, number_after, put_aside, recover, tell};
 
 /// What was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,6 +40,9 @@ pub struct Repaired {
     /// Segments that were written anew, since their texts had been redacted under fewer
     /// rules than there are now.
     pub renewed: u64,
+    /// What the system does not let be read now, and why: segments, and folders of them. It
+    /// is left as it is.
+    pub unreadable: Vec<(String, String)>,
     /// Segments about which the list was wrong: what it says of them was made anew from
     /// what is in them.
     pub relisted: u64,
@@ -70,13 +73,16 @@ pub fn repair(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Repaired, StoreError> {
     let db_path = root.join(DATABASE);
-    let on_disk = on_disk(root)?;
-    if on_disk.is_empty() && !db_path.exists() {
+    let mut repaired = Repaired::default();
+    let on_disk = readable_on_disk(root, &mut |folder, error| {
+        let told = (folder.to_owned(), damage::why(error));
+        repaired.unreadable.push(told);
+    })?;
+    if on_disk.is_empty() && repaired.unreadable.is_empty() && !db_path.exists() {
         return Err(StoreError::Missing {
             path: root.to_owned(),
         });
     }
-    let mut repaired = Repaired::default();
     let is_anew = is_lost(root, limits, !on_disk.is_empty())?;
     if is_anew {
         repaired.is_anew = true;
@@ -115,94 +121,6 @@ pub fn repair(
     Ok(repaired)
 }
 
-/// Whether there is a list that can be used.
-fn is_lost(root: &Path, limits: Limits, has_segments: bool) -> Result<bool, StoreError> {
-    let checked = Store::open(root, limits).and_then(|store| store.close_check());
-    match checked {
-        Ok(said) => Ok(!said.is_empty() && has_segments),
-        Err(StoreError::Unlisted { .. } | StoreError::Foreign { .. }) => Ok(has_segments),
-        Err(StoreError::Database { error, .. })
-            if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) =>
-        {
-            Ok(true)
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// Takes over what can be read of the old list's own rows: those that were in no
-/// segment yet, what sources could not show, and incidents.
-fn recover(store: &mut Store, old: &Path) -> Result<(), StoreError> {
-    if !old.metadata().is_ok_and(|file| file.len() > 0) {
-        return Ok(());
-    }
-    let Ok(db) = Connection::open(old) else {
-        return Ok(());
-    };
-    store.put_hot(hot::readable(&db), hot::readable(&db))?;
-    let incidents = incidents::read(&db, "1", &[]).unwrap_or_default();
-    store.keep_incidents(&[], &incidents.whole)
-}
-
-/// Keeps the old list under another name.
-fn put_aside(root: &Path, now: Nanos) -> Result<Option<String>, StoreError> {
-    let is_there = root.join(DATABASE).metadata();
-    let is_there = is_there.is_ok_and(|file| file.len() > 0);
-    let name = format!("{DATABASE}.damaged-{}", now / 1_000_000_000);
-    for end in ["", "-wal", "-shm"] {
-        let (from, to) = (
-            root.join(format!("{DATABASE}{end}")),
-            root.join(format!("{name}{end}")),
-        );
-        match fs::rename(&from, &to) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(StoreError::io(&from)(error));
-            }
-            _ => {}
-        }
-    }
-    Ok(is_there.then_some(name))
-}
-
-/// New segments get numbers that no file has.
-fn number_after(store: &Store, files: &[String]) -> Result<(), StoreError> {
-    let number = |file: &String| {
-        let name = file.rsplit('/').next()?;
-        name.split('-').next()?.parse::<i64>().ok()
-    };
-    let most = files.iter().filter_map(number).max().unwrap_or(0);
-    let set = || {
-        let changed = store.db.execute(
-            "UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = 'segments'",
-            [most],
-        )?;
-        if changed == 0 {
-            store.db.execute(
-                "INSERT INTO sqlite_sequence (name, seq) VALUES ('segments', ?1)",
-                [most],
-            )?;
-        }
-        Ok(())
-    };
-    set().map_err(StoreError::database(&store.db_path))
-}
-
-/// What went with the old list is missing from now on, and says so.
-fn tell(store: &mut Store, repaired: &Repaired, now: Nanos) -> Result<(), StoreError> {
-    let row = Coverage {
-        asked_to: Some(now),
-        status: Status::Truncated,
-        rows: repaired.rows,
-        detail: Some(format!(
-            "the store's index was lost and was rebuilt from {} segments; rows that were not in a segment yet, earlier coverage and stored incidents are lost",
-            repaired.listed
-        )),
-        would_have_shown: Some("the last facts before the index was lost".to_owned()),
-        ..Coverage::new("store", "list")
-    };
-    store.keep_coverage(&[(format!("store/list/{now}"), row)], now)
-}
-
 struct Repair<'a> {
     store: &'a mut Store,
     now: Nanos,
@@ -224,12 +142,29 @@ impl Repair<'_> {
     fn check(&mut self) -> Result<(), StoreError> {
         for one in self.listed()? {
             (self.progress)(&one.file);
-            match one.table {
-                Table::Events => self.check_one::<Fact>(one)?,
-                Table::Objects => self.check_one::<Object>(one)?,
-            }
+            let file = one.file.clone();
+            let checked = match one.table {
+                Table::Events => self.check_one::<Fact>(one),
+                Table::Objects => self.check_one::<Object>(one),
+            };
+            self.or_refused(&file, checked)?;
         }
         Ok(())
+    }
+
+    /// What the system does not let be read now costs itself alone: it stays where it is, and
+    /// is told of.
+    fn or_refused(&mut self, file: &str, done: Result<(), StoreError>) -> Result<(), StoreError> {
+        match done {
+            Err(error) if error.is_unreadable() && !error.is_damage() => {
+                let told = &mut self.repaired.unreadable;
+                if told.iter().all(|(known, _)| known != file) {
+                    told.push((file.to_owned(), damage::why(&error)));
+                }
+                Ok(())
+            }
+            done => done,
+        }
     }
 
     /// Sets a segment aside that is not what was written; of one that is, the list says
@@ -289,10 +224,11 @@ impl Repair<'_> {
         }
         for one in self.listed()? {
             (self.progress)(&one.file);
-            match one.table {
-                Table::Events => self.store.recatalogue::<Fact>(&one)?,
-                Table::Objects => self.store.recatalogue::<Object>(&one)?,
-            }
+            let read = match one.table {
+                Table::Events => self.store.recatalogue::<Fact>(&one),
+                Table::Objects => self.store.recatalogue::<Object>(&one),
+            };
+            self.or_refused(&one.file, read)?;
         }
         self.store.recatalogue_hot()
     }
@@ -300,16 +236,22 @@ impl Repair<'_> {
     /// Writes segments anew whose texts were redacted under fewer rules.
     fn renew(&mut self) -> Result<(), StoreError> {
         for one in self.listed()? {
-            if !segment::footer(&self.store.open_segment(&one)?)? {
-                continue;
-            }
             (self.progress)(&one.file);
-            match one.table {
-                Table::Events => self.write_anew::<Fact>(one)?,
-                Table::Objects => self.write_anew::<Object>(one)?,
-            }
+            let file = one.file.clone();
+            let renewed = self.renew_one(one);
+            self.or_refused(&file, renewed)?;
         }
         Ok(())
+    }
+
+    fn renew_one(&mut self, one: Segment) -> Result<(), StoreError> {
+        if !segment::footer(&self.store.open_segment(&one)?)? {
+            return Ok(());
+        }
+        match one.table {
+            Table::Events => self.write_anew::<Fact>(one),
+            Table::Objects => self.write_anew::<Object>(one),
+        }
     }
 
     fn write_anew<R: Record>(&mut self, one: Segment) -> Result<(), StoreError> {
@@ -336,10 +278,11 @@ impl Repair<'_> {
             let mut ids = HashSet::new();
             for file in of_day {
                 (self.progress)(file);
-                match table {
-                    Table::Events => self.take::<Fact>(file, day, &mut ids)?,
-                    Table::Objects => self.take::<Object>(file, day, &mut ids)?,
-                }
+                let taken = match table {
+                    Table::Events => self.take::<Fact>(file, day, &mut ids),
+                    Table::Objects => self.take::<Object>(file, day, &mut ids),
+                };
+                self.or_refused(file, taken)?;
             }
         }
         Ok(())
@@ -439,10 +382,11 @@ impl Repair<'_> {
             damage::all(&self.store.db).map_err(StoreError::database(&self.store.db_path))?;
         for one in aside {
             (self.progress)(&one.segment.file);
-            match one.segment.table {
-                Table::Events => self.save_one::<Fact>(&one)?,
-                Table::Objects => self.save_one::<Object>(&one)?,
-            }
+            let saved = match one.segment.table {
+                Table::Events => self.save_one::<Fact>(&one),
+                Table::Objects => self.save_one::<Object>(&one),
+            };
+            self.or_refused(&one.segment.file, saved)?;
         }
         Ok(())
     }

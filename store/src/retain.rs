@@ -135,14 +135,42 @@ pub(crate) fn on_disk(root: &Path) -> Result<Vec<String>, StoreError> {
     Ok(files)
 }
 
+/// The same without what lies in folders that the system does not let be read now, which
+/// `refused` is told with why.
+pub(crate) fn readable_on_disk(
+    root: &Path,
+    refused: &mut dyn FnMut(&str, &StoreError),
+) -> Result<Vec<String>, StoreError> {
+    let mut files = found(root, &mut |folder, error| match error {
+        error if error.is_unreadable() => {
+            refused(folder, &error);
+            Ok(())
+        }
+        error => Err(error),
+    })?;
+    files.retain(|file| file.ends_with(".parquet"));
+    Ok(files)
+}
+
 fn files(root: &Path) -> Result<Vec<String>, StoreError> {
+    found(root, &mut |_, error| Err(error))
+}
+
+/// What lies in the folders of days; a folder that cannot be read is for `refused` to judge.
+fn found(
+    root: &Path,
+    refused: &mut dyn FnMut(&str, StoreError) -> Result<(), StoreError>,
+) -> Result<Vec<String>, StoreError> {
     let mut files = Vec::new();
     for table in [Table::Events, Table::Objects] {
-        let folder = root.join(table.as_str());
-        for day in entries(&folder)? {
-            for file in entries(&folder.join(&day))? {
-                files.push(format!("{}/{day}/{file}", table.as_str()));
-            }
+        let mut listed = |folder: String| match entries(&root.join(&folder)) {
+            Ok(names) => Ok(names),
+            Err(error) => refused(&folder, error).map(|()| Vec::new()),
+        };
+        for day in listed(table.as_str().to_owned())? {
+            let folder = format!("{}/{day}", table.as_str());
+            let names = listed(folder.clone())?;
+            files.extend(names.into_iter().map(|file| format!("{folder}/{file}")));
         }
     }
     Ok(files)

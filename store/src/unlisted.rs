@@ -10,7 +10,7 @@ use whathappened_model::coverage::{Coverage, Status};
 
 use crate::db::has;
 use crate::error::StoreError;
-use crate::retain::on_disk;
+use crate::retain::readable_on_disk;
 use crate::store::Store;
 
 impl Store {
@@ -24,7 +24,9 @@ impl Store {
             return Ok(Vec::new());
         }
         // The folder is read first: what is put on the list meanwhile is known then.
-        let mut files = on_disk(&self.root)?;
+        // Of a folder that cannot be read, the segments that are on the list are told of by
+        // whoever reads them.
+        let mut files = readable_on_disk(&self.root, &mut |_, _| {})?;
         self.keep_unknown(&self.db, &mut files)?;
         if files.is_empty() {
             return Ok(files);

@@ -113,6 +113,7 @@ pub(crate) fn greedy() -> Vec<String> {
         "SELECT generate_series(1, 9223372036854775807)",
         "SELECT range(0, 9223372036854775807)",
         "SELECT length(repeat('x', 2000000000))",
+        "SELECT length(repeat(raw, 100000)) FROM events",
         "SELECT length(repeat(repeat(repeat('x', 100000), 100000), 100000))",
         "SELECT lpad('x', 2000000000)",
         "SELECT rpad(raw, 2000000000, 'y') FROM events",

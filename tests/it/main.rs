@@ -10,6 +10,7 @@ mod api;
 mod bad_input;
 mod ballista;
 mod batch_jobs;
+mod canary;
 mod carried;
 mod cli;
 mod clouds;

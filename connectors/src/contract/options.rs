@@ -50,6 +50,8 @@ pub struct Options {
     pub rejected_kept: usize,
     /// Which lines of a long log are kept.
     pub log_lines: LogLines,
+    /// Is told the name of a pipe that is waited for.
+    pub waiting: Option<fn(&str)>,
 }
 
 /// Which lines are kept of a log that is long.
@@ -81,6 +83,7 @@ impl Default for Options {
             max_nesting: 4,
             rejected_kept: 200,
             log_lines: LogLines::default(),
+            waiting: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The error code of a failed call, which stands in several places.
 
 use crate::cloud::field::{self, Fields};
+use crate::redact::redact;
 
 /// Names of the status codes of Google's APIs, by number.
 const CODES: [&str; 17] = [
@@ -48,7 +49,9 @@ pub(super) fn of_audit(audit: &Fields) -> Option<GcpFailure> {
     let known = code
         .and_then(|code| CODES.get(usize::try_from(code).ok()?))
         .copied();
-    let code = constant(text).or(named).or(known).unwrap_or("UNKNOWN");
+    // What looks like a constant may be a part of a token.
+    let clean = redact(text);
+    let code = constant(&clean).or(named).or(known).unwrap_or("UNKNOWN");
     Some(GcpFailure {
         code: code.to_owned(),
         text: text.to_owned(),

@@ -78,7 +78,8 @@ pub(super) fn annotation(
     let one: Annotation =
         Annotation::deserialize(value).map_err(|error| Rejection::Malformed(error.to_string()))?;
     let tags = one.tags.unwrap_or_default();
-    let text = redact(&plain(&one.text)).into_owned();
+    // What a tag is called may tell what stands in it.
+    let text = redact(&plain(&redact(&one.text))).into_owned();
     let words = format!("{text} {}", tags.join(" "));
     let nanos = |millis: i64| millis.checked_mul(1_000_000);
     let lo = nanos(one.time)

@@ -268,6 +268,6 @@ fn container_of(path: &str) -> Option<String> {
     let (_, rest) = path.split_once('{')?;
     let name = rest.strip_suffix('}')?;
     // Anybody may write an Event, and what is no name is none.
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-    (name.len() <= 253 && name.bytes().all(is_name)).then(|| name.to_owned())
+    let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (name.len() <= 63 && name.bytes().all(is_name)).then(|| name.to_owned())
 }

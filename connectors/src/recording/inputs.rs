@@ -4,10 +4,8 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, mpsc};
-use std::thread;
-use std::time::Duration;
 
 use walkdir::WalkDir;
 
@@ -15,6 +13,7 @@ use super::feed::Feed;
 use super::guard::{Packed, UnpackMeter};
 use super::kernel;
 use super::open::{Layer, open};
+use super::pipe::{self, Pipe};
 use super::summary::FileStatus;
 use crate::contract::Input;
 
@@ -154,34 +153,16 @@ fn read_path(path: &Path, progress: &Arc<AtomicU64>, feed: &mut Feed<'_>) {
 
 fn read_file(name: &str, path: &Path, progress: &Arc<AtomicU64>, feed: &mut Feed<'_>) {
     let meter = UnpackMeter::new(feed.options, Arc::clone(progress));
+    if pipe::is_pipe(path) {
+        return match Pipe::open(name, path, feed.options.waiting) {
+            Ok(pipe) => stream(name, pipe, None, meter, feed),
+            Err(error) => failed(name, error.to_string(), feed),
+        };
+    }
     match open_file(path) {
         Ok((file, again)) => stream(name, file, again, meter, feed),
         Err(error) => failed(name, error.to_string(), feed),
     }
-}
-
-/// How long a named pipe waits for somebody who writes to it.
-const WRITER: Duration = Duration::from_secs(10);
-
-/// Opens a named pipe; opening one ends only once somebody writes to it.
-fn open_pipe(path: &Path) -> io::Result<File> {
-    let (emitted, opened) = mpsc::channel();
-    let of = path.to_owned();
-    // Whoever waits in vain goes with the process.
-    thread::spawn(move || emitted.send(File::open(of)));
-    opened.recv_timeout(WRITER).unwrap_or_else(|_| {
-        let why = format!(
-            "it is a named pipe, and nothing was written to it for {} s",
-            WRITER.as_secs()
-        );
-        Err(io::Error::new(io::ErrorKind::TimedOut, why))
-    })
-}
-
-#[cfg(unix)]
-fn is_pipe(path: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt as _;
-    fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo())
 }
 
 /// What kind of device a path is, where it is one; a terminal may be typed at.
@@ -211,15 +192,7 @@ fn device(_: &Path) -> Option<&'static str> {
     None
 }
 
-#[cfg(not(unix))]
-fn is_pipe(_: &Path) -> bool {
-    false
-}
-
 fn open_file(path: &Path) -> io::Result<(File, Option<File>)> {
-    if is_pipe(path) {
-        return Ok((open_pipe(path)?, None));
-    }
     if let Some(what) = device(path) {
         let why = format!("it is {what}, and holds no records");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));

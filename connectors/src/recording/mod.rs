@@ -21,6 +21,7 @@ mod layout;
 mod lines;
 mod open;
 mod pasted;
+mod pipe;
 mod read;
 mod scanner;
 mod sniff;

@@ -84,7 +84,7 @@ pub(super) const FORMS: &[SecretForm] = &[
         &[" login "],
         r#"^ LOGIN[ \t]+\\*"?[^\s"'\\]{1,80}\\*"?[ \t]+\\*"?([^\s"'\\]{6,})"#,
     ),
-    mixed(&["> pass "], r#"^>[ \t]PASS[ \t]+([^\s"'\\/.]{6,})"#),
+    random(&["> pass "], r#"^>[ \t]PASS[ \t]+([^\s"'\\/.]{6,})"#),
     // What makes a client of an API.
     mixed(
         &["client(\"", "client('", "client(\\"],
@@ -112,7 +112,7 @@ pub(super) const FORMS: &[SecretForm] = &[
 ];
 
 /// Words behind an account, or in a token, that begins before them.
-pub(super) const BEHIND: [&str; 5] = ["@tcp(", "@unix(", "@udp(", ".atlasv1.", "+acr"];
+pub(super) const BEHIND: [&str; 6] = ["@tcp(", "@unix(", "@udp(", ".atlasv1.", "+acr", "_mmk"];
 
 /// What is no farther away belongs to the word.
 const LONGEST: usize = 300;
@@ -127,9 +127,23 @@ pub(super) fn before(text: &str, hint: Range<usize>) -> Option<Range<usize>> {
     if text[hint.clone()].starts_with('@') {
         let ends = |letter: char| letter.is_whitespace() || "\"'`\\(),".contains(letter);
         let account = &near[near.rfind(ends).map_or(0, |end| end + 1)..];
-        let (_, password) = account.split_once(':')?;
+        let (scheme, mut password) = account.split_once(':')?;
+        // In a query of an address.
+        if password.starts_with("//") && !scheme.is_empty() {
+            let (_, value) = password.rsplit_once('=')?;
+            (_, password) = value.split_once(':')?;
+        }
         let is_secret = !password.starts_with("//") && !names_no_secret(password);
         return is_secret.then(|| hint.start - password.len()..hint.start);
+    }
+    if text[hint.clone()].starts_with('_') {
+        // A licence of MaxMind: six letters, and 29.
+        const LICENCE: usize = 36;
+        let key = near.get(near.len().checked_sub(LICENCE)?..)?;
+        let (id, rest) = key.split_once('_')?;
+        let all = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let is_key = id.len() == 6 && all(id) && all(rest);
+        return is_key.then(|| hint.start - LICENCE..hint.end);
     }
     let signs = if text[hint.clone()].starts_with('.') {
         ""

@@ -134,10 +134,12 @@ pub(super) fn masked(
 /// A text over several lines between three quotes.
 fn tripled(text: &str, from: usize) -> Option<Range<usize>> {
     let rest = text.get(from..)?;
-    let quotes = ["\"\"\"", "'''", "\\\"\\\"\\\""];
-    let quote = quotes.iter().find(|quote| rest.starts_with(**quote))?;
-    let rest = &rest[quote.len()..];
-    let length = rest.find(quote).unwrap_or(rest.len());
+    let (_, _, behind) = value::quote(text, from)?;
+    // In JSON, and in JSON in JSON, each stands behind backslashes.
+    let one = &text[from..behind];
+    let quote = one.repeat(3);
+    let rest = rest.strip_prefix(quote.as_str())?;
+    let length = rest.find(quote.as_str()).unwrap_or(rest.len());
     let start = from + quote.len();
     let mut range = start..start + length;
     // Ends of lines are no part of it, however they are written.
@@ -252,7 +254,15 @@ fn last_end(text: &str, first: &Range<usize>, is_list: bool) -> usize {
 /// one word a line.
 fn next_line(text: &str, from: usize) -> Option<Range<usize>> {
     let rest = text.get(from..)?;
-    let rest = rest.strip_prefix('\n').or(rest.strip_prefix("\\n"))?;
+    // As it is, or as JSON, or JSON in JSON, writes it.
+    let rest = match rest.strip_prefix('\n') {
+        Some(rest) => rest,
+        None => {
+            let name = rest.trim_start_matches('\\');
+            let is_written = name.len() < rest.len();
+            name.strip_prefix('n').filter(|_| is_written)?
+        }
+    };
     let rest = rest.trim_start_matches(' ');
     let rest = rest.strip_prefix("- ").unwrap_or(rest);
     let rest = rest.trim_start_matches(' ');

@@ -7,7 +7,13 @@ use memchr::memmem;
 
 use super::{MASK, SecretSpan};
 
-pub(super) const HINTS: &[&str] = &["-----begin", "---- begin", "private-lines:"];
+pub(super) const HINTS: &[&str] = &[
+    "-----begin",
+    "---- begin",
+    "private-lines:",
+    "-----end",
+    "---- end",
+];
 
 /// A block is no longer than this.
 const LONGEST: usize = 64 << 10;
@@ -22,6 +28,9 @@ pub(super) fn of(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text[at..];
     if rest.len() >= 14 && rest.as_bytes()[..14].eq_ignore_ascii_case(b"private-lines:") {
         return Some(at + 14..at + 14 + putty(&rest[14..]));
+    }
+    if let Some(label) = ends(rest) {
+        return label.contains("PRIVATE").then(|| above(text, at)).flatten();
     }
     let head = rest.trim_start_matches('-');
     let head_at = at + rest.len() - head.len();
@@ -42,6 +51,72 @@ pub(super) fn of(text: &str, at: usize) -> Option<Range<usize>> {
         None => body(body_text),
     };
     (end > 0).then_some(from..from + end)
+}
+
+/// What the line that ends a block says of it; `None` for the one that begins it.
+fn ends(text: &str) -> Option<&str> {
+    let head = text.trim_start_matches('-').trim_start();
+    let label = head.strip_prefix("END ")?;
+    let label = &label[..label.find("----")?];
+    (label.len() <= 60).then_some(label)
+}
+
+/// The lines of a key above the one that ends it, where the one that begins it is not
+/// there; it masks them itself where it is.
+fn above(text: &str, end: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut from = end;
+    while end - from < LONGEST {
+        let Some(line) = line_before(bytes, from) else {
+            break;
+        };
+        from = line;
+    }
+    // What was masked already ends in a bracket, and is no line of it.
+    (from < end).then_some(from..end)
+}
+
+/// Where the line of base64 begins that ends right before a place, or before what ends
+/// a line; a shorter word may be one of prose.
+fn line_before(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut end = at;
+    loop {
+        let before = &bytes[..end];
+        let written = before
+            .strip_suffix(b"\\n")
+            .or_else(|| before.strip_suffix(b"\\r"));
+        match (written, before.last()) {
+            (Some(rest), _) => {
+                let slashes = rest.iter().rev().take_while(|byte| **byte == b'\\');
+                end = rest.len() - slashes.count();
+            }
+            (None, Some(byte)) if byte.is_ascii_whitespace() => end -= 1,
+            _ => break,
+        }
+    }
+    let line = &bytes[..end];
+    let padding = line
+        .iter()
+        .rev()
+        .take_while(|byte| **byte == b'=')
+        .count()
+        .min(2);
+    let letters = line[..end - padding]
+        .iter()
+        .rev()
+        .take_while(|byte| is_base64(**byte))
+        .count();
+    let mut start = end - padding - letters;
+    // `\nMIIE…`: the letter belongs to the end of a line.
+    if start > 0 && bytes[start - 1] == b'\\' && matches!(bytes.get(start), Some(b'n' | b'r')) {
+        start += 1;
+    }
+    let word = &bytes[start..end];
+    let any = |what: fn(&u8) -> bool| word.iter().any(what);
+    let is_line = padding > 0
+        || word.len() >= SHORT
+        || (any(u8::is_ascii_digit) && any(u8::is_ascii_alphabetic));
+    (is_line && !word.is_empty()).then_some(start)
 }
 
 /// `PuTTY` tells how many lines there are, and behind them what proves them.
@@ -138,12 +213,13 @@ pub(super) fn runs(text: &str, found: &mut Vec<SecretSpan>) {
                 _ => start,
             };
             if is_key(&bytes[start..end]) && !is_public(bytes, start) {
-                end += bytes[end..]
-                    .iter()
-                    .take(2)
-                    .take_while(|byte| **byte == b'=')
-                    .count();
+                end = with_padding(bytes, end);
                 more.push((start..end, MASK.into()));
+                // The key's next lines, of which the last one is short.
+                while let Some(line) = line_behind(bytes, end) {
+                    end = line.end;
+                    more.push((line, MASK.into()));
+                }
             }
         }
         at = end + RUN;
@@ -158,6 +234,34 @@ pub(super) fn runs(text: &str, found: &mut Vec<SecretSpan>) {
     });
     found.append(&mut more);
     found.sort_by_key(|(range, _)| range.start);
+}
+
+fn with_padding(bytes: &[u8], end: usize) -> usize {
+    let padding = bytes[end..].iter().take(2);
+    end + padding.take_while(|byte| **byte == b'=').count()
+}
+
+/// The line of base64 right below a place, alone in its line.
+fn line_behind(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    let rest = &bytes[at..];
+    let rest = rest.strip_prefix(b"\r").unwrap_or(rest);
+    let rest = rest
+        .strip_prefix(b"\n")
+        .or_else(|| rest.strip_prefix(b"\\n"))?;
+    let indent = rest.iter().take_while(|byte| **byte == b' ').count();
+    let start = bytes.len() - rest.len() + indent;
+    let letters = bytes[start..].iter().take_while(|byte| is_base64(**byte));
+    let end = with_padding(bytes, start + letters.count());
+    let word = &bytes[start..end];
+    let any = |what: fn(&u8) -> bool| word.iter().any(what);
+    let is_mixed = any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase);
+    let is_line =
+        word.ends_with(b"=") || (word.len() >= SHORT && is_mixed && any(u8::is_ascii_digit));
+    let is_alone = matches!(
+        bytes.get(end),
+        None | Some(b'\n' | b'\r' | b'\\' | b'"' | b'\'')
+    );
+    (is_line && is_alone).then_some(start..end)
 }
 
 /// What looks like a key and everybody may know: public keys of SSH, which begin with

@@ -93,9 +93,17 @@ pub(super) const COMMANDS: &[Command] = &[
             r#"[^\s"'\\;=]{1,80}=([^"'\\\n]{3,}?)(?:["'\\]|\s-|$)"#
         ),
     ),
+    command(
+        &["xfreerdp", "wlfreerdp", "mstsc"],
+        r#"(?:\s|")/p(?:assword)?:\\*["']?([^\s"'\\]{3,200})"#,
+    ),
+    command(
+        &["put-parameter"],
+        option!("--value", r#"([^\s"'\\-][^\s"'\\]*)"#),
+    ),
     // What is typed: `sudo -S <<< x`, `chpasswd <<< 'bob:x'`.
     command(
-        &["sudo -s", "sudo -ks", "cryptsetup"],
+        &["sudo -s", "sudo -ks", "cryptsetup", "vncpasswd"],
         r#"<<<\s*\\*["']?([^\s"'\\$][^\s"'\\]{2,200})"#,
     ),
     command(

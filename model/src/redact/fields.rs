@@ -152,11 +152,15 @@ fn names(entities: &mut Entities) {
 }
 
 /// What is made of small letters, digits, dashes and dots only is a name: it has no sign
-/// by which a secret is told.
+/// by which a secret is told, unless a part of it is as long as a token.
 fn name(text: &mut String) {
+    /// Parts of uids and of generated names are shorter.
+    const TOKEN: usize = 24;
     let plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
-    if !text.bytes().all(plain) {
+    let is_long =
+        |part: &str| part.len() >= TOKEN && part.bytes().any(|byte| byte.is_ascii_digit());
+    if text.split(['-', '.']).any(is_long) || !text.bytes().all(plain) {
         replace(text);
     }
 }

@@ -10,7 +10,7 @@ use super::value::{
     self, is_hex_key, is_likely, is_mixed, is_name, is_number, is_path, is_strong, names_no_secret,
     starts_inside_word,
 };
-use super::{MASK, Rule, SecretSpan, yaml};
+use super::{MASK, Rule, SecretSpan, pass, yaml};
 
 /// What may follow a word and still be the key's name.
 macro_rules! key {
@@ -48,13 +48,13 @@ impl Keys {
         let regex = |pattern: &str| Regex::new(pattern).ok();
         Some(Self {
             between: regex(key!(
-                r#"(\\*["'])?\]?\s*(?:=>|:=|::[ \t]|[:=]|%3[DdAa])[ \t]*(?:\[\s*|Some\((?:\s|\\+n)*|string\(\d+\)[ \t]*|\{\s*\\*["'](?i:value|plaintext|string)\\*["']\s*:\s*)?"#
+                r#"(\\*["'])?\]?(?:\s*(?:=>|:=|::[ \t]|[:=]|%3[DdAa])|[ \t]+\([^()\n"'\\]{1,60}\)[ \t]*:)[ \t]*(?:\[\s*|Some\((?:\s|\\+n)*|string\(\d+\)[ \t]*|\{\s*\\*["'](?i:value|plaintext|string)\\*["']\s*:\s*)?"#
             ))?,
             pair: regex(
                 r#"^[A-Za-z]{0,40}([_-]\w{1,80})?(?:\\*["']?\s*,\s*\\*"(?:v|[A-Za-z]{0,20}V)alue\\*"\s*:\s*|\\*["']\s+value\s*=\s*|\\*["']?(?:[ \t]*(?:#[^\n"\\]{0,200})?(?:\n|\\+n))+\s*value:[ \t]*|\\*["']?(?:[ \t]+(?:#[^\n"\\]{0,80}?[ \t])?[ \t]*|\s*,\s*)(value:)[ \t]+)"#,
             )?,
             argument: regex(key!(
-                r#"(?:([ \t]*(?:\n|\\+n)[ \t]+|[ \t]+-[ \t]+)|[ \t]+|\\*["']\s*,(?:\s|\\+[nrt])*|\s*(?:\n|\\n)\s*-\s+)"#
+                r#"(?:\s*(?:\n|\\n)\s*-\s+|([ \t]*(?:\n|\\+n)[ \t]*|[ \t]+-[ \t]+)|[ \t]+|\\*["']\s*,(?:\s|\\+[nrt])*)"#
             ))?,
             sentence: regex(
                 r#"^(?i)(?:\s+(?:for|of|to)\s+(?:(?:key|user|account|host)\s+)?(?:\\*'[^'\n]{1,200}'|\\*"[^"\n]{1,200}"|[\w.@/-]+)(?:\s*:)?)?\s+(?:(?:is|was|are|set to|changed to|ist|lautet|est|es|provided|supplied|given|specified|received|=|:)\s*:?\s*)?`?"#,
@@ -82,12 +82,14 @@ impl Keys {
         };
         // And the one that begins an option.
         let start = hint.start + usize::from(text[hint.clone()].starts_with('-'));
-        if rule == Rule::Weak && starts_inside_word(text, start) && !text[..start].ends_with('-') {
+        let is_weak = matches!(rule, Rule::Weak | Rule::Pass);
+        if is_weak && starts_inside_word(text, start) && !text[..start].ends_with('-') {
             return None;
         }
         // Beside the name of a user it says what it is.
         let rule = match rule {
-            Rule::Weak if follows_user(text, hint.start) => Rule::Password,
+            Rule::Weak | Rule::Pass if follows_user(text, hint.start) => Rule::Password,
+            Rule::Pass if pass::is_round(text, start..word) => Rule::Weak,
             rule => rule,
         };
         let rest = &text[word..];
@@ -96,12 +98,13 @@ impl Keys {
                 || is_path(value)
                 || (rule == Rule::Keyed && (is_number(value) || is_name(value)))
                 || (rule == Rule::Weak && !is_likely(value) && !is_mixed(value, 20))
+                || (rule == Rule::Pass && !pass::is_password(value))
         };
         // What follows decides quickly in the common case `secretName`, `tokens`.
         // `arn:aws:secretsmanager:…:secret:name` is no key and value either.
         let in_arn = text[..hint.start].ends_with(':')
             && rest.starts_with(':')
-            && !rest.starts_with(": ")
+            && ![": ", ":\n", ":\\"].iter().any(|sign| rest.starts_with(sign))
             // `[1,0]<stderr>:password:` says whose line it is.
             && !text[..hint.start].ends_with(">:");
         if rule == Rule::Password
@@ -139,6 +142,10 @@ impl Keys {
             let from = word + found.get(0)?.end();
             let key_quote = found.get(1).map(|quote| quote.as_str());
             let between = found.get(0)?.as_str();
+            // `password (str): the user's` describes one.
+            if between.trim_end().ends_with("):") && is_described(text, from) {
+                return None;
+            }
             return assigned(text, from, rule, (key_quote, between), &harmless);
         }
         if let Some(found) = self.pair.captures(rest) {
@@ -178,7 +185,7 @@ impl Keys {
                 !harmless(value) && !value.starts_with('-') && (!is_apart || is_strong(value, 6))
             });
         }
-        if rule == Rule::Weak {
+        if matches!(rule, Rule::Weak | Rule::Pass) {
             return None;
         }
         let sentence = self.sentence.find(rest)?;
@@ -233,7 +240,7 @@ impl Keys {
     }
 }
 
-/// A token that begins with `secret_`, which is no key then: of Notion, 43 letters; or in parts, of 24, 32
+/// A token that begins with `secret_`, which is no key then: of Notion, 43 letters; or in parts, a name, 32
 /// and 32. A form of its own for that word would stand in the way of `secret_value=…`.
 fn token(text: &str, hint: &Range<usize>) -> Option<Range<usize>> {
     let rest = text.get(hint.end..)?.strip_prefix('_')?;
@@ -241,18 +248,26 @@ fn token(text: &str, hint: &Range<usize>) -> Option<Range<usize>> {
         return None;
     }
     let letters = |text: &str| text.bytes().take_while(u8::is_ascii_alphanumeric).count();
-    let length = match letters(rest) {
+    let name = letters(rest);
+    let in_parts = || {
+        let key = rest[name..].strip_prefix('_')?;
+        let is_key = letters(key) == 32 && key[32..].starts_with('.');
+        let last = is_key.then(|| letters(&key[33..]))?;
+        (name > 0 && last >= 32).then_some(name + 1 + 33 + last)
+    };
+    let length = match name {
         43 if is_mixed(&rest[..43], 43) => 43,
-        24 if rest[24..].starts_with('_')
-            && letters(&rest[25..]) == 32
-            && rest[57..].starts_with('.')
-            && letters(&rest[58..]) >= 32 =>
-        {
-            90
-        }
-        _ => return None,
+        _ => in_parts()?,
     };
     Some(hint.end + 1..hint.end + 1 + length)
+}
+
+/// Words follow that are no value but tell of one.
+fn is_described(text: &str, from: usize) -> bool {
+    let value = value::at(text, from).range;
+    let ends = text[value.end..].trim_start_matches(['"', '\'', ' ', '\t']);
+    let is_last = ends.is_empty() || ends.starts_with(['\n', '\\', ',', ';', '|', '}', '<']);
+    !is_last && !is_strong(&text[value], 6)
 }
 
 /// The key is several words: `encryption key`.

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use memchr::memmem::{self, Finder};
+use memchr::memmem::{self, Finder, FinderRev};
 
 use super::{MASK, redact};
 use tail::Tail;
@@ -34,6 +34,7 @@ const LONG: usize = 60;
 const BLOCK: usize = 50;
 
 static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("PRIVATE KEY"));
+static MACHINE: LazyLock<FinderRev<'static>> = LazyLock::new(|| FinderRev::new("machine "));
 static PUTTY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("Private-Lines:"));
 
 /// What the lines of a stream so far say about the next one.
@@ -48,8 +49,9 @@ enum Open {
     Key { lines: usize, strangers: usize },
     /// Behind a line that looks like one of a key.
     Rest { strangers: usize },
-    /// Below the `machine NAME` of a `.netrc`, so many lines.
-    Machine { lines: usize },
+    /// Below the `machine NAME` of a `.netrc`, so many lines; one that tells the account has
+    /// to come where that may have been a sentence.
+    Machine { lines: usize, is_told: bool },
     /// Below `password: |`, whose key is so far in.
     Block { indent: usize, lines: usize },
     /// Below the name of a value, and comments below it.
@@ -90,9 +92,10 @@ impl Lines {
                 }
                 hidden
             }
-            Some(Open::Machine { lines }) => {
-                let hidden = of_machine(text);
+            Some(Open::Machine { lines, is_told }) => {
+                let hidden = of_machine(text).filter(|_| *is_told);
                 *lines += 1;
+                *is_told |= first(text) == "login";
                 // Between them stand the name and the account.
                 let goes_on = ["login", "account", "port"].contains(&first(text));
                 if hidden.is_some() || !goes_on || *lines > 4 {
@@ -136,8 +139,11 @@ impl Lines {
                 hidden
             }
         };
-        if is_machine(text) {
-            self.open = Some(Open::Machine { lines: 0 });
+        if let Some(is_within) = is_machine(text) {
+            self.open = Some(Open::Machine {
+                lines: 0,
+                is_told: !is_within || text.contains(" login "),
+            });
         } else if let Some(next) = opened(text)
             .or_else(|| (bare != text).then(|| opened(bare)).flatten())
             .or_else(|| Tail::opened(text).map(Open::Tail))
@@ -297,15 +303,20 @@ fn first(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or_default()
 }
 
-/// `machine NAME` or `machine NAME login NAME`, and nothing else.
-fn is_machine(text: &str) -> bool {
+/// `machine NAME` or `machine NAME login NAME` at the end of a line. Gives whether there
+/// is anything before it, which may be a sentence about a machine.
+fn is_machine(text: &str) -> Option<bool> {
     let text = text.trim_start();
-    // Asked of every line: most differ in the first letter.
-    if !text.starts_with("machine ") && text != "default" {
-        return false;
+    if text == "default" {
+        return Some(false);
     }
-    let mut words = text.split_whitespace().skip(2);
-    words.next().is_none_or(|word| word == "login") && words.count() <= 1
+    let at = MACHINE.rfind(text.as_bytes())?;
+    let before = &text[..at];
+    let mut words = text[at..].split_whitespace().skip(2);
+    let is_it = (before.is_empty() || before.ends_with(' '))
+        && words.next().is_none_or(|word| word == "login")
+        && words.count() <= 1;
+    is_it.then_some(!before.is_empty())
 }
 
 /// The word behind `password`, where a line has no third one.

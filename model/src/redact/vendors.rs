@@ -108,7 +108,7 @@ pub(super) const FORMS: &[SecretForm] = &[
     word(&["pcsk_"], r"^(pcsk_[A-Za-z0-9]{5,8}_[A-Za-z0-9]{40,})"),
     word(
         &["jina_", "rpa_", "e2b_"],
-        r"^((?:jina|rpa|e2b)_[A-Za-z0-9]{32,})(?:[^A-Za-z0-9]|$)",
+        r"^((?:rpa|e2b)_[A-Za-z0-9]{32,}|jina_[A-Za-z0-9_-]{32,})(?:[^A-Za-z0-9]|$)",
     ),
     word(
         &["esecret_"],

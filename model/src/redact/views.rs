@@ -11,20 +11,25 @@ const LONGEST: usize = 256 << 10;
 /// Words that begin what tells of a secret only with the word after them.
 const BEGINNINGS: &[&str] = &[
     "account",
+    "backup",
     "bearer",
     "echo",
     "encryption",
     "http",
     "https",
+    "identified",
     "license",
     "login",
     "master",
     "mongo",
     "mot",
+    "recovery",
     "shared",
     "signing",
+    "sqlplus",
     "ssws",
     "storage",
+    "zip",
 ];
 
 /// Where such a word ends in a quote, a list is read again.

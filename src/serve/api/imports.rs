@@ -16,7 +16,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::sync::mpsc;
 use tokio::time::timeout_at;
 use utoipa::{IntoParams, ToSchema};
-use whathappened_connectors::recording::{FileStatus, Input, Summary};
+use whathappened_connectors::recording::{FileStatus, Input, Options, Summary};
 use whathappened_model::redact::redact;
 use whathappened_store::{Store, Written};
 
@@ -319,6 +319,7 @@ fn import(
         &service.rules.signals,
         inputs,
         now,
+        &Options::default(),
         &mut progress,
     )?;
     store.retain(now)?;

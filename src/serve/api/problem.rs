@@ -165,3 +165,25 @@ impl IntoResponse for Problem {
         response
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_said_to_be_one() {
+        let path = "store/store.db".into();
+        let problem = Problem::from(&Error::Store(StoreError::Full { path }));
+        assert_eq!(problem.status, 507);
+        assert!(
+            problem.detail.contains("disk is full"),
+            "{}",
+            problem.detail
+        );
+        assert!(
+            problem.hints[0].contains("retry later"),
+            "{:?}",
+            problem.hints
+        );
+    }
+}

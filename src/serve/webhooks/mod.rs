@@ -8,12 +8,13 @@ mod guard;
 mod kind;
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::http::{Extensions, HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use axum::{Json, Router};
@@ -31,6 +32,8 @@ use whathappened_model::time::Nanos;
 use super::Service;
 use super::body::{self, BodyBounds, Unread};
 use super::collect::{Intake, IntakeError, ReservedBytes};
+use super::connections::Line;
+use super::own_places::OwnPlaces;
 use crate::config::Serve;
 use crate::error::Error;
 use guard::Guard;
@@ -61,8 +64,10 @@ struct Hook {
     kind: Kind,
     guard: Guard,
     cluster: Option<String>,
-    /// Bodies that may be read of it at once: one caller does not turn away the others.
+    /// Bodies that may be read of it at once: one hook does not turn away the others,
     places: Arc<Semaphore>,
+    /// nor one address that sends much, or slowly, the other senders of the hook.
+    of_senders: Arc<OwnPlaces>,
 }
 
 impl Hooks {
@@ -89,6 +94,7 @@ impl Hooks {
                         guard,
                         cluster,
                         places: Arc::new(Semaphore::new(AT_ONCE)),
+                        of_senders: Arc::new(OwnPlaces::half_of(AT_ONCE)),
                     },
                 );
             }
@@ -121,6 +127,7 @@ async fn take(
     Path(name): Path<String>,
     uri: Uri,
     headers: HeaderMap,
+    connection: Extensions,
     body: Body,
 ) -> Response {
     let Some(collecting) = &service.collecting else {
@@ -135,7 +142,12 @@ async fn take(
         };
         return problem(StatusCode::NOT_FOUND, &why);
     };
-    let answer = answer(&service, &collecting.intake, hook, &headers, body, &uri).await;
+    let pushed = Pushed {
+        headers: &headers,
+        sender: Line::sender(&connection),
+        uri: &uri,
+    };
+    let answer = answer(&service, &collecting.intake, hook, &pushed, body).await;
     let (outcome, response) = match answer {
         Ok((taken, summary)) => {
             let outcome = match taken {
@@ -241,20 +253,29 @@ fn again(why: &str) -> Response {
     response
 }
 
+/// What a request says beside its body.
+struct Pushed<'a> {
+    headers: &'a HeaderMap,
+    sender: Option<IpAddr>,
+    uri: &'a Uri,
+}
+
 async fn answer(
     service: &Arc<Service>,
     intake: &Intake,
     hook: &Hook,
-    headers: &HeaderMap,
+    pushed: &Pushed<'_>,
     body: Body,
-    uri: &Uri,
 ) -> Result<(u64, Summary), BodyError> {
+    let headers = pushed.headers;
     // Who may not push is told so before anything of the body is read.
     if !hook.guard.may_admit(headers) {
         return Err(BodyError::Admitted);
     }
-    let asked = asked_cluster(uri).map_err(BodyError::Parameter)?;
-    let Ok(_place) = hook.places.try_acquire() else {
+    let asked = asked_cluster(pushed.uri).map_err(BodyError::Parameter)?;
+    let sender = pushed.sender.map(|sender| sender.to_string());
+    let own = hook.of_senders.of(&sender.unwrap_or_default());
+    let (Ok(_own_place), Ok(_place)) = (own.try_acquire(), hook.places.try_acquire()) else {
         return Err(BodyError::Alone);
     };
     // Held until it is kept: what is under way is bounded.

@@ -3,10 +3,11 @@
 
 use std::ops::Range;
 
+use super::mention_words::{Joiner, is_kind, join, tokens};
 use super::public_names;
 
 /// What a text has to have for there to be such a place: most have none.
-const SIGNS: [&str; 26] = [
+const SIGNS: [&str; 34] = [
     "namespace",
     "kubernetes.io/metadata.name",
     "kubectl",
@@ -27,6 +28,15 @@ const SIGNS: [&str; 26] = [
     ".pod.cluster",
     "serviceaccount",
     "/log/",
+    // `secret ns/name`, `disruption budget ns/name`
+    "secret",
+    "configmap",
+    "networkpolicy",
+    "budget",
+    "ingress",
+    "service",
+    "quota",
+    "victim",
     // `job X`, `experiment X`, where X is a name of others
     "job",
     "experiment",
@@ -37,50 +47,19 @@ const SIGNS: [&str; 26] = [
     "replaced",
 ];
 
-/// What a name of something in a namespace follows.
-pub(super) const KINDS: [&str; 35] = [
-    "pod",
-    "pods",
-    "service",
-    "services",
-    "svc",
-    "job",
-    "jobs",
-    "jobset",
-    "pytorchjob",
-    "rayjob",
-    "workload",
-    "workloads",
-    "deployment",
-    "statefulset",
-    "replicaset",
-    "configmap",
-    "secret",
-    "pvc",
-    "persistentvolumeclaim",
-    "queue",
-    "localqueue",
-    "quota",
-    "resourcequota",
-    "cronjob",
-    "daemonset",
-    "mpijob",
-    "experiment",
-    "serviceaccount",
-    "networkpolicy",
-    "poddisruptionbudget",
-    "pdb",
-    "budget",
-    "podgroup",
-    "ingress",
-    "name",
-];
-
 /// Of these, what also stands before a namespace, a slash and a name.
 const PAIRED: [&str; 5] = ["claim", "preemptor", "object", "clusterqueue", "victim"];
 
 /// Who does something to a pod stands behind one of these and "by".
-const TAKERS: [&str; 8] = [
+const TAKERS: [&str; 16] = [
+    "bound",
+    "blocked",
+    "claimed",
+    "eviction",
+    "held",
+    "mounted",
+    "owned",
+    "used",
     "preempt",
     "preempted",
     "evict",
@@ -117,9 +96,11 @@ pub(super) fn find(lower: &str, judge: &dyn HidePolicy) -> Vec<Range<usize>> {
         tokens: tokens(lower),
         judge,
         found: Vec::new(),
+        last_pair: None,
     };
     for at in 0..places.tokens.len() {
         places.headed(at);
+        places.trailed(at);
         places.account(at);
         places.domain(at);
         places.logs(at);
@@ -135,6 +116,8 @@ struct MentionScan<'a> {
     tokens: Vec<Range<usize>>,
     judge: &'a dyn HidePolicy,
     found: Vec<Range<usize>>,
+    /// The first word of the last pair that stood where one is looked for.
+    last_pair: Option<usize>,
 }
 
 impl MentionScan<'_> {
@@ -183,13 +166,20 @@ impl MentionScan<'_> {
             // So many ns, or ns for each of something, are a time.
             of = if self.before(at - 1) == " " { of } else { "" };
             let is_time = of.bytes().all(|byte| byte.is_ascii_digit()) && !of.is_empty();
-            is_head = join == Joiner::Sign && !is_time && !self.is_number(at);
+            // `kubectl delete ns X`
+            let is_typed = join == Joiner::Space
+                && of.bytes().all(|byte| byte.is_ascii_alphabetic())
+                && self.lower.contains("kubectl ");
+            is_head = (join == Joiner::Sign || is_typed) && !is_time && !self.is_number(at);
         } else if head.ends_with("namespacename") {
             is_head = true;
         } else if head == "n" && matches!(self.before(at - 1), " -" | "-" | "\"-" | " \"-") {
             // `kubectl -n X`; others have an `-n` as well.
             let tool = |word: &&str| self.lower.contains(word);
-            is_head = ["kubectl", "helm"].iter().any(tool) && !self.is_number(at);
+            // `pod/Y -n X`
+            let is_of_one = at > 2 && self.before(at - 2) == "/" && is_kind(self.back(at, 3));
+            let is_typed = is_of_one || ["kubectl", "helm"].iter().any(tool);
+            is_head = is_typed && !self.is_number(at);
         } else if head == "name" && of == "metadata" && self.before(at - 1) == "." {
             // The label that each namespace bears.
             is_head = self.back(at, 3) == "io" && self.back(at, 4) == "kubernetes";
@@ -209,6 +199,24 @@ impl MentionScan<'_> {
         }
         self.list(at, is_list);
         self.beside(at);
+        // `preempted by Y (namespace: X)`
+        if at > 1 && self.before(at - 1) == " (" {
+            let of = self.back(at, 2);
+            if of.contains('-') && !self.judge.is_own(of) {
+                self.hide(at - 2);
+            }
+        }
+    }
+
+    /// `the X namespace`, where X is no word: namespaces of a kernel are called so, too.
+    fn trailed(&mut self, at: usize) {
+        let word = self.token(at);
+        let is_name = word.contains('-') || word.bytes().any(|byte| byte.is_ascii_digit());
+        let is_of_name = self.before(at + 1) == " " && self.token(at + 1) == "namespace";
+        let is_word = public_names::is_ordinary(word) || public_names::is_sentence(word);
+        if is_name && is_of_name && !is_word && self.is_foreign(at) {
+            self.hide(at);
+        }
     }
 
     fn is_number(&self, at: usize) -> bool {
@@ -273,6 +281,8 @@ impl MentionScan<'_> {
         if self.before(at + 1) == ":" {
             self.dotted(at + 1);
         }
+        // `pods "Y" is forbidden: User "system:serviceaccount:X:Z" cannot …`
+        self.beside(at);
     }
 
     /// `Preempted by X/Y`, `pod X/Y`, `pod="X/Y"`
@@ -285,26 +295,37 @@ impl MentionScan<'_> {
             && !matches!(self.before(at + 2).bytes().next(), Some(b'/' | b'_'))
             && has_letter(word)
             && has_letter(of);
-        let Some(join) = join(self.before(at)).filter(|_| is_pair) else {
-            return;
-        };
-        if self.before(at).ends_with(['/', '-']) {
+        if !is_pair {
             return;
         }
-        let head = self.back(at, 1);
+        // `pod(s) X/Y`
+        let is_either = self.before(at).starts_with(')') && self.back(at, 1) == "s";
+        let is_next = self.follows_pair(at);
+        let joined = match is_either || is_next {
+            true => Some(Joiner::Sign),
+            false => join(self.before(at)),
+        };
+        let Some(join) = joined.filter(|_| !self.before(at).ends_with(['/', '-'])) else {
+            return;
+        };
+        let head = self.back(at, 1 + usize::from(is_either));
         let is_headed = match head {
+            _ if is_next => true,
             // As a verdict says it.
             "for" => self.back(at, 2) == "room" && join == Joiner::Space,
             "by" => TAKERS.contains(&self.back(at, 2)) && join == Joiner::Space,
             // A name with a slash is a key of a label or a resource.
             "name" => false,
-            head => is_kind(head) || PAIRED.contains(&head),
+            head => is_kind(head) || PAIRED.contains(&head) || head == "victims",
         };
         let is_word = public_names::is_sentence(word)
             || public_names::is_ordinary(word) && !self.judge.is_known(word)
             || is_kind(word)
             || self.judge.is_own(word);
         let is_own = self.judge.is_own(of);
+        if is_headed {
+            self.last_pair = Some(at);
+        }
         if !is_headed || is_word || !self.is_foreign(at) {
             return;
         }
@@ -312,6 +333,17 @@ impl MentionScan<'_> {
         if !is_own {
             self.dotted(at + 1);
         }
+    }
+
+    /// `…, X/Y` and `… and X/Y` behind another pair.
+    fn follows_pair(&self, at: usize) -> bool {
+        let behind = |by: usize| {
+            at.checked_sub(by)
+                .is_some_and(|at| self.last_pair == Some(at))
+        };
+        let is_listed = [", ", ","].contains(&self.before(at));
+        (is_listed && behind(2))
+            || (self.back(at, 1) == "and" && self.before(at) == " " && behind(3))
     }
 
     /// `Y_X(uid)`, as a kubelet writes a pod.
@@ -387,51 +419,4 @@ impl MentionScan<'_> {
             self.span(at, at + 1);
         }
     }
-}
-
-/// Whether a name of something in a namespace follows a word, which may be a plural.
-fn is_kind(word: &str) -> bool {
-    KINDS.contains(&word)
-        || word
-            .strip_suffix('s')
-            .is_some_and(|one| KINDS.contains(&one))
-}
-
-/// How a name is joined to what it follows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Joiner {
-    Space,
-    /// Quotes or signs, so that it is a value and no next word.
-    Sign,
-}
-
-fn join(between: &str) -> Option<Joiner> {
-    const SIGNS: &str = " :=/\"'`\\([<-";
-    let fits = !between.is_empty()
-        && between.len() <= 8
-        && between.chars().all(|sign| SIGNS.contains(sign))
-        && !between.starts_with(" -");
-    match fits {
-        true if between.bytes().all(|byte| byte == b' ') => Some(Joiner::Space),
-        // An opening bracket behind a space begins another thought.
-        true if between.starts_with(" (") => None,
-        true => Some(Joiner::Sign),
-        false => None,
-    }
-}
-
-/// The runs of a text that may be names: letters, digits and hyphens within.
-fn tokens(lower: &str) -> Vec<Range<usize>> {
-    let mut tokens = Vec::new();
-    let mut begun: Option<Range<usize>> = None;
-    for (at, byte) in lower.bytes().enumerate() {
-        match (byte.is_ascii_alphanumeric(), begun.as_mut()) {
-            (true, Some(token)) => token.end = at + 1,
-            (true, None) => begun = Some(at..at + 1),
-            (false, Some(_)) if byte == b'-' => {}
-            (false, _) => tokens.extend(begun.take()),
-        }
-    }
-    tokens.extend(begun);
-    tokens
 }

@@ -6,6 +6,7 @@
 //! original record and without what it says of other people's pods. Everything
 //! else is not there.
 
+mod mention_words;
 mod mentions;
 mod name_finder;
 mod protected_names;

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::mentions::KINDS;
+use super::mention_words::KINDS;
 use super::public_names::{self, is_generic};
 
 /// Letters that Kubernetes makes the ends of names of.

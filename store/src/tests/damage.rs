@@ -179,6 +179,49 @@ fn what_lies_in_the_place_of_a_segment_is_told_and_not_opened() {
     }
 }
 
+/// One segment, or one folder of them, that this user may not read stopped the repair of all others.
+#[test]
+fn what_may_not_be_read_stops_no_repair() {
+    use std::os::unix::fs::PermissionsExt as _;
+    for way in ["segment", "folder"] {
+        let (_folder, root) = filled();
+        let denied = match way {
+            "segment" => segments(&root).remove(0),
+            _ => segments(&root).remove(0).parent().unwrap().to_owned(),
+        };
+        let broken = segments(&root).pop().unwrap();
+        let mode = |mode| std::fs::set_permissions(&denied, std::fs::Permissions::from_mode(mode));
+        let mut bytes = std::fs::read(&broken).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0x40;
+        if !broken.starts_with(&denied) {
+            std::fs::write(&broken, bytes).unwrap();
+        }
+        mode(0o000).unwrap();
+        // Root reads everything.
+        if std::fs::read_dir(&denied).is_ok() || std::fs::File::open(&denied).is_ok() {
+            mode(0o700).unwrap();
+            continue;
+        }
+        let done = crate::repair(&root, Limits::default(), START, &mut |_| {}).unwrap();
+        let store = Store::open_to_read(&root).unwrap();
+        let (snapshot, mut read) = (store.snapshot().unwrap(), 0);
+        let asked = snapshot.everything(None, &mut |_| read += 1, &mut |_| {});
+        mode(0o700).unwrap();
+        asked.unwrap();
+        assert!(read < 1_200, "{way}");
+        let (_, why) = &done.unreadable[0];
+        assert!(why.contains("may not read"), "{way}: {done:?}");
+        assert!(
+            broken.starts_with(&denied) || done.damaged.len() == 1,
+            "{way}: {done:?}"
+        );
+        // It is there again once it can be read.
+        let again = crate::repair(&root, Limits::default(), START, &mut |_| {}).unwrap();
+        assert!(again.unreadable.is_empty(), "{way}: {again:?}");
+    }
+}
+
 #[test]
 fn a_flipped_byte_costs_at_most_its_segment_and_is_told() {
     let (_folder, root) = filled();

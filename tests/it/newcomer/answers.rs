@@ -430,20 +430,6 @@ fn who_had_nothing_to_collect_was_never_there() {
 }
 
 #[test]
-fn a_pipe_that_nobody_writes_to_is_told() {
-    let folder = tempfile::tempdir().unwrap();
-    let pipe = folder.path().join("pipe");
-    let made = Command::new("mkfifo").arg(&pipe).status();
-    if !made.is_ok_and(|made| made.success()) {
-        return println!("skipped: no mkfifo");
-    }
-    let pipe = pipe.display().to_string();
-    let (code, _, err) = whathappened(&["*", "--from", &pipe]);
-    assert_eq!(code, Some(2), "{err}");
-    assert!(err.contains("nothing was written to it"), "{err}");
-}
-
-#[test]
 fn ctrl_c_at_the_prompt_gives_up_the_statement_alone() {
     use std::io::Read as _;
     let program = env!("CARGO_BIN_EXE_whathappened");

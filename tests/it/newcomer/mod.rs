@@ -4,6 +4,7 @@ mod answers;
 mod arguments;
 mod counts;
 mod first_reading;
+mod pipes;
 mod wording;
 
 use std::io::Write as _;

@@ -82,6 +82,52 @@ fn who_may_not_push_is_told_before_the_body_comes() {
     assert_eq!(service.get("/api/v1/experiments").0, 200);
 }
 
+/// A connection from one of this machine's own addresses; `None` where it has only one.
+fn connected_from(sender: &str, to: &str) -> Option<TcpStream> {
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = { runtime }.enable_io().build().unwrap();
+    let connected = runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind(format!("{sender}:0").parse().unwrap()).ok()?;
+        socket.connect(to.parse().unwrap()).await.ok()
+    })?;
+    let connected = connected.into_std().unwrap();
+    connected.set_nonblocking(false).unwrap();
+    Some(connected)
+}
+
+#[test]
+fn one_sender_with_a_hook_s_token_turns_no_other_away() {
+    let server = ApiServer::start();
+    configure(&server);
+    let service = Service::start(&server);
+    let head = format!(
+        "POST /hooks/kubernetes-audit HTTP/1.1\r\nAuthorization: Bearer {}\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\nx",
+        service::TOKEN
+    );
+    let mut slow = Vec::new();
+    for _ in 0..100 {
+        let Some(mut stream) = connected_from("127.0.0.2", &service.address) else {
+            return println!("skipped: this machine has no address 127.0.0.2");
+        };
+        stream.write_all(head.as_bytes()).unwrap();
+        slow.push(stream);
+    }
+    // Those beyond the sender's own places were sent away at once.
+    let mut turned_away = 0;
+    for stream in &mut slow {
+        let pause = Some(Duration::from_millis(50));
+        stream.set_read_timeout(pause).unwrap();
+        let mut answer = [0; 12];
+        let read = std::io::Read::read_exact(stream, &mut answer);
+        turned_away += u32::from(read.is_ok() && answer.ends_with(b"503"));
+    }
+    assert!((36..=68).contains(&turned_away), "{turned_away}");
+    let good = audit(&["p-9".to_owned()]);
+    let (code, answer) = service.push("kubernetes-audit", &good);
+    assert_eq!(code, 200, "{answer}");
+}
+
 #[test]
 fn one_caller_who_sends_slowly_turns_no_other_away() {
     let server = ApiServer::start();

@@ -157,6 +157,63 @@ fn no_text_of_ones_own_names_a_namespace_of_others() {
     }
 }
 
+/// No record is of the namespace: only how it is written tells that it is one.
+#[test]
+fn a_namespace_that_nothing_is_known_of_is_hidden_where_grammar_tells_of_it() {
+    let words = words();
+    for text in [
+        r#"secret ghost-ns/db-pass not found"#,
+        r#"configmap "ghost-ns/x" not found"#,
+        r#"serviceaccount ghost-ns/robot is not allowed"#,
+        r#"networkpolicy ghost-ns/deny dropped it"#,
+        r#"PodDisruptionBudget ghost-ns/pdb blocks"#,
+        r#"Cannot evict pod as it would violate the pod's disruption budget ghost-ns/pdb"#,
+        r#"ResourceQuota ghost-ns/gpus is exceeded"#,
+        r#"service ghost-ns/web has no endpoints, ingress ghost-ns/front"#,
+        r#"Volume is already used by pod(s) ghost-ns/ghost-pod-0"#,
+        r#"Volume is already used by pod(s) ghost-ns/ghost-pod-0, ghost-ns/ghost-pod-1 and ghost-ns/ghost-pod-2"#,
+        r#"claim ghost-ns/disk-0 is bound by ghost-ns/ghost-pod-0"#,
+        r#"0/3 nodes: preemption victims: ghost-ns/ghost-pod-0, ghost-ns/ghost-pod-1"#,
+        r#"victim ghost-ns/ghost-pod-0 of priority 10"#,
+        r#"scheduled for eviction by ghost-ns/policy"#,
+        r#"queue ghost-ns/default is over its quota, LocalQueue ghost-ns/lq"#,
+        r#"workload ghost-ns/job-ghost-pod-0 preempted"#,
+        r#"pod "ghost-ns/ghost-pod-0" holds claim"#,
+        r#"kubectl delete ns ghost-ns"#,
+        r#"kubectl --namespace=ghost-ns delete pod ghost-pod-0"#,
+        r#"helm upgrade x --namespace ghost-ns"#,
+        r#"Normal Killing pod/ghost-pod-0 -n ghost-ns"#,
+        r#"--watch-namespace=ghost-ns"#,
+        r#"the ghost-ns namespace is full"#,
+        r#"ghost-ns namespace is full"#,
+        r#"Namespace ghost-ns is terminating"#,
+        r#"unable to create new content in namespace ghost-ns because it is being terminated"#,
+        r#"in namespaces ghost-ns, default"#,
+        r#"namespaces: [ghost-ns, default]"#,
+        r#"<namespace>ghost-ns</namespace>"#,
+        r#"[1] namespace=ghost-ns pod=ghost-pod-0"#,
+        r#"Preempted by ghost-pod-0 (namespace: ghost-ns)"#,
+        r#"preempted by pod ghost-pod-0 in namespace ghost-ns"#,
+        r#"pods "ghost-pod-0" is forbidden: User "system:serviceaccount:ghost-ns:robot" cannot get resource"#,
+        r#"cannot list resource "pods" in API group "" in the namespace "ghost-ns""#,
+        r#"involvedObject.namespace=ghost-ns,involvedObject.name=ghost-pod-0"#,
+        r#"{"involvedObject":{"kind":"Pod","namespace":"ghost-ns","name":"ghost-pod-0"}}"#,
+        r#"metadata.namespace=ghost-ns, fieldSelector=metadata.namespace%3Dghost-ns"#,
+        r#"container_memory{namespace="ghost-ns",pod="ghost-pod-0"} 5"#,
+        r#"{"kubernetes":{"namespace_name":"ghost-ns","pod_name":"ghost-pod-0"}}"#,
+        r#"exported_namespace="ghost-ns" kube_namespace:ghost-ns k8s_ns=ghost-ns ns:ghost-ns"#,
+        r#"namespace%3Dghost-ns%26pod%3Dghost-pod-0 %2Fapi%2Fv1%2Fnamespaces%2Fghost-ns%2Fpods"#,
+        r#"lookup svc.ghost-ns.svc: no such host, ghost-pod-0.workers.ghost-ns.svc.cluster.local"#,
+        r#"10-0-0-1.ghost-ns.pod.cluster.local refused"#,
+        r#"object-"ghost-ns"/"kube-root-ca.crt": Failed to watch"#,
+        r#"pod ghost-pod-0_ghost-ns(41b7c0de-1111-4222-8333-444455556666)"#,
+    ] {
+        let hidden = words.hide_foreign(text).unwrap_or_else(|| text.to_owned());
+        assert!(!hidden.contains("ghost-ns"), "{text}: {hidden}");
+        assert!(!hidden.contains("ghost-pod-0"), "{text}: {hidden}");
+    }
+}
+
 #[test]
 fn a_name_in_a_long_text_is_hidden_wherever_it_is_cut() {
     let words = words();
@@ -204,6 +261,9 @@ fn what_tells_of_no_other_namespace_stays_as_it_is() {
         "pod /data/pod/main.py and pod data/pod/main.py",
         "job mine-0/worker-1 has pods 1/2 ready",
         "mpirun -n eight pod; head -n lines",
+        "the user namespace and the same namespace of a cross mount namespace",
+        "replicas used by 3/4 workers, blocked by mine-0/x",
+        "service is -> pod, secret of a/b testing",
         "kubectl -n team-a get pods; kubectl -n 3",
         r#""name":"nvidia/gpu","limits":{"pods":"1"}"#,
         "pod nvidia.com/gpu taint, pod topology.kubernetes.io/zone",
