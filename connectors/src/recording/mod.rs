@@ -22,6 +22,7 @@ mod lines;
 mod open;
 mod pasted;
 mod read;
+mod records;
 mod scanner;
 mod sniff;
 mod summary;
