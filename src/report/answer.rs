@@ -108,7 +108,10 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
     notes.extend(zones::notes(&case.graph, chosen));
     let mut reported = runs(case, &verdict, &matched.runs);
     count(case, &all, &mut reported);
-    if let Some((number, run)) = matched.runs.first().and_then(|one| Some((*one, case.runs.get(*one)?)))
+    if let Some((number, run)) = matched
+        .runs
+        .first()
+        .and_then(|one| Some((*one, case.runs.get(*one)?)))
         && let Some((_, state)) = verdict.states.iter().find(|(run, _)| *run == number)
     {
         notes.extend(trackers::notes(case, run, *state)?);

@@ -26,20 +26,24 @@ pub(super) fn notes(case: &Case, run: &Run, state: RunState) -> Result<Vec<Strin
         let event = graph.evidence.event(fact.row)?;
         let begin = event.attribute("begin").and_then(Stamp::parse);
         let tracker = event.attribute(TRACKER).unwrap_or_default().to_owned();
-        let is_later = latest.get(&tracker).is_none_or(|(known, other)| {
-            (begin, event.id) > (*known, other.id)
-        });
+        let is_later = latest
+            .get(&tracker)
+            .is_none_or(|(known, other)| (begin, event.id) > (*known, other.id));
         if is_later {
             latest.insert(tracker, (begin, event));
         }
     }
     let all = latest.iter();
-    Ok(all.filter_map(|(tracker, (_, event))| note(tracker, event, state)).collect())
+    Ok(all
+        .filter_map(|(tracker, (_, event))| note(tracker, event, state))
+        .collect())
 }
 
 fn note(tracker: &str, event: &Event, state: RunState) -> Option<String> {
     let folder = event.attribute("run_folder").unwrap_or_default();
-    let name = event.attribute(NAME).unwrap_or_else(|| name_of_folder(folder));
+    let name = event
+        .attribute(NAME)
+        .unwrap_or_else(|| name_of_folder(folder));
     let said = event.reason.as_deref().unwrap_or_default();
     let end = event.attribute("end").and_then(Stamp::parse);
     let at = end.map_or_else(String::new, |end| {
@@ -89,9 +93,15 @@ mod tests {
             said("MLflow", "running", "RUNNING", RunState::Failed).unwrap(),
             "MLflow still shows train-7b as RUNNING: nothing told it that the run had ended."
         );
-        assert_eq!(said("MLflow", "running", "RUNNING", RunState::Running), None);
+        assert_eq!(
+            said("MLflow", "running", "RUNNING", RunState::Running),
+            None
+        );
         assert_eq!(said("MLflow", "failed", "FAILED", RunState::Failed), None);
-        assert_eq!(said("W&B", "finished", "finished", RunState::Completed), None);
+        assert_eq!(
+            said("W&B", "finished", "finished", RunState::Completed),
+            None
+        );
         assert_eq!(
             said("W&B", "finished", "finished", RunState::Failed).unwrap(),
             "W&B shows train-7b as finished at 1970-01-01T00:01:00Z: that is what the program told it, and not how the run ended."
