@@ -17,7 +17,7 @@ use crc::{CRC_32_ISCSI, Crc, Table};
 use super::curves::Curves;
 use super::emit::{Run, seconds};
 use super::place::{file, folder};
-use super::wire::{Value, each_field};
+use super::wire::{Value, each_field, plain};
 use crate::contract::{FormatOutput, Framer, Options, RecordFormat, RecordReader, Step};
 use crate::event::Origin;
 use crate::redact::redact;
@@ -271,7 +271,7 @@ fn of_tensor(tensor: &[u8]) -> Result<Option<f64>, String> {
         return Ok(None);
     }
     let double = |bytes: &[u8]| Some(f64::from_le_bytes(bytes.try_into().ok()?));
-    let float = |bytes: &[u8]| Some(f64::from(f32::from_le_bytes(bytes.try_into().ok()?)));
+    let float = |bytes: &[u8]| Some(plain(f32::from_le_bytes(bytes.try_into().ok()?)));
     let int = |bytes: &[u8]| Some(f64::from(i32::from_le_bytes(bytes.try_into().ok()?)));
     #[expect(clippy::cast_precision_loss, reason = "a curve is drawn, not counted")]
     let long = |bytes: &[u8]| Some(i64::from_le_bytes(bytes.try_into().ok()?) as f64);
@@ -291,7 +291,7 @@ fn listed(field: u32, value: Value<'_>) -> Option<f64> {
     match (field, packed) {
         (5 | 6, []) => Some(value.double()),
         (7 | 10, []) => Some(value.int() as f64),
-        (5, packed) => Some(f64::from(f32::from_le_bytes(packed.try_into().ok()?))),
+        (5, packed) => Some(plain(f32::from_le_bytes(packed.try_into().ok()?))),
         (6, packed) => Some(f64::from_le_bytes(packed.try_into().ok()?)),
         (_, packed) => {
             let mut rest = packed;

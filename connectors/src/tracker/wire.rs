@@ -32,7 +32,7 @@ impl<'b> Value<'b> {
     pub(super) fn double(self) -> f64 {
         match self {
             Self::Fixed64(bits) => f64::from_bits(bits),
-            Self::Fixed32(bits) => f64::from(f32::from_bits(bits)),
+            Self::Fixed32(bits) => plain(f32::from_bits(bits)),
             Self::Varint(_) | Self::Bytes(_) => 0.0,
         }
     }
@@ -47,6 +47,14 @@ impl<'b> Value<'b> {
     pub(super) fn text(self) -> String {
         String::from_utf8_lossy(self.bytes()).into_owned()
     }
+}
+
+/// A float as people write it: 0.0001 and not 0.00009999999747378752.
+pub(super) fn plain(value: f32) -> f64 {
+    value
+        .to_string()
+        .parse()
+        .unwrap_or_else(|_| f64::from(value))
 }
 
 /// Shows each field of a message.
@@ -113,6 +121,8 @@ mod tests {
         assert_eq!(found[0], (1, Value::Varint(150)));
         assert_eq!(found[1].1.text(), "hi");
         assert!((found[2].1.double() - 1.0).abs() < f64::EPSILON);
+        assert_eq!(plain(1e-4).to_string(), "0.0001");
+        assert!(plain(f32::NAN).is_nan() && plain(f32::NEG_INFINITY) < 0.0);
         let negative = [
             0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01,
         ];
