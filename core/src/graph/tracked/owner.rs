@@ -109,7 +109,11 @@ impl<'a> Known<'a> {
         };
         let begin = task.begin().unwrap_or(Nanos::MIN);
         let gone = task.gone.map_or(Nanos::MAX, |gone| gone.hi);
-        begin.saturating_sub(CLOCKS) <= first && last <= gone.saturating_add(CLOCKS)
+        let is_over = matches!(task.phase.as_deref(), Some("Failed" | "Succeeded"));
+        let exits = task.exits.iter().filter(|exit| is_over && !exit.init);
+        let over = exits.map(|exit| exit.time.hi).max().unwrap_or(Nanos::MAX);
+        let end = gone.min(over).saturating_add(CLOCKS);
+        begin.saturating_sub(CLOCKS) <= first && last <= end
     }
 
     fn job(&self, one: &Tracked) -> Option<u32> {
