@@ -29,6 +29,8 @@ pub mod node_log;
 pub mod prometheus;
 pub mod recording;
 pub mod slurm;
+mod torch_error;
+mod tracker;
 
 // What all parts speak of, under the names that it has had here.
 pub(crate) use whathappened_http as http;

@@ -125,7 +125,8 @@ impl EvidenceKind {
             SourceKind::Kubernetes
             | SourceKind::Slurm
             | SourceKind::Alertmanager
-            | SourceKind::Grafana => return None,
+            | SourceKind::Grafana
+            | SourceKind::Tracker => return None,
         })
     }
 }
@@ -240,6 +241,7 @@ pub fn resource_of(kind: SourceKind, fact: &str) -> &'static str {
         SourceKind::Alertmanager if fact == "alert.silence" => "silences",
         SourceKind::Alertmanager => "alerts",
         SourceKind::Grafana => "annotations",
+        SourceKind::Tracker => "trackers",
         SourceKind::Kubernetes if fact == "k8s.event" => "events",
         SourceKind::Kubernetes if fact.starts_with("k8s.node.") || fact == "gpu.test" => "nodes",
         SourceKind::Kubernetes

@@ -82,11 +82,13 @@ pub enum SourceKind {
     Alertmanager,
     /// Grafana's annotations.
     Grafana,
+    /// What an experiment tracker's own files say of a run: `TensorBoard`, W&B, `MLflow`.
+    Tracker,
 }
 
 /// The kinds in the order in which they came to be: binary formats write a
 /// kind's place here, so that what was stored stays readable. Add at the end.
-const CODES: [SourceKind; 15] = [
+const CODES: [SourceKind; 16] = [
     SourceKind::Kubernetes,
     SourceKind::KubernetesAudit,
     SourceKind::Loki,
@@ -102,6 +104,7 @@ const CODES: [SourceKind; 15] = [
     SourceKind::Prometheus,
     SourceKind::Alertmanager,
     SourceKind::Grafana,
+    SourceKind::Tracker,
 ];
 
 impl Serialize for SourceKind {
@@ -129,7 +132,7 @@ impl<'de> Deserialize<'de> for SourceKind {
 
 impl SourceKind {
     /// Every kind, in rank order.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Kubernetes,
         Self::KubernetesAudit,
         Self::Loki,
@@ -145,6 +148,7 @@ impl SourceKind {
         Self::Prometheus,
         Self::Alertmanager,
         Self::Grafana,
+        Self::Tracker,
     ];
 
     /// The kind of that name.
@@ -172,6 +176,7 @@ impl SourceKind {
             Self::Prometheus => "prometheus",
             Self::Alertmanager => "alertmanager",
             Self::Grafana => "grafana",
+            Self::Tracker => "tracker",
         }
     }
 }

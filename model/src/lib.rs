@@ -23,3 +23,4 @@ pub mod sink;
 pub mod terminal;
 pub mod text_time;
 pub mod time;
+pub mod tracker;

@@ -53,6 +53,7 @@ peers AS (
     AND o.signal IN ('nccl.timeout', 'nccl.peer_lost', 'nccl.peer_timeout', 'nccl.aborted', 'gloo.error', 'rendezvous.error',
                      'ucx.error', 'mpi.process_died', 'mpi.node_lost', 'ray.actor_died', 'ray.node_died', 'ray.node_ended',
                      'jax.peer_died', 'jax.barrier_timeout', 'launcher.worker_failed', 'launcher.teardown',
+                     'torchft.gave_up', 'vllm.engine_died',
                      -- and of storage or a device that failed under it: nothing says that the code did that.
                      'log.storage_error', 'log.cuda_error.device', 'gpu.nvlink_error',
                      -- What another signal reads more closely is no surer for being an exception, too.

@@ -170,10 +170,16 @@ impl Logs {
         Self {
             turned,
             on: on.filter(|time| *time >= words).take(FEW).collect(),
-            is_cut: !lines.iter().any(|(time, same)| *same && *time >= heard)
-                && last_step.is_some_and(|step| is_part(graph, step)),
+            is_cut: last_step.is_some_and(is_held_back)
+                || !lines.iter().any(|(time, same)| *same && *time >= heard)
+                    && last_step.is_some_and(|step| is_part(graph, step)),
         }
     }
+}
+
+/// Whether a step is one of which an experiment tracker tells: it keeps back what was logged last.
+fn is_held_back(step: &Row) -> bool {
+    step.source_kind() == SourceKind::Tracker
 }
 
 /// Whether a line is of a file that was put aside when it was full, or of a page of a store's answer.

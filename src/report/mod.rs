@@ -23,6 +23,7 @@ mod shared_fault;
 mod shown;
 mod summary;
 mod timeline;
+mod trackers;
 mod upcoming;
 mod victim;
 mod well;

@@ -59,6 +59,7 @@ mod services;
 mod slack;
 mod slurm;
 mod store;
+mod trackers;
 mod unseen;
 mod upcoming;
 mod users;

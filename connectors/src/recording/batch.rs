@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::folder_context::FolderContext;
 use super::summary::Tally;
-use crate::contract::TextFormat;
+use crate::contract::{RecordFormat, TextFormat};
 use crate::logs::LogSource;
 use crate::observation::Observation;
 
@@ -59,6 +59,11 @@ pub(super) enum Kind {
         source: Arc<LogSource>,
         last: bool,
     },
+    /// Binary records of a format of its own, likewise.
+    Records {
+        format: &'static RecordFormat,
+        last: bool,
+    },
     /// What kubectl printed for people, a whole file.
     Pasted {
         source: Arc<LogSource>,
@@ -97,6 +102,9 @@ impl Kind {
                 },
             ) => a == b && x == y,
             (Self::Loki, Self::Loki) => true,
+            (Self::Records { format: a, last: x }, Self::Records { format: b, last: y }) => {
+                a == b && x == y
+            }
             _ => false,
         }
     }

@@ -167,6 +167,12 @@ impl<'o> Feed<'o> {
         }
     }
 
+    /// Ends a file with a batch that has nothing more.
+    pub(super) fn last_batch(&mut self, file: usize, kind: Kind) {
+        let batch = self.batch_for(file, Some(&kind));
+        batch.kind = kind;
+    }
+
     fn batch_for(&mut self, file: usize, kind: Option<&Kind>) -> &mut Batch {
         let joins = self.batch.as_ref().is_some_and(|batch| {
             batch.file == file
@@ -203,7 +209,7 @@ impl<'o> Feed<'o> {
         self.seq += 1;
         // A log's lines depend on those before, so one worker gets them all.
         let turn = match batch.kind {
-            Kind::Text { .. } | Kind::Format { .. } => batch.file,
+            Kind::Text { .. } | Kind::Format { .. } | Kind::Records { .. } => batch.file,
             _ => usize::try_from(batch.seq).unwrap_or(0),
         };
         let worker = &self.workers[turn % self.workers.len()];

@@ -13,7 +13,7 @@ use crate::event::Origin;
 use crate::observation::Rejection;
 use crate::{
     alertmanager, aws, azure, cloudwatch, datadog, elasticsearch, gcp, grafana, node_log,
-    prometheus, slurm,
+    prometheus, slurm, torch_error, tracker,
 };
 
 /// The first that recognises a record gets it.
@@ -58,6 +58,10 @@ const DECODERS: &[Decoder] = &[
     alertmanager::ALERT,
     alertmanager::SILENCE,
     grafana::ANNOTATION,
+    torch_error::ERROR_FILE,
+    tracker::MLFLOW_META,
+    tracker::WANDB_METADATA,
+    tracker::WANDB_SUMMARY,
 ];
 
 /// Arrays that answers and files wrap records in. Only objects in them are taken.

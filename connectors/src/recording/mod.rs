@@ -23,6 +23,7 @@ mod open;
 mod pasted;
 mod pipe;
 mod read;
+mod records;
 mod scanner;
 mod sniff;
 mod summary;

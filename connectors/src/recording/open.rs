@@ -12,7 +12,8 @@ use super::folder_context::FolderContext;
 use super::guard::{Peeked, UnpackMeter, Unpacked, gunzip};
 use super::sniff::{self, Form, HEAD};
 use super::summary::FileStatus;
-use super::{dump, json, layout, lines, pasted, table, yaml};
+use super::{dump, json, layout, lines, pasted, records, table, yaml};
+use crate::tracker::{self, Placed};
 
 /// A stream at some depth of unpacking.
 pub(super) struct Layer<'a> {
@@ -120,7 +121,7 @@ fn records(layer: &Layer<'_>, form: Form, from: &mut Peeked<'_>, feed: &mut Feed
                 Form::Text
             }
         }
-        other => other,
+        other => tracked(layer.name, other),
     };
     let file = leaf(layer, form.words(), feed);
     if matches!(form, Form::Foreign(_) | Form::Empty) {
@@ -146,6 +147,7 @@ fn records(layer: &Layer<'_>, form: Form, from: &mut Peeked<'_>, feed: &mut Feed
     let ended = match form {
         Form::FlightRecorder => dump::whole(from, file, feed),
         Form::Kubectl => pasted::whole(from, &Kind::Pasted { source, beside }, file, feed),
+        Form::Records(format) => records::split(from, format, file, feed),
         Form::Json | Form::JsonLines => json::split(from, file, feed),
         Form::Yaml => yaml::split(from, file, feed),
         Form::Table => table::split(from, file, feed),
@@ -154,6 +156,16 @@ fn records(layer: &Layer<'_>, form: Form, from: &mut Peeked<'_>, feed: &mut Feed
     };
     if let Some(reason) = ended {
         feed.failure(file, FileStatus::Truncated(reason));
+    }
+}
+
+/// What a file is that lies where an experiment tracker keeps its own: its name says what no content can.
+fn tracked(name: &str, form: Form) -> Form {
+    match tracker::by_place(name) {
+        Some(_) if matches!(form, Form::Empty) => form,
+        Some(Placed::Text(format)) => Form::Format(format),
+        Some(Placed::Aside(words)) => Form::Foreign(words),
+        None => form,
     }
 }
 

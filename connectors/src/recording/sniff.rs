@@ -4,9 +4,10 @@ use serde_json::{Map, Value};
 
 use super::format;
 use super::{foreign, table};
-use crate::contract::TextFormat;
+use crate::contract::{RecordFormat, TextFormat};
 use crate::flight_recorder;
 use crate::kubectl;
+use crate::tracker;
 
 /// How much of a file is looked at.
 pub(super) const HEAD: usize = 64 << 10;
@@ -31,6 +32,8 @@ pub(super) enum Form {
     Kubectl,
     /// A dump of PyTorch's flight recorder.
     FlightRecorder,
+    /// Binary records with a decoder of their own.
+    Records(&'static RecordFormat),
     /// Text with a decoder of its own.
     Format(&'static TextFormat),
     /// A table that a system exports, with a row of names first.
@@ -56,6 +59,7 @@ impl Form {
             Self::Kubectl => "kubectl's text",
             Self::FlightRecorder => "flight recorder's dump",
             Self::Format(format) => format.words,
+            Self::Records(format) => format.words,
             Self::Table => "CSV",
             Self::Text => "log lines",
             Self::Empty => "empty",
@@ -96,6 +100,9 @@ pub(super) fn recognise(head: &[u8]) -> Form {
     }
     if flight_recorder::looks_like(without_bom(head)) {
         return Form::FlightRecorder;
+    }
+    if let Some(format) = tracker::RECORDS.iter().find(|format| (format.is)(head)) {
+        return Form::Records(format);
     }
     let text = without_bom(head);
     let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;

@@ -16,7 +16,7 @@ use super::summary::Tally;
 use crate::contract::ForeignOutput;
 use crate::contract::Options;
 use crate::contract::yaml_to_json;
-use crate::contract::{FormatOutput, TextReader};
+use crate::contract::{FormatOutput, RecordReader, TextReader};
 use crate::datadog;
 use crate::event::{Origin, SourceKind};
 use crate::flight_recorder;
@@ -55,6 +55,7 @@ pub(super) fn run(
 struct Open {
     logs: HashMap<usize, LogStream>,
     formats: HashMap<usize, Box<dyn TextReader>>,
+    records: HashMap<usize, Box<dyn RecordReader>>,
 }
 
 fn decode_batch(
@@ -127,6 +128,18 @@ fn decode_batch(
             }
             if *last && let Some(mut reader) = open.formats.remove(&batch.file) {
                 worker.finish_format(reader.as_mut());
+            }
+        }
+        Kind::Records { format, last } => {
+            let reader = open
+                .records
+                .entry(batch.file)
+                .or_insert_with(|| (format.reader)(&batch.name, options));
+            for (record, number) in batch.records() {
+                worker.record(reader.as_mut(), record, number);
+            }
+            if *last && let Some(mut reader) = open.records.remove(&batch.file) {
+                worker.finish_records(reader.as_mut());
             }
         }
     }
@@ -354,6 +367,20 @@ impl Worker<'_> {
     }
 
     fn finish_format(&mut self, reader: &mut dyn TextReader) {
+        let mut found = FormatOutput::default();
+        let read = catch_unwind(AssertUnwindSafe(|| reader.finish(&mut found)));
+        self.take(found, 1, read.is_ok());
+    }
+
+    fn record(&mut self, reader: &mut dyn RecordReader, record: &[u8], number: u64) {
+        let mut found = FormatOutput::default();
+        let read = catch_unwind(AssertUnwindSafe(|| {
+            reader.record(record, number, &mut found);
+        }));
+        self.take(found, number, read.is_ok());
+    }
+
+    fn finish_records(&mut self, reader: &mut dyn RecordReader) {
         let mut found = FormatOutput::default();
         let read = catch_unwind(AssertUnwindSafe(|| reader.finish(&mut found)));
         self.take(found, 1, read.is_ok());

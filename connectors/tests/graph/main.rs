@@ -6,3 +6,4 @@ mod collectives;
 mod lifecycle;
 mod searched_words;
 mod taints;
+mod trackers;

@@ -15,7 +15,7 @@ use super::{
     clusters, collection, collectives, deletion, gpu_repeats, instance, job, job_logs,
     killed_process, last_line, learn, lone_log, mismatch, new_facts, node_folder, node_instance,
     order, pace, parent, pod_log, progress, remade, rows, scheduling, short_name, slurm_zone,
-    tagged, undated, unit, version_diff, versions, vm_log, witness, workload_names, zones,
+    tagged, tracked, undated, unit, version_diff, versions, vm_log, witness, workload_names, zones,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -130,6 +130,14 @@ pub(super) fn build(
     vm_log::adopt(&mut lines)?;
     tagged::adopt(&mut lines)?;
     lone_log::adopt(&mut lines)?;
+    tracked::adopt(&mut tracked::Records {
+        evidence: &evidence,
+        symbols: &mut symbols,
+        pods: &mut pods,
+        workloads: &mut workloads,
+        pod_of_row: &mut pod_of_row,
+        facts: &mut facts,
+    })?;
     job::name_users(&pods.jobs.users, &mut facts, &mut symbols);
     last_line::note(&evidence, &symbols, &pod_of_row, &mut pods.all);
     tagged::note(&evidence, &pod_of_row, &mut pods.all);

@@ -52,6 +52,7 @@ mod tagged;
 mod task;
 mod template;
 mod topology;
+mod tracked;
 mod undated;
 mod unit;
 mod version_diff;

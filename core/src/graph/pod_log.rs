@@ -13,8 +13,8 @@ use crate::evidence::SpillError;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// A pod that bears a name.
-struct Bearer {
-    task: u32,
+pub(super) struct Bearer {
+    pub(super) task: u32,
     name: Symbol,
     namespace: Symbol,
     begin: Nanos,
@@ -74,7 +74,7 @@ impl Names {
 }
 
 /// The pods that bear each name, in the order in which they began.
-fn bearers(pods: &Pods) -> HashMap<Symbol, Vec<Bearer>> {
+pub(super) fn bearers(pods: &Pods) -> HashMap<Symbol, Vec<Bearer>> {
     let mut found: HashMap<Symbol, Vec<Bearer>> = HashMap::new();
     for (task, pod) in (0..NO).zip(&pods.all) {
         if pod.kind == TaskKind::Pod && pod.name.is_some() {
@@ -93,7 +93,7 @@ fn bearers(pods: &Pods) -> HashMap<Symbol, Vec<Bearer>> {
 }
 
 /// The pods of one namespace that a path names.
-fn owners_of<'b>(
+pub(super) fn owners_of<'b>(
     path: &str,
     symbols: &SymbolTable,
     bearers: &'b HashMap<Symbol, Vec<Bearer>>,

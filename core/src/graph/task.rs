@@ -158,6 +158,8 @@ pub struct Task {
     pub signs: Vec<InstanceRecord>,
     /// The experiments that a log store's labels or tags say its lines are of.
     pub tags: BTreeSet<Symbol>,
+    /// What people called it in an experiment tracker.
+    pub called: BTreeSet<Symbol>,
     /// The files that lay in a folder of an instance's name.
     pub(crate) log_files: BTreeSet<Symbol>,
     /// What its log says last, where the lines have no times.
@@ -424,6 +426,7 @@ impl Task {
             last_line: None,
             signs: Vec::new(),
             tags: BTreeSet::new(),
+            called: BTreeSet::new(),
             log_files: BTreeSet::new(),
             untimed: UntimedLog::default(),
             progress: None,

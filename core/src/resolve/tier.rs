@@ -235,7 +235,9 @@ fn by_file_stem(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
         path.and_then(|path| path.rsplit(['/', '\\', '!']).next().map(str::to_owned))
     };
     let is = |log: &Task| {
-        log.kind == TaskKind::Log && name.is_kind(log.kind.as_str()) && is_of(graph.name(log.name))
+        let called = |known: &Symbol| name.namespace.is_none() && name.is(graph.name(*known));
+        let is_it = || is_of(graph.name(log.name)) || log.called.iter().any(called);
+        log.kind == TaskKind::Log && name.is_kind(log.kind.as_str()) && is_it()
             || log.kind == TaskKind::Instance
                 && name.kind.is_none()
                 && only_log(log).is_some_and(|file| is_of(&file))

@@ -28,5 +28,6 @@ pub(super) const FILES: &[(&str, &str)] = files![
     "scheduling.toml",
     "slurm.toml",
     "storage.toml",
+    "tracker.toml",
     "workload.toml",
 ];

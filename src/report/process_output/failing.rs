@@ -41,8 +41,9 @@ const SHOWN: usize = 300;
 const LINES: usize = 40;
 
 /// Records of those who look after ranks, or after one another, that name one that failed.
-const REPORTS: [&str; 5] = [
+const REPORTS: [&str; 6] = [
     "launcher.root_cause",
+    "log.checkpoint_failed",
     "mpi.process_died",
     "mpi.aborted",
     "jax.peer_died",
