@@ -6,7 +6,9 @@
 
 use std::time::Instant;
 
+use whathappened_connectors::log_store::look_for;
 use whathappened_connectors::recording::{FileStatus, Input, Options, Summary, read, read_with};
+use whathappened_core::signals::Ruleset;
 use whathappened_model::observation::Observation;
 use whathappened_model::sink::Sink;
 
@@ -39,6 +41,8 @@ fn main() {
             }
         })
         .collect();
+    let rules = Ruleset::built_in().unwrap();
+    look_for(rules.machine_words(), rules.program_words()).unwrap();
     let mut sink = Printer {
         events: flag("--events"),
     };

@@ -126,7 +126,7 @@ pub(super) fn event(
         pod.rank = pod.rank.or(Some(rank));
     }
     if event.fact == "log.line" {
-        last_words::note(event, pod, symbols);
+        last_words::note(event, pod, symbols, &pods.traits);
     }
     // A kubelet touches the pods of its own node alone.
     let by_kubelet = event

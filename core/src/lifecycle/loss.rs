@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Task};
+use crate::signals::SignalClass;
 use crate::symbols::Symbol;
 
 /// A stretch in which a node did not answer.
@@ -24,20 +25,6 @@ pub(super) struct Loss {
 
 /// When nodes stopped answering.
 pub(super) type Losses = HashMap<Symbol, Vec<Loss>>;
-
-/// What tells that a machine stopped or booted, before its node is seen to be silent, meanwhile, or
-/// with its first words afterwards.
-const BOOTS: [&str; 9] = [
-    "k8s.node.rebooted",
-    "k8s.node.boot_changed",
-    "k8s.node.vm_stopped",
-    "node.crashed",
-    "node.powered_off",
-    "kernel.panic",
-    "cloud.instance_stopped",
-    "cloud.instance_reset",
-    "cloud.instance_restarted",
-];
 
 /// A boot is told of this long before its node is silent, or after it answered again, at most.
 const TOLD: Nanos = 180 * SECOND;
@@ -59,7 +46,10 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
         symbols.find("k8s.node.not_ready"),
         symbols.find("k8s.node.ready"),
     );
-    let boots = BOOTS.map(|signal| symbols.find(signal));
+    // What tells that a machine stopped or booted, before its node is seen to be silent, meanwhile,
+    // or with its first words afterwards.
+    let boots = graph.traits.of(SignalClass::Boots).iter();
+    let boots: Vec<_> = boots.map(|signal| symbols.find(signal)).collect();
     let gone = ["k8s.node.gone_in_cloud", "k8s.node.deleted"].map(|signal| symbols.find(signal));
     let mut found: Losses = Losses::new();
     let mut booted: HashMap<Symbol, Nanos> = HashMap::new();

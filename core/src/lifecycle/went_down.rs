@@ -7,6 +7,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::{End, Mode, State};
 use crate::graph::{EntityGraph, Fact, Progress, Task, TaskKind};
+use crate::signals::SignalClass;
 use crate::symbols::Symbol;
 
 /// Clocks of a log and of its machine's are this far apart at most.
@@ -18,17 +19,6 @@ const BOOTS: Nanos = 900 * SECOND;
 /// What writes now and then is silent for as long.
 const SILENT: Nanos = 120 * SECOND;
 
-/// A machine going down, or up again.
-const DOWN: [&str; 7] = [
-    "k8s.node.rebooted",
-    "k8s.node.shutdown",
-    "kernel.panic",
-    "node.crashed",
-    "node.powered_off",
-    "node.powering_off",
-    "node.rebooting",
-];
-
 /// When machines went down, or told that they were up again.
 pub(super) struct Downs<'a>(HashMap<Symbol, Vec<&'a Fact>>);
 
@@ -36,7 +26,11 @@ impl<'a> Downs<'a> {
     pub(super) fn of(graph: &'a EntityGraph) -> Self {
         let mut found: HashMap<Symbol, Vec<&Fact>> = HashMap::new();
         for fact in graph.facts.iter().filter(|fact| fact.node.is_some()) {
-            if fact.time != Stamp::OPEN && DOWN.contains(&graph.name(fact.signal)) {
+            if fact.time != Stamp::OPEN
+                && graph
+                    .traits
+                    .is(graph.name(fact.signal), SignalClass::GoesDown)
+            {
                 found.entry(fact.node).or_default().push(fact);
             }
         }

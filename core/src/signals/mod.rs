@@ -22,7 +22,9 @@ mod pattern;
 mod ruleset;
 mod scan;
 mod speaker;
+mod traits;
 mod values;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -30,3 +32,4 @@ mod tests;
 pub use check::{CheckReport, Failure};
 pub use error::SignalError;
 pub use ruleset::{Ruleset, SignalInfo};
+pub use traits::{LANES, SharedDependency, SignalClass, SignalTraits};

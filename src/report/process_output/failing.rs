@@ -2,6 +2,7 @@
 
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::Fact;
+use whathappened_core::signals::SignalClass;
 use whathappened_model::event::Event;
 use whathappened_model::time::rfc3339;
 
@@ -9,18 +10,6 @@ use super::super::record::reported;
 use super::{AttemptLogs, numbers};
 use crate::answer::{Collective, FirstFailing, Traceback};
 use crate::explain::gang::Finding;
-
-/// A process says that it failed itself, not that another did.
-const OWN: [&str; 8] = [
-    "log.traceback",
-    "log.cuda_oom",
-    "log.cuda_error",
-    "log.host_oom",
-    "log.segfault",
-    "log.aborted",
-    "log.loss_diverged",
-    "log.no_space",
-];
 
 /// Exceptions that only tell of another process's end.
 const ECHOES: [&str; 8] = [
@@ -89,8 +78,9 @@ impl AttemptLogs<'_> {
     /// first failure cannot be told apart from it in time.
     #[expect(clippy::type_complexity, reason = "one use, next door")]
     fn by_clock(&self) -> Result<Option<(&Fact, Event, Vec<String>)>, SpillError> {
-        let mut all: Vec<&Fact> = OWN.iter().flat_map(|signal| self.facts(signal)).collect();
         let graph = self.context.graph();
+        let own = graph.traits.of(SignalClass::OwnFailure).iter();
+        let mut all: Vec<&Fact> = own.flat_map(|signal| self.facts(signal)).collect();
         all.retain(|fact| !graph.survived(fact));
         all.sort_by_key(|fact| (fact.time, fact.pod, fact.id));
         let mut first: Option<(&Fact, Event)> = None;
@@ -149,7 +139,8 @@ impl AttemptLogs<'_> {
 
     fn named(&self, fact: &Fact, rank: i32) -> Result<(Option<&Fact>, FirstFailing), SpillError> {
         let event = self.event(fact)?;
-        let own = OWN
+        let own = self.context.graph().traits.of(SignalClass::OwnFailure);
+        let own = own
             .iter()
             .flat_map(|signal| self.facts(signal))
             .filter(|fact| self.rank_of(fact.pod) == Some(rank))
