@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use whathappened_model::event::{Event, SourceKind};
+use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::fact::{Fact, NO};
@@ -147,7 +147,7 @@ pub(super) fn stalled(
             continue;
         };
         let usual = progress.usual();
-        let of_store = matches!(row.source_kind(), SourceKind::Datadog | SourceKind::Loki);
+        let of_store = row.source_kind().is_log_store();
         let read_until = if of_store {
             read_of_run.get(&pod.root).copied()
         } else {
