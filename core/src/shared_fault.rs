@@ -6,6 +6,7 @@
 //! all depend on. Seen by several on one machine alone, it is that machine's. So are
 //! machines that fall silent at one time.
 
+use crate::signals::named;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -344,7 +345,7 @@ fn key(graph: &EntityGraph, fact: &Fact) -> Option<Kind> {
     }
     let signal = graph.name(fact.signal);
     // Of a pod it says that its resolver's settings were cut, which is common.
-    if signal == "k8s.node.dns_problem" && fact.pod != NO {
+    if signal == named::K8S_NODE_DNS_PROBLEM && fact.pod != NO {
         return None;
     }
     kind_of(graph, signal, graph.evidence.symbols.some(fact.target))

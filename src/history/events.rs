@@ -1,6 +1,7 @@
 //! What happened to a machine, in order of time.
 
 use std::collections::BTreeMap;
+use whathappened_core::signals::named;
 
 use whathappened_core::describe::describe;
 use whathappened_core::resolve::MachineMatch;
@@ -148,7 +149,7 @@ fn kind(case: &Case, event: &Event) -> &'static str {
         return "fault";
     }
     // What a driver says while it cleans up is no fault of its own.
-    if signals().any(|signal| signal == "gpu.xid.symptom") {
+    if signals().any(|signal| signal == named::GPU_XID_SYMPTOM) {
         return "state";
     }
     let traits = &case.graph.traits;

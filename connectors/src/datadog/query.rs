@@ -339,7 +339,8 @@ mod tests {
         }
         for c in "=-!&|><(){}[]*?:#+^~".chars() {
             assert_eq!(quoted(&format!("a{c}b")), format!("\"a{c}b\""));
-            assert_eq!(term(&format!("a{c}b")), format!("\"a{c}b\""));
+            let word = LineWord::plain(&format!("a{c}b"));
+            assert_eq!(term(&word), format!("\"a{c}b\""));
         }
         assert_eq!(quoted("a\"b\\"), "\"a\\\"b\\\\\"");
         assert_eq!(escaped("a/b_c.d"), "a/b_c.d");

@@ -1,5 +1,6 @@
 //! What the lines of a program's log say of its end.
 
+use crate::signals::named;
 use whathappened_model::event::Event;
 use whathappened_model::time::Stamp;
 
@@ -9,7 +10,7 @@ use crate::signals::{SignalClass, SignalTraits};
 use crate::symbols::SymbolTable;
 
 /// A program that found this out ends, whatever it says of its end.
-pub(super) const WRONG: &str = "log.wrong_result.persistent";
+pub(super) const WRONG: &str = named::LOG_WRONG_RESULT_PERSISTENT;
 
 /// Notes what a line says of the end of the program that wrote it.
 pub(super) fn note(
@@ -23,17 +24,17 @@ pub(super) fn note(
     let mild = || log_level::is_no_failure(event.message.as_deref().unwrap_or_default());
     // Megatron's word on a GPU that computes wrongly, for which it ends, is a warning to its logger.
     let wrong = says(WRONG);
-    let fails = is(SignalClass::LastWords) && !says("log.shipper") && !mild();
+    let fails = is(SignalClass::LastWords) && !says(named::LOG_SHIPPER) && !mild();
     let fails = fails || wrong;
     let over = fails || is(SignalClass::SaysOver);
-    let may_end = is(SignalClass::MayEnd) && !says("log.shipper") && !mild();
+    let may_end = is(SignalClass::MayEnd) && !says(named::LOG_SHIPPER) && !mild();
     if event.time == Stamp::OPEN {
         let line = event.origin.line;
         pod.untimed.last = pod.untimed.last.max(line);
-        if says("log.progress") {
+        if says(named::LOG_PROGRESS) {
             pod.untimed.step = pod.untimed.step.max(line);
         }
-        if says("log.training_done") {
+        if says(named::LOG_TRAINING_DONE) {
             pod.untimed.done = pod.untimed.done.max(line);
         }
         if wrong {
@@ -49,7 +50,7 @@ pub(super) fn note(
         return;
     }
     pod.last_line = later(pod.last_line, event.time);
-    if says("log.training_done") {
+    if says(named::LOG_TRAINING_DONE) {
         pod.said_done = later(pod.said_done, event.time);
     }
     if over {
@@ -61,7 +62,7 @@ pub(super) fn note(
     if wrong {
         pod.said_wrong = later(pod.said_wrong, event.time);
     }
-    if says("log.sigterm") || says("log.hangup") {
+    if says(named::LOG_SIGTERM) || says(named::LOG_HANGUP) {
         pod.said_stop = later(pod.said_stop, event.time);
     }
     if fails {

@@ -426,9 +426,15 @@ mod tests {
         };
         assert_eq!(may_be_of("llm-0-3", "LeaderWorkerSet"), ["llm-0", "llm"]);
         assert_eq!(may_be_of("vc-big-w-1", "VolcanoJob"), ["vc-big", "vc"]);
-        assert_eq!(may_be_of("wf-x2-train-918273645", "Workflow"), ["wf-x2", "wf"]);
+        assert_eq!(
+            may_be_of("wf-x2-train-918273645", "Workflow"),
+            ["wf-x2", "wf"]
+        );
         assert_eq!(may_be_of("rc-head-x2k8f", "RayCluster"), ["rc"]);
-        assert_eq!(may_be_of("rc-gpu-worker-x2k8f", "RayCluster"), ["rc-gpu", "rc"]);
+        assert_eq!(
+            may_be_of("rc-gpu-worker-x2k8f", "RayCluster"),
+            ["rc-gpu", "rc"]
+        );
         assert_eq!(may_be_of("serve-7d9f6b5c4d-x2k8f", "RayCluster"), [""; 0]);
     }
 }

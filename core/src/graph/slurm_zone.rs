@@ -412,7 +412,11 @@ mod tests {
         assert_eq!(zone(12 * HOUR, 13 * HOUR), None, "it is in UTC");
         let late = 12 * HOUR + 20 * minute;
         assert_eq!(zone(late, 13 * HOUR), None, "its first lines are missing");
-        assert_eq!(zone(14 * HOUR, 17 * HOUR), None, "it is longer than the job");
+        assert_eq!(
+            zone(14 * HOUR, 17 * HOUR),
+            None,
+            "it is longer than the job"
+        );
         assert_eq!(zone(14 * HOUR + 20 * minute, 15 * HOUR), None);
     }
 

@@ -1,5 +1,6 @@
 //! When nodes were lost.
 
+use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -43,14 +44,15 @@ pub(super) fn silent_at<'a>(losses: &'a Losses, pod: &Task, time: Stamp) -> Opti
 pub(super) fn losses(graph: &EntityGraph) -> Losses {
     let symbols = &graph.evidence.symbols;
     let (down, up) = (
-        symbols.find("k8s.node.not_ready"),
-        symbols.find("k8s.node.ready"),
+        symbols.find(named::K8S_NODE_NOT_READY),
+        symbols.find(named::K8S_NODE_READY),
     );
     // What tells that a machine stopped or booted, before its node is seen to be silent, meanwhile,
     // or with its first words afterwards.
     let boots = graph.traits.of(SignalClass::Boots).iter();
     let boots: Vec<_> = boots.map(|signal| symbols.find(signal)).collect();
-    let gone = ["k8s.node.gone_in_cloud", "k8s.node.deleted"].map(|signal| symbols.find(signal));
+    let gone =
+        [named::K8S_NODE_GONE_IN_CLOUD, named::K8S_NODE_DELETED].map(|signal| symbols.find(signal));
     let mut found: Losses = Losses::new();
     let mut booted: HashMap<Symbol, Nanos> = HashMap::new();
     // Facts are in time order, so a loss is closed by the next recovery.

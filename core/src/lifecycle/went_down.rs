@@ -1,6 +1,7 @@
 //! Programs of which nothing but a log is known, on a machine or an instance that went down while they wrote: they
 //! went with it.
 
+use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -62,7 +63,7 @@ impl<'a> Downs<'a> {
             // That a machine is up again is told when it is. What had been silent for long before it went down had
             // ended, or hung, before.
             let within = match graph.name(fact.signal) {
-                "k8s.node.rebooted" => BOOTS,
+                named::K8S_NODE_REBOOTED => BOOTS,
                 _ => Progress::may_be_silent(Some(progress), SILENT),
             };
             (-CLOCKS..=within).contains(&fact.time.lo.saturating_sub(last.hi))

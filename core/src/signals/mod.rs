@@ -18,6 +18,7 @@ mod error;
 mod expand;
 mod file;
 mod literals;
+pub mod named;
 mod pattern;
 mod ruleset;
 mod scan;

@@ -1,5 +1,6 @@
 //! All signals together, indexed by what an event says first.
 
+use super::named;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -452,7 +453,7 @@ const UNUSED_FACTS: [&str; 7] = [
     "datadog.event",
     "k8s.event.grew",
     "k8s.node.deletion_requested",
-    "k8s.pod.bound",
+    named::K8S_POD_BOUND,
     "k8s.pod.created",
     "k8s.workload.created",
     "metric.pod.reason",

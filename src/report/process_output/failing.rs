@@ -3,6 +3,7 @@
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::Fact;
 use whathappened_core::signals::SignalClass;
+use whathappened_core::signals::named;
 use whathappened_model::event::Event;
 use whathappened_model::time::rfc3339;
 
@@ -31,11 +32,11 @@ const LINES: usize = 40;
 
 /// Records of those who look after ranks, or after one another, that name one that failed.
 const REPORTS: [&str; 5] = [
-    "launcher.root_cause",
-    "mpi.process_died",
-    "mpi.aborted",
-    "jax.peer_died",
-    "jax.left_early",
+    named::LAUNCHER_ROOT_CAUSE,
+    named::MPI_PROCESS_DIED,
+    named::MPI_ABORTED,
+    named::JAX_PEER_DIED,
+    named::JAX_LEFT_EARLY,
 ];
 
 impl AttemptLogs<'_> {
@@ -115,7 +116,11 @@ impl AttemptLogs<'_> {
             collective.filter(|one| one.missing_by.as_deref() == Some("content"))
             && let [rank] = collective.missing.as_slice()
         {
-            let records = ["nccl.rank_missing", "nccl.no_dump", "jax.barrier_timeout"];
+            let records = [
+                named::NCCL_RANK_MISSING,
+                named::NCCL_NO_DUMP,
+                named::JAX_BARRIER_TIMEOUT,
+            ];
             let fact = records.iter().flat_map(|signal| self.facts(signal)).next();
             return fact.map(|fact| self.named(fact, *rank)).transpose();
         }
@@ -174,7 +179,7 @@ impl AttemptLogs<'_> {
                 continue;
             };
             let is_it = |fact: &&Fact| fact.pod == cause.pod && fact.row == cause.row;
-            if let Some(fact) = self.facts("log.traceback").find(is_it) {
+            if let Some(fact) = self.facts(named::LOG_TRACEBACK).find(is_it) {
                 return Ok(Some(self.shown(fact, &self.event(fact)?)));
             }
         }
@@ -186,7 +191,7 @@ impl AttemptLogs<'_> {
         let pods = of_failing.into_iter().chain(first.map(|death| death.pod));
         for pod in pods {
             let of_pod = |fact: &&Fact| fact.pod == pod && !graph.survived(fact);
-            for fact in self.facts("log.traceback").filter(of_pod) {
+            for fact in self.facts(named::LOG_TRACEBACK).filter(of_pod) {
                 let event = self.event(fact)?;
                 if !is_echo(&event) {
                     return Ok(Some(self.shown(fact, &event)));
