@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use whathappened_connectors::node_log;
+use whathappened_connectors::log_store::look_for;
 use whathappened_connectors::recording::{self, Input, Options, Summary};
 use whathappened_core::evidence::{Counts, Evidence, SpillError};
 use whathappened_core::graph::EntityGraph;
@@ -60,8 +60,8 @@ impl Rules {
             .partition(|(name, _)| name.ends_with(".sql"));
         let own_signals = !toml.is_empty();
         let signals = Ruleset::load(toml)?;
-        let words = signals.machine_words().map(str::to_owned);
-        node_log::also_look_for(words).map_err(SignalError::TooLarge)?;
+        look_for(signals.machine_words(), signals.program_words())
+            .map_err(SignalError::TooLarge)?;
         let files: Vec<String> = sql.iter().map(|(name, _)| name.clone()).collect();
         let causes = explain::load(sql)?;
         needed(&causes, &files, &signals)?;

@@ -11,6 +11,7 @@
     reason = "a tool for developers"
 )]
 
+use whathappened_connectors::log_store::look_for;
 use whathappened_connectors::recording::{Input, Options, read};
 use whathappened_core::death::{deaths, run_state};
 use whathappened_core::evidence::Evidence;
@@ -39,6 +40,7 @@ fn main() {
         .map(|path| Input::Path(path.into()))
         .collect();
     let mut taker = Taker(Evidence::default(), Ruleset::built_in().unwrap());
+    look_for(taker.1.machine_words(), taker.1.program_words()).unwrap();
     let start = std::time::Instant::now();
     let lap = |what: &str| {
         let memory = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();

@@ -4,9 +4,13 @@
 //! `--split` takes records apart without decoding them, to measure the reader;
 //! `--events` also prints each event.
 
+#![allow(clippy::unwrap_used, reason = "an example")]
+
 use std::time::Instant;
 
+use whathappened_connectors::log_store::look_for;
 use whathappened_connectors::recording::{FileStatus, Input, Options, Summary, read, read_with};
+use whathappened_core::signals::Ruleset;
 use whathappened_model::observation::Observation;
 use whathappened_model::sink::Sink;
 
@@ -39,6 +43,8 @@ fn main() {
             }
         })
         .collect();
+    let rules = Ruleset::built_in().unwrap();
+    look_for(rules.machine_words(), rules.program_words()).unwrap();
     let mut sink = Printer {
         events: flag("--events"),
     };

@@ -11,6 +11,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use whathappened_connectors::log_store::look_for;
 use whathappened_connectors::recording::{Input, Options, read};
 use whathappened_core::signals::Ruleset;
 use whathappened_model::observation::Observation;
@@ -60,8 +61,10 @@ fn main() {
         .filter(|argument| !argument.starts_with("--"))
         .map(|path| Input::Path(path.into()))
         .collect();
+    let rules = Ruleset::built_in().unwrap();
+    look_for(rules.machine_words(), rules.program_words()).unwrap();
     let mut counter = Counter {
-        ruleset: Ruleset::built_in().unwrap(),
+        ruleset: rules,
         signals: BTreeMap::new(),
         untold: BTreeMap::new(),
         lines: 0,

@@ -4,6 +4,7 @@ mod lingering;
 mod other_zone;
 mod run_state;
 
+use crate::signals::named;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Exit, NO, Task};
@@ -43,7 +44,7 @@ pub struct Death {
 }
 
 /// What a rank writes that waited for another one until its time was up.
-pub(crate) const WAITED: &str = "nccl.timeout";
+pub(crate) const WAITED: &str = named::NCCL_TIMEOUT;
 
 impl Death {
     /// A state in which no end of a container is known.
@@ -241,7 +242,7 @@ const OFTEN: usize = 2;
 const BACK_OFF: Nanos = 600 * SECOND;
 
 fn is_late(graph: &EntityGraph, pod: &Task) -> bool {
-    let signals = ["k8s.workload.deadline", "kueue.evicted.deadline"];
+    let signals = [named::K8S_WORKLOAD_DEADLINE, named::KUEUE_EVICTED_DEADLINE];
     let verdict = pod.verdict.as_ref();
     signals.iter().any(|signal| graph.says(pod.root, signal))
         || verdict.is_some_and(|(_, reason)| reason == "DeadlineExceeded")
@@ -349,12 +350,12 @@ pub fn failed_upon(graph: &EntityGraph, run: &Run, broke: Stamp) -> bool {
 
 /// What is said of a workload whose pods are held back or refused.
 const HELD: [&str; 6] = [
-    "k8s.quota.exceeded",
-    "k8s.workload.create_failed",
-    "k8s.workload.deadline",
-    "k8s.workload.invalid",
-    "k8s.workload.suspended",
-    "kueue.pending",
+    named::K8S_QUOTA_EXCEEDED,
+    named::K8S_WORKLOAD_CREATE_FAILED,
+    named::K8S_WORKLOAD_DEADLINE,
+    named::K8S_WORKLOAD_INVALID,
+    named::K8S_WORKLOAD_SUSPENDED,
+    named::KUEUE_PENDING,
 ];
 
 /// A workload without a single pod: held back, or refused.
@@ -367,7 +368,7 @@ fn never_created(graph: &EntityGraph, number: usize, run: &Run) -> Option<Death>
     let says = |signal: &str| family.iter().any(|one| graph.says(*one, signal));
     // Pods that are merely not in the input were not refused.
     if wants_none(graph, root)
-        || graph.says(root, "k8s.workload.completed")
+        || graph.says(root, named::K8S_WORKLOAD_COMPLETED)
         || !HELD.iter().any(|signal| says(signal))
     {
         return None;
@@ -429,9 +430,9 @@ fn scaled_to_zero(graph: &EntityGraph, number: usize, run: &Run) -> Option<Death
         return None;
     }
     const SCALED: [&str; 3] = [
-        "k8s.workload.scaled.to_zero",
-        "k8s.workload.spec_changed",
-        "k8s.workload.updated_by_user",
+        named::K8S_WORKLOAD_SCALED_TO_ZERO,
+        named::K8S_WORKLOAD_SPEC_CHANGED,
+        named::K8S_WORKLOAD_UPDATED_BY_USER,
     ];
     let family = graph.family(root);
     let scaled = graph
@@ -473,7 +474,7 @@ fn short_of_members(graph: &EntityGraph, number: usize, run: &Run, ends: &[End])
         .filter_map(|pod| graph.pods.get(*pod as usize)?.begin())
         .max()?;
     // A refusal counts while nothing was created after it.
-    const REFUSED: [&str; 2] = ["k8s.quota.exceeded", "k8s.workload.create_failed"];
+    const REFUSED: [&str; 2] = [named::K8S_QUOTA_EXCEEDED, named::K8S_WORKLOAD_CREATE_FAILED];
     let mut refusals = graph.facts.iter().filter(|fact| {
         family.contains(&fact.workload)
             && REFUSED.contains(&graph.name(fact.signal))

@@ -1,5 +1,6 @@
 //! Facts in plain words.
 
+use crate::signals::named;
 use whathappened_model::event::Event;
 
 /// Longest text of one fact; the rest is in its record.
@@ -30,15 +31,15 @@ pub fn describe(event: &Event) -> String {
             let container = container(event);
             joined(&format!("{container} is waiting: {reason}"), message)
         }
-        "k8s.container.started" => {
+        named::K8S_CONTAINER_STARTED => {
             format!(
                 "{}container {} started",
                 init(event),
                 event.entities.container.as_deref().unwrap_or_default()
             )
         }
-        "k8s.pod.unscheduled" => format!("{} has not processed it yet", attribute("detail")),
-        "k8s.pod.bound" => format!(
+        named::K8S_POD_UNSCHEDULED => format!("{} has not processed it yet", attribute("detail")),
+        named::K8S_POD_BOUND => format!(
             "bound to node {}",
             event.entities.node.as_deref().unwrap_or("unknown")
         ),
@@ -56,10 +57,10 @@ pub fn describe(event: &Event) -> String {
         "k8s.pod.status" => joined(&format!("pod status: {reason}"), message),
         "k8s.pod.phase" | "k8s.workload.phase" => joined(&format!("phase {reason}"), message),
         "k8s.pvc.phase" => format!("volume claim is {reason}"),
-        "k8s.pod.deletion_requested"
-        | "k8s.namespace.deletion_requested"
+        named::K8S_POD_DELETION_REQUESTED
+        | named::K8S_NAMESPACE_DELETION_REQUESTED
         | "k8s.node.deletion_requested"
-        | "k8s.workload.deletion_requested" => {
+        | named::K8S_WORKLOAD_DELETION_REQUESTED => {
             let grace = event
                 .attributes
                 .get("grace_s")
@@ -69,11 +70,11 @@ pub fn describe(event: &Event) -> String {
                 |grace| format!("deletion requested (grace {grace} s)"),
             )
         }
-        "k8s.pod.deleted" | "k8s.node.deleted" | "k8s.workload.deleted" => {
+        named::K8S_POD_DELETED | named::K8S_NODE_DELETED | named::K8S_WORKLOAD_DELETED => {
             "object is gone".to_owned()
         }
-        "k8s.node.cordoned" | "k8s.node.uncordoned" => {
-            let act = if event.fact == "k8s.node.cordoned" {
+        named::K8S_NODE_CORDONED | named::K8S_NODE_UNCORDONED => {
+            let act = if event.fact == named::K8S_NODE_CORDONED {
                 "cordoned"
             } else {
                 "uncordoned"
@@ -107,9 +108,9 @@ pub fn describe(event: &Event) -> String {
         "k8s.node.label" | "k8s.node.annotation" => {
             format!("{} = {}", attribute("key"), attribute("value"))
         }
-        "k8s.workload.suspended" => "suspended".to_owned(),
-        "k8s.workload.resumed" => "resumed".to_owned(),
-        "k8s.workload.spec_changed" => format!("spec changed: {}", attribute("fields")),
+        named::K8S_WORKLOAD_SUSPENDED => "suspended".to_owned(),
+        named::K8S_WORKLOAD_RESUMED => "resumed".to_owned(),
+        named::K8S_WORKLOAD_SPEC_CHANGED => format!("spec changed: {}", attribute("fields")),
         "log.line" | "node.log" => log(event, message),
         "gpu.test" => message.to_owned(),
         "cloud.host_event" => host_event(event, message),
@@ -117,7 +118,7 @@ pub fn describe(event: &Event) -> String {
         "cloud.group_activity" => group_activity(event, message),
         "slurm.job" => job(event, message),
         "slurm.node" => joined(&format!("Slurm reports {reason}"), message),
-        "alert.fired" => joined(&format!("alert {reason}"), message),
+        named::ALERT_FIRED => joined(&format!("alert {reason}"), message),
         "alert.silence" => joined("alerts silenced", &by(event, message)),
         "note.annotation" => joined("noted", &by(event, message)),
         fact if fact.starts_with("metric.") => joined("measured", message),

@@ -6,8 +6,10 @@
 //! all depend on. Seen by several on one machine alone, it is that machine's. So are
 //! machines that fall silent at one time.
 
+use crate::signals::named;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
 use whathappened_model::time::{Nanos, SECOND};
 
@@ -20,36 +22,6 @@ const AT_ONE_TIME: Nanos = 300 * SECOND;
 
 /// What machines share that fall silent at one time: their power, their network, their cloud.
 pub const MACHINES: &str = "what the machines depend on";
-
-/// Signals of a dependency's trouble, by the beginning of their names, and what it is
-/// that they share. Those that need it are alike only if they name one target.
-const TROUBLES: &[(&str, &str, bool)] = &[
-    ("k8s.node.not_ready", MACHINES, false),
-    ("k8s.node.silent", MACHINES, false),
-    ("log.dns", "name resolution", false),
-    ("k8s.node.dns_problem", "name resolution", false),
-    ("log.storage_error", "storage", false),
-    ("kernel.nfs_not_responding", "storage", false),
-    ("kernel.storage_evicted", "storage", false),
-    ("k8s.pod.volume_failed", "volumes", false),
-    ("k8s.pod.sandbox_failed.network", "the pod network", false),
-    ("k8s.node.network_unavailable", "the pod network", false),
-    ("log.redis", "Redis", false),
-    ("log.control_plane", "the control plane", false),
-    (
-        "k8s.workload.create_failed.control_plane",
-        "the control plane",
-        false,
-    ),
-    (
-        "k8s.container.image_pull_failed.unreachable",
-        "the registry",
-        false,
-    ),
-    ("log.connection_refused", "a service", true),
-    ("log.service_unreachable", "a service", true),
-    ("log.database", "a database", true),
-];
 
 /// A trouble of somebody who is not part of the case: counted, and named by nothing
 /// but the machine.
@@ -79,12 +51,6 @@ pub fn namespace_number(name: &str) -> u64 {
     hasher.finish()
 }
 
-/// Whether a signal tells of a dependency's trouble.
-#[must_use]
-pub fn is_trouble(signal: &str) -> bool {
-    TROUBLES.iter().any(|(stem, _, _)| signal.starts_with(stem))
-}
-
 /// A pod that saw a trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WitnessPod {
@@ -107,7 +73,7 @@ pub enum WitnessRun {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultWitnesses {
     /// What they share, in words.
-    pub what: &'static str,
+    pub what: Arc<str>,
     /// Pods that said so.
     pub pods: BTreeSet<WitnessPod>,
     /// Machines that said so themselves.
@@ -148,7 +114,7 @@ struct Witness {
 }
 
 /// What a fault is, and of which target where that matters.
-type Kind = (&'static str, String);
+type Kind = (Arc<str>, String);
 
 /// Everybody who saw something of the kind, by what it is and its target.
 #[derive(Debug)]
@@ -289,7 +255,7 @@ impl SharedFaults {
             });
         }
         for other in &graph.elsewhere {
-            let Some(key) = kind_of(&other.signal, other.target.as_deref()) else {
+            let Some(key) = kind_of(graph, &other.signal, other.target.as_deref()) else {
                 continue;
             };
             let pod = other.pod.map(|pod| WitnessPod::Other(pod, other.namespace));
@@ -379,20 +345,16 @@ fn key(graph: &EntityGraph, fact: &Fact) -> Option<Kind> {
     }
     let signal = graph.name(fact.signal);
     // Of a pod it says that its resolver's settings were cut, which is common.
-    if signal == "k8s.node.dns_problem" && fact.pod != NO {
+    if signal == named::K8S_NODE_DNS_PROBLEM && fact.pod != NO {
         return None;
     }
-    kind_of(signal, graph.evidence.symbols.some(fact.target))
+    kind_of(graph, signal, graph.evidence.symbols.some(fact.target))
 }
 
-fn kind_of(signal: &str, target: Option<&str>) -> Option<Kind> {
-    let (_, what, needs_target) = TROUBLES
-        .iter()
-        .find(|(stem, _, _)| signal.starts_with(stem))?;
-    if *needs_target {
-        return Some((what, target?.to_owned()));
-    }
-    Some((what, String::new()))
+fn kind_of(graph: &EntityGraph, signal: &str, target: Option<&str>) -> Option<Kind> {
+    let shared = graph.traits.shared(signal)?;
+    let target = if shared.by_target { target? } else { "" };
+    Some((Arc::clone(&shared.what), target.to_owned()))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Runs that are still there and do not get on, get on more slowly than they did, or whose
 //! log fails to its end.
 
+use crate::signals::named;
 use std::collections::BTreeMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -33,12 +34,12 @@ pub(crate) fn stalled(
         let mut of_run = graph.facts.iter().filter(own);
         of_run.rfind(|fact| fact.signal == signal)
     };
-    if says("log.training_done").is_some() {
+    if says(named::LOG_TRAINING_DONE).is_some() {
         return None;
     }
-    let fact = says("log.silent")
-        .or_else(|| says("log.no_progress"))
-        .or_else(|| says("log.unheard"))?;
+    let fact = says(named::LOG_SILENT)
+        .or_else(|| says(named::LOG_NO_PROGRESS))
+        .or_else(|| says(named::LOG_UNHEARD))?;
     // Who stopped first may be who the others wait for, if it is still there.
     let there = |pod: &&u32| {
         let end = ends.get(**pod as usize);
@@ -69,7 +70,7 @@ pub(crate) fn slow(graph: &EntityGraph, number: usize, run: &Run, ends: &[End]) 
         return None;
     }
     let attempt = run.attempts.last()?;
-    let signal = graph.evidence.symbols.find("log.slow")?;
+    let signal = graph.evidence.symbols.find(named::LOG_SLOW)?;
     // Facts are in time order: ranks wait for each other, and the first to tell of it counts.
     let fact = graph
         .facts
@@ -82,16 +83,16 @@ pub(crate) fn slow(graph: &EntityGraph, number: usize, run: &Run, ends: &[End]) 
 
 /// What a program says again and again while something that it needs is not there.
 const FAILING: [&str; 10] = [
-    "log.connection_refused",
-    "log.control_plane",
-    "log.database",
-    "log.dns",
-    "log.http_server_error",
-    "log.rate_limited",
-    "log.redis",
-    "log.service_unreachable",
-    "log.storage_error",
-    "log.traceback",
+    named::LOG_CONNECTION_REFUSED,
+    named::LOG_CONTROL_PLANE,
+    named::LOG_DATABASE,
+    named::LOG_DNS,
+    named::LOG_HTTP_SERVER_ERROR,
+    named::LOG_RATE_LIMITED,
+    named::LOG_REDIS,
+    named::LOG_SERVICE_UNREACHABLE,
+    named::LOG_STORAGE_ERROR,
+    named::LOG_TRACEBACK,
 ];
 
 /// So many such lines in a row are no hiccup.
@@ -127,7 +128,7 @@ pub(crate) fn failing(
     if signals.is_empty() {
         return None;
     }
-    let raised = graph.evidence.symbols.find("log.traceback");
+    let raised = graph.evidence.symbols.find(named::LOG_TRACEBACK);
     let mut streaks: BTreeMap<u32, (Stamp, Stamp, u64, bool)> = BTreeMap::new();
     let reported = || {
         graph.facts.iter().filter(|fact| {

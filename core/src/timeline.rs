@@ -1,6 +1,7 @@
 //! The timeline of some runs: every fact about their pods and workloads, and
 //! what their machines told while they were there.
 
+use crate::signals::named;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -171,7 +172,7 @@ pub fn timeline(
             continue;
         }
         // What only said that a scheduler had yet to come is past where one came.
-        if !row.tells && graph.name(row.fact) == "k8s.pod.unscheduled" {
+        if !row.tells && graph.name(row.fact) == named::K8S_POD_UNSCHEDULED {
             continue;
         }
         let event = graph
@@ -211,8 +212,11 @@ fn is_noise(event: &Event) -> bool {
         "log.line" => event
             .signals
             .iter()
-            .all(|signal| signal.starts_with("log.progress")),
-        "k8s.pod.phase" | "k8s.pod.bound" | "k8s.container.started" | "k8s.pod.deleted" => true,
+            .all(|signal| signal.starts_with(named::LOG_PROGRESS)),
+        "k8s.pod.phase"
+        | named::K8S_POD_BOUND
+        | named::K8S_CONTAINER_STARTED
+        | named::K8S_POD_DELETED => true,
         "k8s.pod.condition" => event.attribute("condition") == Some("Ready"),
         "k8s.event" => {
             matches!(
@@ -275,19 +279,19 @@ fn weight(event: &Event) -> &'static str {
     let failed = event.exit_code.is_some_and(|code| code != 0);
     if failed
         || has(&[
-            "k8s.container.oom_killed",
-            "k8s.pod.preempted",
+            named::K8S_CONTAINER_OOM_KILLED,
+            named::K8S_POD_PREEMPTED,
             "k8s.pod.evicted",
-            "k8s.node.not_ready",
-            "k8s.node.silent",
-            "k8s.workload.failed",
+            named::K8S_NODE_NOT_READY,
+            named::K8S_NODE_SILENT,
+            named::K8S_WORKLOAD_FAILED,
             "k8s.workload.backoff",
-            "k8s.workload.deadline",
-            "log.traceback",
+            named::K8S_WORKLOAD_DEADLINE,
+            named::LOG_TRACEBACK,
             "log.exception",
             "log.cuda",
-            "k8s.pod.deleted_by_user",
-            "k8s.node.rebooted",
+            named::K8S_POD_DELETED_BY_USER,
+            named::K8S_NODE_REBOOTED,
             "k8s.gpu",
             "gpu.",
             "k8s.pod.node_",
@@ -295,7 +299,7 @@ fn weight(event: &Event) -> &'static str {
     {
         "error"
     } else if event.severity.as_deref() == Some("Warning")
-        || has(&["k8s.node.", "nccl.", "log.", "k8s.pod.unschedulable"])
+        || has(&["k8s.node.", "nccl.", "log.", named::K8S_POD_UNSCHEDULABLE])
     {
         "warning"
     } else {

@@ -1,5 +1,6 @@
 //! What damaged inputs are given to.
 
+use whathappened_connectors::log_store::look_for;
 use whathappened_connectors::recording::{self, Input, Options};
 use whathappened_core::evidence::Evidence;
 use whathappened_core::graph::EntityGraph;
@@ -35,6 +36,7 @@ impl Sink for Taker<'_> {
 impl Targets {
     pub(crate) fn new() -> Result<Self, String> {
         let signals = Ruleset::built_in().map_err(|error| error.to_string())?;
+        look_for(signals.machine_words(), signals.program_words())?;
         let options = Options {
             workers: 1,
             ..Options::default()

@@ -113,20 +113,13 @@ impl EvidenceKind {
     /// What a file holds that came from such a source.
     fn of_source(source: SourceKind) -> Option<Self> {
         Some(match source {
-            SourceKind::ContainerLog
-            | SourceKind::Loki
-            | SourceKind::Datadog
-            | SourceKind::Elasticsearch
-            | SourceKind::CloudwatchLogs => Self::Logs,
+            source if source.is_log_store() => Self::Logs,
+            SourceKind::ContainerLog => Self::Logs,
             SourceKind::Gcp | SourceKind::Aws | SourceKind::Azure => Self::Activity,
             SourceKind::KubernetesAudit => Self::Audit,
             SourceKind::NodeLog => Self::Kernel,
             SourceKind::Prometheus => Self::Metrics,
-            SourceKind::Kubernetes
-            | SourceKind::Slurm
-            | SourceKind::Alertmanager
-            | SourceKind::Grafana
-            | SourceKind::Tracker => return None,
+            _ => return None,
         })
     }
 }
@@ -228,11 +221,6 @@ pub fn resource_of(kind: SourceKind, fact: &str) -> &'static str {
         SourceKind::KubernetesAudit => "audit",
         SourceKind::NodeLog if fact == "cloud.host_event" => "maintenance",
         _ if fact == "node.log" => "kernel",
-        SourceKind::Loki
-        | SourceKind::Datadog
-        | SourceKind::Elasticsearch
-        | SourceKind::CloudwatchLogs
-        | SourceKind::ContainerLog => "logs",
         SourceKind::Gcp | SourceKind::Aws | SourceKind::Azure => "activity",
         SourceKind::NodeLog => "kernel",
         SourceKind::Slurm => "jobs",
@@ -250,6 +238,8 @@ pub fn resource_of(kind: SourceKind, fact: &str) -> &'static str {
             "pods"
         }
         SourceKind::Kubernetes => "workloads",
+        // Container logs, and what stands in a log store (`SourceKind::is_log_store`).
+        _ => "logs",
     }
 }
 

@@ -157,6 +157,26 @@ impl SourceKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
+    /// Whether it is a store that keeps lines of many programs and answers questions about them.
+    #[must_use]
+    pub fn is_log_store(self) -> bool {
+        match self {
+            Self::Loki | Self::Datadog | Self::Elasticsearch | Self::CloudwatchLogs => true,
+            Self::Kubernetes
+            | Self::KubernetesAudit
+            | Self::ContainerLog
+            | Self::Gcp
+            | Self::Aws
+            | Self::Azure
+            | Self::NodeLog
+            | Self::Slurm
+            | Self::Prometheus
+            | Self::Alertmanager
+            | Self::Grafana
+            | Self::Tracker => false,
+        }
+    }
+
     /// The name used in tables and answers.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -7,6 +7,7 @@
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, Exit, Fact, Task, TaskKind, may_train};
 use whathappened_core::lifecycle::{Mode, given_up, signed_off};
+use whathappened_core::signals::named;
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -153,7 +154,7 @@ impl<'a> Bounds<'a> {
     #[must_use]
     pub(super) fn kind(&self, edge: &Edge) -> Kind {
         let cause = self.graph.facts.get(edge.cause);
-        let unready = |fact: &Fact| self.graph.name(fact.signal) == "k8s.pod.not_ready";
+        let unready = |fact: &Fact| self.graph.name(fact.signal) == named::K8S_POD_NOT_READY;
         if edge.kind == Kind::Inferred && cause.is_some_and(unready) && self.has_just_begun() {
             return Kind::Guess;
         }
@@ -308,7 +309,7 @@ impl<'a> Bounds<'a> {
 
     /// Whether a fact is that somebody asked for the end of a service which had ended by then, as its journal tells.
     fn is_behind_end(&self, fact: &Fact) -> bool {
-        const ASKED: [&str; 2] = ["unit.stop_requested", "unit.stopping"];
+        const ASKED: [&str; 2] = [named::UNIT_STOP_REQUESTED, named::UNIT_STOPPING];
         ASKED.contains(&self.graph.name(fact.signal))
             && self
                 .recorded
@@ -329,13 +330,13 @@ impl<'a> Bounds<'a> {
     /// Whether a fact is that a pod could not start, which did so since.
     fn is_overcome(&self, fact: &Fact) -> bool {
         const KEEP_FROM_STARTING: [&str; 7] = [
-            "k8s.container.cannot_run",
-            "k8s.container.config_error",
-            "k8s.container.image_pull_failed",
-            "k8s.pod.admission_failed",
-            "k8s.pod.sandbox_failed",
-            "k8s.pod.unschedulable",
-            "k8s.pod.volume_failed",
+            named::K8S_CONTAINER_CANNOT_RUN,
+            named::K8S_CONTAINER_CONFIG_ERROR,
+            named::K8S_CONTAINER_IMAGE_PULL_FAILED,
+            named::K8S_POD_ADMISSION_FAILED,
+            named::K8S_POD_SANDBOX_FAILED,
+            named::K8S_POD_UNSCHEDULABLE,
+            named::K8S_POD_VOLUME_FAILED,
         ];
         let signal = self.graph.name(fact.signal);
         let keeps = KEEP_FROM_STARTING
@@ -367,7 +368,7 @@ impl<'a> Bounds<'a> {
     fn is_of_another_program(&self, fault: &Fact) -> bool {
         let signal = self.graph.name(fault.signal);
         let process = self.graph.name(fault.detail);
-        (signal.starts_with("gpu.memory_error") || signal.starts_with("gpu.application_error"))
+        (signal.starts_with(named::GPU_MEMORY_ERROR) || signal.starts_with(named::GPU_APPLICATION_ERROR))
             && fault.detail.is_some()
             // Of a condition it is the name.
             && fault.source_kind != SourceKind::Kubernetes
@@ -436,7 +437,8 @@ impl<'a> Bounds<'a> {
     fn is_of_nobody(&self, fact: usize) -> bool {
         self.graph.facts.get(fact).is_some_and(|fact| {
             let signal = self.graph.name(fact.signal);
-            SILENCE.contains(&signal) || signal == "k8s.pod.evicted.api" && !fact.actor.is_some()
+            SILENCE.contains(&signal)
+                || signal == named::K8S_POD_EVICTED_API && !fact.actor.is_some()
         })
     }
 

@@ -5,6 +5,7 @@
 //! already explains a death, or was weighed for one, is not told again.
 
 use std::collections::{BTreeMap, BTreeSet};
+use whathappened_core::signals::named;
 
 use whathappened_core::graph::{EntityGraph, Fact, Phase};
 use whathappened_core::symbols::Symbol;
@@ -97,21 +98,21 @@ fn is_down(graph: &EntityGraph, number: usize, fact: &Fact) -> bool {
     let nothing_else = graph.pods.is_empty() && graph.workloads.is_empty();
     let mut later = graph.facts.iter().skip(number);
     nothing_else
-        && is(fact, "k8s.node.not_ready")
-        && !later.any(|one| one.node == fact.node && is(one, "k8s.node.ready"))
+        && is(fact, named::K8S_NODE_NOT_READY)
+        && !later.any(|one| one.node == fact.node && is(one, named::K8S_NODE_READY))
 }
 
 /// The rule that a fact is an incident of by itself. Whoever asks for a machine wants to
 /// know what was done to it, too, though nobody died of it.
 fn rule_of(graph: &EntityGraph, rules: &[Rule], fact: &Fact, asked: bool) -> Option<usize> {
     const DONE: [&str; 7] = [
-        "autoscaler.scale_down",
-        "gpu.memory_error",
-        "k8s.node.deleted_by_autoscaler",
-        "k8s.node.not_ready",
-        "k8s.node.rebooted",
-        "k8s.node.silent",
-        "upgrade.started",
+        named::AUTOSCALER_SCALE_DOWN,
+        named::GPU_MEMORY_ERROR,
+        named::K8S_NODE_DELETED_BY_AUTOSCALER,
+        named::K8S_NODE_NOT_READY,
+        named::K8S_NODE_REBOOTED,
+        named::K8S_NODE_SILENT,
+        named::UPGRADE_STARTED,
     ];
     let signal = graph.name(fact.signal);
     // What a team planned, and what has not begun, harmed nothing yet.
@@ -141,7 +142,7 @@ fn rule_of(graph: &EntityGraph, rules: &[Rule], fact: &Fact, asked: bool) -> Opt
 #[must_use]
 pub fn is_of_machine(rule: &Rule, signal: &str) -> bool {
     const BROKEN: [&str; 5] = [
-        "cloud.host_error",
+        named::CLOUD_HOST_ERROR,
         "node.driver",
         "node.kernel_panic",
         "node.not_ready",

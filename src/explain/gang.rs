@@ -5,6 +5,7 @@ mod member;
 mod root;
 
 use std::collections::HashSet;
+use whathappened_core::signals::named;
 
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, NO};
@@ -118,10 +119,10 @@ pub struct Grouping<'a> {
 pub fn lost_touch(graph: &EntityGraph) -> HashSet<u32> {
     const SAID: [&str; 7] = [
         "gloo.",
-        "jax.peer_died",
+        named::JAX_PEER_DIED,
         "mpi.",
         "nccl.",
-        "ray.actor_died",
+        named::RAY_ACTOR_DIED,
         "rendezvous.",
         "ucx.",
     ];

@@ -1,6 +1,7 @@
 //! Removals of nodes that an autoscaler began and gave up.
 
 use whathappened_core::graph::{EntityGraph, Fact};
+use whathappened_core::signals::named;
 
 /// Taints by which autoscalers close the nodes that they remove.
 const CLOSES: [&str; 3] = [
@@ -12,7 +13,7 @@ const CLOSES: [&str; 3] = [
 /// Whether an autoscaler said that it could not remove the node, and did not begin anew; or the node was seen
 /// later, open to pods and without its taint.
 pub(super) fn was_given_up(graph: &EntityGraph, fact: &Fact) -> bool {
-    if graph.name(fact.signal) != "autoscaler.scale_down" || !fact.node.is_some() {
+    if graph.name(fact.signal) != named::AUTOSCALER_SCALE_DOWN || !fact.node.is_some() {
         return false;
     }
     let later = |one: &&Fact| one.node == fact.node && one.time.lo >= fact.time.lo;
@@ -21,9 +22,9 @@ pub(super) fn was_given_up(graph: &EntityGraph, fact: &Fact) -> bool {
     // Facts are in time order.
     for signal in signals.map(|one| graph.name(one.signal)) {
         match signal {
-            "autoscaler.scale_down_failed" => failed = true,
-            "autoscaler.scale_down" => failed = false,
-            _ if signal.starts_with("k8s.node.deleted") => return false,
+            named::AUTOSCALER_SCALE_DOWN_FAILED => failed = true,
+            named::AUTOSCALER_SCALE_DOWN => failed = false,
+            _ if signal.starts_with(named::K8S_NODE_DELETED) => return false,
             _ => {}
         }
     }

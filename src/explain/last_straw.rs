@@ -5,6 +5,7 @@ use whathappened_core::death::Death;
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::{Root, Run};
+use whathappened_core::signals::named;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::bounds::CLOCKS;
@@ -13,7 +14,10 @@ use super::rule::Rule;
 use crate::answer::Level;
 
 /// What a workload says when it fails.
-const FAILED: [&str; 2] = ["k8s.workload.failed", "k8s.workload.backoff_limit"];
+const FAILED: [&str; 2] = [
+    named::K8S_WORKLOAD_FAILED,
+    named::K8S_WORKLOAD_BACKOFF_LIMIT,
+];
 
 /// How long a controller takes from the end of a pod to the deletion of the others.
 const NOTICED: Nanos = 15 * SECOND;

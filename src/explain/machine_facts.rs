@@ -3,6 +3,7 @@
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, Fact, Journals, NO, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
+use whathappened_core::signals::named;
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -11,11 +12,11 @@ use super::bounds::CLOCKS;
 /// What machines say of their devices.
 pub(super) const DEVICES: [&str; 8] = [
     "gpu.",
-    "k8s.node.disk",
-    "k8s.node.memory_error",
-    "kernel.disk_error",
-    "kernel.machine_check",
-    "kernel.memory_error",
+    named::K8S_NODE_DISK,
+    named::K8S_NODE_MEMORY_ERROR,
+    named::KERNEL_DISK_ERROR,
+    named::KERNEL_MACHINE_CHECK,
+    named::KERNEL_MEMORY_ERROR,
     "kernel.pcie_error.",
     "nic.",
 ];
@@ -23,11 +24,11 @@ pub(super) const DEVICES: [&str; 8] = [
 /// Devices whose failure ends no process with a signal to stop it: who needs them fails, or the
 /// machine does. For bad memory the kernel has another signal.
 pub(super) const SENDS_NONE: [&str; 6] = [
-    "k8s.node.disk",
-    "k8s.node.memory_error",
-    "kernel.disk_error",
-    "kernel.memory_error",
-    "kernel.pcie_error",
+    named::K8S_NODE_DISK,
+    named::K8S_NODE_MEMORY_ERROR,
+    named::KERNEL_DISK_ERROR,
+    named::KERNEL_MEMORY_ERROR,
+    named::KERNEL_PCIE_ERROR,
     "nic.",
 ];
 
@@ -39,11 +40,11 @@ pub(super) fn is_of_machine(fact: &Fact) -> bool {
 /// Faults of machines after which a program that needs what failed makes no step.
 const LETHAL: [&str; 8] = [
     "gpu.",
-    "k8s.node.disk",
-    "kernel.disk_error",
-    "kernel.machine_check",
-    "kernel.memory_error",
-    "kernel.pcie_error",
+    named::K8S_NODE_DISK,
+    named::KERNEL_DISK_ERROR,
+    named::KERNEL_MACHINE_CHECK,
+    named::KERNEL_MEMORY_ERROR,
+    named::KERNEL_PCIE_ERROR,
     "nic.",
     "node.",
 ];
@@ -73,25 +74,25 @@ pub(super) fn was_unharmed(graph: &EntityGraph, death: &Death, fault: &Fact) -> 
 
 /// What takes a machine down, or tells that it was.
 const DOWN: [&str; 15] = [
-    "cloud.host_error",
-    "cloud.instance_deleted",
-    "cloud.instance_recreated",
-    "cloud.instance_reset",
-    "cloud.instance_stopped",
-    "cloud.instance_terminating",
-    "k8s.node.rebooted",
-    "k8s.node.shutdown",
-    "kernel.panic",
-    "maintenance.terminated",
-    "node.crashed",
-    "node.powered_off",
-    "node.powering_off",
-    "node.reboot_requested",
-    "node.rebooting",
+    named::CLOUD_HOST_ERROR,
+    named::CLOUD_INSTANCE_DELETED,
+    named::CLOUD_INSTANCE_RECREATED,
+    named::CLOUD_INSTANCE_RESET,
+    named::CLOUD_INSTANCE_STOPPED,
+    named::CLOUD_INSTANCE_TERMINATING,
+    named::K8S_NODE_REBOOTED,
+    named::K8S_NODE_SHUTDOWN,
+    named::KERNEL_PANIC,
+    named::MAINTENANCE_TERMINATED,
+    named::NODE_CRASHED,
+    named::NODE_POWERED_OFF,
+    named::NODE_POWERING_OFF,
+    named::NODE_REBOOT_REQUESTED,
+    named::NODE_REBOOTING,
 ];
 
 /// What a machine tells of once it is up again.
-const UP_AGAIN: [&str; 2] = ["k8s.node.rebooted", "node.crashed"];
+const UP_AGAIN: [&str; 2] = [named::K8S_NODE_REBOOTED, named::NODE_CRASHED];
 
 /// Whether the program made steps long after its machine went down: it was started again there, and what ended it
 /// at last came later.
@@ -135,7 +136,7 @@ impl<'a> RecordedEnd<'a> {
         if !matches!(task.kind, TaskKind::Instance | TaskKind::Log) {
             return None;
         }
-        let exited = graph.evidence.symbols.find("unit.main_exited")?;
+        let exited = graph.evidence.symbols.find(named::UNIT_MAIN_EXITED)?;
         // Whose process the kernel kills is gone a moment later.
         let within = Stamp {
             hi: death.time.hi.saturating_add(CLOCKS),
@@ -187,7 +188,7 @@ pub(super) fn came_after(
     let signal = graph.name(fact.signal);
     // What is stopped for a shutdown ends before most of what tells of that; who panics stops nothing.
     let stops_it = goes_down(signal)
-        && signal != "kernel.panic"
+        && signal != named::KERNEL_PANIC
         && !was_out_of_memory(graph, death)
         && matches!(death.exit_code, Some(0 | 137 | 143))
         && fact.time.lo <= death.time.hi.saturating_add(GOING_DOWN);
@@ -215,7 +216,8 @@ fn was_out_of_memory(graph: &EntityGraph, death: &Death) -> bool {
     death.exit_code == Some(137)
         && graph.facts.iter().any(|fact| {
             let signal = graph.name(fact.signal);
-            let is_kill = signal == "unit.oom_killed" || signal.starts_with("kernel.oom_kill");
+            let is_kill =
+                signal == named::UNIT_OOM_KILLED || signal.starts_with(named::KERNEL_OOM_KILL);
             let is_own = fact.pod == death.pod || fact.pod == NO && Some(fact.node) == node;
             is_kill && is_own && fact.time != Stamp::OPEN && fact.time.overlaps(within)
         })
@@ -223,11 +225,11 @@ fn was_out_of_memory(graph: &EntityGraph, death: &Death) -> bool {
 
 /// What is done to a machine, or to what is on it, for a fault that it has: by who watches machines, or by whoever closes one.
 const FOR_A_FAULT: [&str; 6] = [
-    "k8s.node.cordoned",
-    "k8s.node.drained",
+    named::K8S_NODE_CORDONED,
+    named::K8S_NODE_DRAINED,
     "k8s.node.tainted",
-    "k8s.pod.evicted.device_taint",
-    "k8s.pod.evicted.taint",
+    named::K8S_POD_EVICTED_DEVICE_TAINT,
+    named::K8S_POD_EVICTED_TAINT,
     "slurm.node.",
 ];
 
@@ -256,6 +258,6 @@ pub(super) fn names_another_part(graph: &EntityGraph, fault: &Fact, effect: &Fac
 /// used up memory, disk or processes is why a kubelet evicts for it.
 pub(super) fn is_for_another_reason(signal: &str) -> bool {
     signal.ends_with("_by_user")
-        || signal.starts_with("k8s.pod.evicted.pressure")
-        || signal.starts_with("k8s.pod.evicted.storage_limit")
+        || signal.starts_with(named::K8S_POD_EVICTED_PRESSURE)
+        || signal.starts_with(named::K8S_POD_EVICTED_STORAGE_LIMIT)
 }

@@ -3,6 +3,7 @@
 
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, TaskKind};
+use whathappened_core::signals::named;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::bounds::CLOCKS;
@@ -79,8 +80,8 @@ fn waits_since(graph: &EntityGraph, waits: &Finding) -> bool {
         return false;
     };
     match graph.name(root.signal) {
-        "slurm.waiting.capacity" | "slurm.waiting.cleaning" => true,
-        "slurm.waiting.turn" => graph.name(root.detail) == "BeginTime",
+        named::SLURM_WAITING_CAPACITY | named::SLURM_WAITING_CLEANING => true,
+        named::SLURM_WAITING_TURN => graph.name(root.detail) == "BeginTime",
         _ => false,
     }
 }

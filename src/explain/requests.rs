@@ -2,6 +2,7 @@
 //! alive, which machines were silent or going down.
 
 use std::collections::{HashMap, HashSet};
+use whathappened_core::signals::named;
 
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, Fact, Journals, NO, Task, TaskKind};
@@ -19,46 +20,54 @@ use crate::answer::Level;
 /// Requests for the end of a pod that no lost machine brings about by itself: somebody
 /// reached the API, and had reasons.
 const REQUESTS: [&str; 4] = [
-    "k8s.pod.evicted.api",
-    "k8s.pod.preempted",
-    "k8s.pod.reclaimed",
-    "k8s.pod.shuffled",
+    named::K8S_POD_EVICTED_API,
+    named::K8S_POD_PREEMPTED,
+    named::K8S_POD_RECLAIMED,
+    named::K8S_POD_SHUFFLED,
 ];
 
 /// What kubelets and schedulers say of a pod that had not ended; a request may as well be
 /// for what was left of it.
 pub(super) const ALIVE: [&str; 6] = [
-    "k8s.container.killing",
-    "k8s.pod.deleted_by_kubelet",
-    "k8s.pod.deletion_requested",
-    "k8s.pod.node_shutdown",
-    "k8s.pod.preempted",
-    "k8s.pod.evicted.pressure",
+    named::K8S_CONTAINER_KILLING,
+    named::K8S_POD_DELETED_BY_KUBELET,
+    named::K8S_POD_DELETION_REQUESTED,
+    named::K8S_POD_NODE_SHUTDOWN,
+    named::K8S_POD_PREEMPTED,
+    named::K8S_POD_EVICTED_PRESSURE,
 ];
 
 /// What a kubelet ends a pod for by itself.
 const BY_KUBELET: [&str; 5] = [
-    "k8s.pod.deadline",
-    "k8s.pod.evicted.kubelet_preempted",
-    "k8s.pod.evicted.other",
-    "k8s.pod.evicted.pressure",
-    "k8s.pod.evicted.storage_limit",
+    named::K8S_POD_DEADLINE,
+    named::K8S_POD_EVICTED_KUBELET_PREEMPTED,
+    named::K8S_POD_EVICTED_OTHER,
+    named::K8S_POD_EVICTED_PRESSURE,
+    named::K8S_POD_EVICTED_STORAGE_LIMIT,
 ];
 
 /// How the control plane clears away what belonged to something that was deleted.
 const CLEARED: [&str; 2] = [
-    "k8s.pod.deleted_by_gc",
-    "k8s.pod.deleted_by_namespace_controller",
+    named::K8S_POD_DELETED_BY_GC,
+    named::K8S_POD_DELETED_BY_NAMESPACE_CONTROLLER,
 ];
 
 /// What machines say when they begin to go down.
-const SHUT_DOWN: [&str; 3] = ["k8s.node.shutdown", "node.powering_off", "node.rebooting"];
+const SHUT_DOWN: [&str; 3] = [
+    named::K8S_NODE_SHUTDOWN,
+    named::NODE_POWERING_OFF,
+    named::NODE_REBOOTING,
+];
 
 /// A machine that shuts down in good order is up again, or silent, after this long.
 const GOING: Nanos = 300 * SECOND;
 
 /// What is said of a node that nothing was heard of, whatever silenced it.
-pub const SILENCE: [&str; 3] = ["k8s.node.not_ready", "k8s.node.silent", "k8s.pod.node_lost"];
+pub const SILENCE: [&str; 3] = [
+    named::K8S_NODE_NOT_READY,
+    named::K8S_NODE_SILENT,
+    named::K8S_POD_NODE_LOST,
+];
 
 /// What the records say of the ends of pods, beside the ends themselves.
 pub(super) struct Requests {
@@ -104,8 +113,8 @@ const DEVICE: [&str; 6] = [
     "gpu.",
     "nccl.",
     "nic.",
-    "log.cuda_error",
-    "log.io_error",
+    named::LOG_CUDA_ERROR,
+    named::LOG_IO_ERROR,
     "log.storage_",
 ];
 
@@ -126,13 +135,13 @@ impl Requests {
         let (mut cleared, mut kubelets_recorded) = (HashSet::new(), false);
         for fact in &graph.facts {
             let signal = graph.name(fact.signal);
-            if signal == "k8s.node.silent" && fact.node.is_some() {
+            if signal == named::K8S_NODE_SILENT && fact.node.is_some() {
                 silent.entry(fact.node).or_default().push(fact.time);
             }
             if SHUT_DOWN.contains(&signal) && fact.node.is_some() {
                 shut_down.entry(fact.node).or_default().push(fact.time);
             }
-            if signal == "kernel.segfault" && fact.node.is_some() && fact.pod == NO {
+            if signal == named::KERNEL_SEGFAULT && fact.node.is_some() && fact.pod == NO {
                 crashed.entry(fact.node).or_default().push(fact.time);
             }
             if SILENCE.contains(&signal) && fact.node.is_some() && fact.time != Stamp::OPEN {
@@ -141,13 +150,13 @@ impl Requests {
             if fact.pod == NO {
                 continue;
             }
-            if is_request(signal) || signal == "k8s.pod.deletion_requested" {
+            if is_request(signal) || signal == named::K8S_POD_DELETION_REQUESTED {
                 let reported = (fact.time, fact.actor);
                 asked.entry(fact.pod).or_default().push(reported);
             }
             if matches!(
                 signal,
-                "k8s.pod.evicted.taint" | "k8s.pod.evicted.device_taint"
+                named::K8S_POD_EVICTED_TAINT | named::K8S_POD_EVICTED_DEVICE_TAINT
             ) {
                 tainted.insert(fact.pod);
             }
@@ -157,11 +166,11 @@ impl Requests {
             if ALIVE.contains(&signal) {
                 alive.insert(fact.pod);
             }
-            kubelets_recorded |= signal == "k8s.pod.deleted_by_kubelet";
+            kubelets_recorded |= signal == named::K8S_POD_DELETED_BY_KUBELET;
             if CLEARED.contains(&signal) {
                 cleared.insert(fact.pod);
             }
-            if signal == "kernel.oom_kill.limit" {
+            if signal == named::KERNEL_OOM_KILL_LIMIT {
                 over_limit.entry(fact.pod).or_default().push(fact.time);
             }
             if DEVICE.iter().any(|device| signal.starts_with(device)) {
@@ -227,10 +236,11 @@ impl Requests {
             && (is_request(signal)
                 || matches!(
                     signal,
-                    "k8s.pod.evicted.taint" | "k8s.pod.deleted_by_node_controller"
+                    named::K8S_POD_EVICTED_TAINT | named::K8S_POD_DELETED_BY_NODE_CONTROLLER
                 ));
         let of_node = later.source_kind == SourceKind::KubernetesAudit
-            && (signal.starts_with("k8s.node.cordoned") || signal.starts_with("k8s.node.tainted"));
+            && (signal.starts_with(named::K8S_NODE_CORDONED)
+                || signal.starts_with("k8s.node.tainted"));
         let exact = |stamp: &Stamp| stamp.hi.saturating_sub(stamp.lo) <= SECOND;
         // Servers of one cluster keep the same time to the second.
         let servers = if of_all { 0 } else { SECOND };
@@ -250,7 +260,7 @@ impl Requests {
     /// Whether a fact is that somebody asked for the end of a pod that its kubelet was ending already, for a reason of its own.
     pub(super) fn was_ending(&self, graph: &EntityGraph, death: &Death, later: &Fact) -> bool {
         let signal = graph.name(later.signal);
-        let asks = is_request(signal) || signal == "autoscaler.scale_down.pod";
+        let asks = is_request(signal) || signal == named::AUTOSCALER_SCALE_DOWN_POD;
         // What was said much earlier was of something that the pod got over.
         let before = |said: &Stamp| {
             said.hi <= later.time.lo && later.time.lo.saturating_sub(said.hi) < GOING
@@ -326,7 +336,7 @@ impl Requests {
 fn was_tried_again(graph: &EntityGraph, pod: &Task, death: &Death) -> bool {
     /// A pod that is lost or asked to stop may be waited for as long.
     const AT_LAST: Nanos = 1_200 * SECOND;
-    let gave_up = graph.last_said(pod.owner, "k8s.workload.backoff_limit");
+    let gave_up = graph.last_said(pod.owner, named::K8S_WORKLOAD_BACKOFF_LIMIT);
     let is_later = |other: &Task| {
         let begin = other.known_begin();
         other.owner == pod.owner && begin.is_some_and(|begin| begin > death.time.hi)

@@ -189,13 +189,7 @@ fn is_part(graph: &EntityGraph, step: &Row) -> bool {
     if aside.is_some_and(|rest| rest.starts_with(|sign: char| sign.is_ascii_digit())) {
         return true;
     }
-    let is_of_store = matches!(
-        step.source_kind(),
-        SourceKind::CloudwatchLogs
-            | SourceKind::Datadog
-            | SourceKind::Elasticsearch
-            | SourceKind::Loki
-    );
+    let is_of_store = step.source_kind().is_log_store();
     let rows = graph.evidence.rows().iter();
     let same = |row: &&Row| row.fact == step.fact && row.file() == step.file();
     is_of_store && rows.filter(same).count().is_multiple_of(A_PAGE)

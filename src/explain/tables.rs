@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use whathappened_core::signals::named;
 
 use datafusion::arrow::array::{
     ArrayRef, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, RecordBatch,
@@ -331,7 +332,7 @@ pub fn deaths(
 
 /// Containers that say of themselves that they are log shippers, with their pods.
 fn shippers(graph: &EntityGraph) -> HashSet<(u32, Symbol)> {
-    let signal = graph.evidence.symbols.find("log.shipper");
+    let signal = graph.evidence.symbols.find(named::LOG_SHIPPER);
     let reported = graph
         .facts
         .iter()

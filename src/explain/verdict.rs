@@ -1,6 +1,7 @@
 //! The whole way from runs to findings.
 
 use std::collections::HashSet;
+use whathappened_core::signals::named;
 
 use whathappened_core::death::{Death, RunState, deaths, fails_now, run_state};
 use whathappened_core::graph::{EntityGraph, Fact, NO};
@@ -82,7 +83,10 @@ fn is_silence_of_reader(graph: &EntityGraph, death: &Death, until: Nanos) -> boo
     const LATE: Nanos = 120 * SECOND;
     let silence = |fact: &&Fact| {
         fact.pod == death.pod
-            && matches!(graph.name(fact.signal), "log.no_progress" | "log.unheard")
+            && matches!(
+                graph.name(fact.signal),
+                named::LOG_NO_PROGRESS | named::LOG_UNHEARD
+            )
     };
     let mut silences = graph.facts.iter().filter(silence);
     death.state == "stalled"
@@ -258,8 +262,8 @@ fn torn_down(graph: &EntityGraph, deaths: &[Death]) -> HashSet<u32> {
     let facts = graph.facts.iter();
     facts
         .filter_map(|fact| match graph.name(fact.signal) {
-            "k8s.workload.pod_deleted" => Some(fact.other),
-            "k8s.pod.deleted_by_controller" => Some(fact.pod),
+            named::K8S_WORKLOAD_POD_DELETED => Some(fact.other),
+            named::K8S_POD_DELETED_BY_CONTROLLER => Some(fact.pod),
             _ => None,
         })
         .filter(|pod| *pod != NO && !ended.contains(pod))

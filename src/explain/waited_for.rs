@@ -4,6 +4,7 @@
 use whathappened_core::death::{Death, RunState, failed_upon};
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::resolve::Run;
+use whathappened_core::signals::named;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::bounds::CLOCKS;
@@ -86,7 +87,7 @@ fn began(
     if finding.recovered || !is_wait {
         return None;
     }
-    let timeout = graph.evidence.symbols.find("nccl.timeout")?;
+    let timeout = graph.evidence.symbols.find(named::NCCL_TIMEOUT)?;
     let died = |pod: u32, at: Nanos| {
         let mut own = finding.deaths().filter_map(|death| deaths.get(death));
         own.any(|death| {

@@ -128,6 +128,7 @@ fn count_others(snapshot: &Snapshot<'_>, case: &mut Case) -> Result<(), Error> {
     }
     let rows = case.graph.evidence.rows();
     let known: HashSet<EventId> = rows.iter().map(|row| row.id).collect();
+    let traits = Arc::clone(&case.graph.traits);
     let mut left = OTHERS_WITHIN;
     // The latest end the run, and are what is asked about.
     for (from, to) in times.into_iter().rev() {
@@ -136,7 +137,8 @@ fn count_others(snapshot: &Snapshot<'_>, case: &mut Case) -> Result<(), Error> {
             break;
         }
         let known = |fact: &Fact| known.contains(&fact.event.id);
-        let others = snapshot.troubles_elsewhere((from, to), &known)?;
+        let is_trouble = |signal: &str| traits.shared(signal).is_some();
+        let others = snapshot.troubles_elsewhere((from, to), &is_trouble, &known)?;
         case.graph.elsewhere.extend(others);
     }
     Ok(())

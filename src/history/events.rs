@@ -1,9 +1,11 @@
 //! What happened to a machine, in order of time.
 
 use std::collections::BTreeMap;
+use whathappened_core::signals::named;
 
 use whathappened_core::describe::describe;
 use whathappened_core::resolve::MachineMatch;
+use whathappened_core::signals::LANES;
 use whathappened_model::event::{Event, EventId};
 use whathappened_model::time::{Nanos, rfc3339};
 
@@ -17,57 +19,6 @@ use crate::report::gpu;
 
 /// Records of one line that are named.
 const MOST_IDS: usize = 8;
-
-/// What signals tell of, the first that fits; the rest is `state`.
-const KINDS: [(&str, &[&str]); 7] = [
-    (
-        "fault",
-        &[
-            "cloud.host_error",
-            "cloud.instance_unhealthy",
-            "gpu.",
-            "k8s.node.kernel",
-            "k8s.node.memory_error",
-            "kernel.",
-            "nic.",
-            "node.crashed",
-            "node.hardware_alert",
-            "node.overheated",
-            "node.power_fault",
-        ],
-    ),
-    (
-        "maintenance",
-        &["cloud.instance_retirement", "maintenance.", "repair."],
-    ),
-    (
-        "upgrade",
-        &["node.changed_by_tool", "node.packages_upgraded", "upgrade."],
-    ),
-    (
-        "reboot",
-        &[
-            "k8s.node.rebooted",
-            "k8s.node.shutdown",
-            "node.powered_off",
-            "node.poweroff_requested",
-            "node.reboot_requested",
-        ],
-    ),
-    ("scaling", &["autoscaler."]),
-    (
-        "drain",
-        &[
-            "k8s.node.cordoned",
-            "k8s.node.drain",
-            "k8s.node.uncordoned",
-            "node.released",
-            "slurm.node.back",
-            "slurm.node.drained",
-        ],
-    ),
-    ("cloud", &["cloud."]),
-];
 
 /// One line in the making.
 struct Line {
@@ -198,12 +149,10 @@ fn kind(case: &Case, event: &Event) -> &'static str {
         return "fault";
     }
     // What a driver says while it cleans up is no fault of its own.
-    if signals().any(|signal| signal == "gpu.xid.symptom") {
+    if signals().any(|signal| signal == named::GPU_XID_SYMPTOM) {
         return "state";
     }
-    let is = |stems: &[&str]| signals().any(|one| stems.iter().any(|stem| one.starts_with(stem)));
-    KINDS
-        .iter()
-        .find(|(_, stems)| is(stems))
-        .map_or("state", |(kind, _)| *kind)
+    let traits = &case.graph.traits;
+    let is = |lane: &&str| signals().any(|one| traits.lane(one) == Some(*lane));
+    LANES.into_iter().find(is).unwrap_or("state")
 }

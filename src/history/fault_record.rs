@@ -2,6 +2,7 @@
 
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::Fact;
+use whathappened_core::signals::SignalClass;
 use whathappened_model::event::{Event, EventId};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -46,21 +47,6 @@ pub(super) struct Recovery {
     pub(super) instance: Option<String>,
 }
 
-/// Signals after which a fault told again is another one.
-const MENDED: [&str; 11] = [
-    "cloud.instance_recreated",
-    "cloud.instance_reset",
-    "cloud.instance_restarted",
-    "cloud.instance_started",
-    "k8s.node.kubelet_started",
-    "k8s.node.rebooted",
-    "k8s.node.uncordoned",
-    "maintenance.done",
-    "node.released",
-    "repair.done",
-    "slurm.node.back",
-];
-
 /// All that a case has of both.
 pub(super) fn of_case(case: &Case) -> Result<(Vec<FaultRecord>, Vec<Recovery>), SpillError> {
     let graph = &case.graph;
@@ -73,7 +59,7 @@ pub(super) fn of_case(case: &Case) -> Result<(Vec<FaultRecord>, Vec<Recovery>), 
         let node = graph.name(fact.node).to_owned();
         let instance = fact.instance.is_some().then(|| graph.name(fact.instance));
         let instance = instance.map(str::to_lowercase);
-        if MENDED.iter().any(|stem| signal.starts_with(stem)) {
+        if graph.traits.is(signal, SignalClass::Mends) {
             mends.push(Recovery {
                 time: fact.time.lo,
                 node,

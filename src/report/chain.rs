@@ -1,6 +1,7 @@
 //! From cause to effect, step by step.
 
 use std::collections::BTreeSet;
+use whathappened_core::signals::named;
 
 use whathappened_core::describe::describe;
 use whathappened_core::evidence::SpillError;
@@ -212,7 +213,7 @@ impl ReportContext<'_> {
                 && !cited.contains(number)
                 && matches!(
                     graph.name(fact.signal),
-                    "k8s.workload.failed" | "k8s.workload.backoff_limit"
+                    named::K8S_WORKLOAD_FAILED | named::K8S_WORKLOAD_BACKOFF_LIMIT
                 )
         });
         match failed.map(|(number, _)| number).next_back() {

@@ -2,6 +2,7 @@
 //! everything that is known.
 
 use std::collections::{BTreeMap, BTreeSet};
+use whathappened_core::signals::named;
 
 use whathappened_core::graph::{EntityGraph, Task, TaskKind};
 use whathappened_core::resolve::Run;
@@ -95,10 +96,10 @@ impl RemovedNodes {
         // Facts are in time order.
         for fact in graph.facts.iter().filter(|fact| fact.node.is_some()) {
             match graph.name(fact.signal) {
-                signal if signal.starts_with("k8s.node.deleted") => {
+                signal if signal.starts_with(named::K8S_NODE_DELETED) => {
                     removed.insert(fact.node, fact.time);
                 }
-                "k8s.node.ready" => drop(removed.remove(&fact.node)),
+                named::K8S_NODE_READY => drop(removed.remove(&fact.node)),
                 _ => {}
             }
         }

@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use whathappened_core::signals::named;
 
 use whathappened_core::death::RunState;
 use whathappened_core::graph::EntityGraph;
@@ -85,7 +86,10 @@ fn misses_one_of<'a>(
     number: usize,
     mut others: impl Iterator<Item = &'a usize>,
 ) -> bool {
-    const MISSES: [&str; 2] = ["log.connection_refused", "log.service_unreachable"];
+    const MISSES: [&str; 2] = [
+        named::LOG_CONNECTION_REFUSED,
+        named::LOG_SERVICE_UNREACHABLE,
+    ];
     let graph = &case.graph;
     let mut own = verdict.findings.iter();
     let first = own.find(|finding| finding.run == number && !finding.recovered);
@@ -124,7 +128,7 @@ fn made_way(graph: &EntityGraph, finding: &Finding) -> bool {
     let root = finding.candidate.as_ref().map(Candidate::root);
     let root = root.and_then(|root| graph.facts.get(root));
     root.is_some_and(|root| {
-        graph.name(root.signal) == "k8s.workload.deleted_by_controller"
+        graph.name(root.signal) == named::K8S_WORKLOAD_DELETED_BY_CONTROLLER
             && graph.name(root.actor).ends_with(":cronjob-controller")
     })
 }

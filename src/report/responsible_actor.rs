@@ -3,6 +3,7 @@
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, Fact, NO, Phase};
 use whathappened_core::lifecycle::{Mode, is_operated};
+use whathappened_core::signals::named;
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND};
 
@@ -34,7 +35,7 @@ impl ReportContext<'_> {
         };
         let is_clearing = |step: &Step| {
             let fact = self.fact(step.fact);
-            fact.is_some_and(|fact| graph.name(fact.signal) == "k8s.pod.deleted_by_user")
+            fact.is_some_and(|fact| graph.name(fact.signal) == named::K8S_POD_DELETED_BY_USER)
         };
         if path.first().is_some_and(is_silence) && path.iter().any(is_clearing) {
             return None;
@@ -54,16 +55,19 @@ impl ReportContext<'_> {
                 let signal = graph.name(fact.signal);
                 let by = signal.starts_with("k8s.pod.deleted_by_")
                     || signal.starts_with("k8s.pod.evicted_by_")
-                    || (signal == "k8s.pod.evicted.taint" && fact.actor.is_some());
+                    || (signal == named::K8S_POD_EVICTED_TAINT && fact.actor.is_some());
                 // These carry out what somebody asked for, seen or not.
-                let follows = ["k8s.pod.deleted_by_kubelet", "k8s.pod.deleted_by_gc"];
+                let follows = [
+                    named::K8S_POD_DELETED_BY_KUBELET,
+                    named::K8S_POD_DELETED_BY_GC,
+                ];
                 by && !follows.contains(&signal) && ended(fact, first)
             };
             // Who removes what a controller has already asked to go did not end it.
             let tidies =
                 |fact: &&Fact| acts.is_empty() && is_part_of_kubernetes(graph.name(fact.actor));
             let torn_down = |fact: &&Fact| {
-                graph.name(fact.signal) == "k8s.workload.pod_deleted" && fact.actor.is_some()
+                graph.name(fact.signal) == named::K8S_WORKLOAD_POD_DELETED && fact.actor.is_some()
             };
             self.facts_of(first.pod)
                 .find(same)
@@ -153,7 +157,7 @@ impl<'a> ReportContext<'a> {
             return None;
         }
         // An audit log of metadata says who changed the node, and not what.
-        let closes = ["k8s.node.tainted", "k8s.node.cordoned"];
+        let closes = ["k8s.node.tainted", named::K8S_NODE_CORDONED];
         let closes = closes
             .iter()
             .any(|stem| graph.name(act.signal).starts_with(stem));
@@ -256,32 +260,41 @@ fn is_one_act(graph: &EntityGraph, act: &Fact, other: &Fact) -> bool {
 fn names_who(graph: &EntityGraph, fact: &Fact) -> bool {
     let (signal, actor) = (graph.name(fact.signal), graph.name(fact.actor));
     // A kubelet tells that its node was closed, and never closes it.
-    let reports = signal.starts_with("k8s.node.cordoned") && actor == "kubelet";
+    let reports = signal.starts_with(named::K8S_NODE_CORDONED) && actor == "kubelet";
     // Who reports what the cloud does to a machine, as a problem detector or a node controller does, does not do it.
     let cluster = matches!(fact.source_kind, SourceKind::Kubernetes);
     let relays = cluster && (signal.starts_with("maintenance.") || signal.starts_with("cloud."));
     // A Node whose machine is gone is removed for that, and a plan is no deed.
-    let tidies = signal == "k8s.node.gone_in_cloud" || actor == "cloud-node-lifecycle-controller";
+    let tidies =
+        signal == named::K8S_NODE_GONE_IN_CLOUD || actor == "cloud-node-lifecycle-controller";
     let plans = fact.phase == Phase::Announced && fact.source_kind == SourceKind::NodeLog;
     let silent = reports || relays || tidies || plans;
-    fact.actor.is_some() && signal != "k8s.container.killing" && !silent
+    fact.actor.is_some() && signal != named::K8S_CONTAINER_KILLING && !silent
 }
 
 /// Who enforces what nobody has to ask for, by the signal's beginning.
 const ENFORCERS: [(&str, &str, &str); 13] = [
-    ("slurm.time_limit", "Slurm", "scheduler"),
-    ("slurm.preempted", "Slurm", "scheduler"),
+    (named::SLURM_TIME_LIMIT, "Slurm", "scheduler"),
+    (named::SLURM_PREEMPTED, "Slurm", "scheduler"),
     // A table of Events does not say who wrote them; nobody else preempts.
-    ("k8s.pod.preempted", "scheduler", "scheduler"),
-    ("k8s.pod.deadline", "kubelet", "kubelet"),
-    ("k8s.pod.evicted.vpa", "vpa-updater", "controller"),
-    ("k8s.pod.evicted.kubelet_preempted", "kubelet", "kubelet"),
-    ("k8s.pod.evicted.pressure", "kubelet", "kubelet"),
-    ("k8s.pod.evicted.storage_limit", "kubelet", "kubelet"),
-    ("k8s.container.liveness_killed", "kubelet", "kubelet"),
-    ("k8s.container.startup_probe_killed", "kubelet", "kubelet"),
-    ("k8s.container.deadline", "kubelet", "kubelet"),
-    ("k8s.workload.deadline", "job-controller", "controller"),
+    (named::K8S_POD_PREEMPTED, "scheduler", "scheduler"),
+    (named::K8S_POD_DEADLINE, "kubelet", "kubelet"),
+    (named::K8S_POD_EVICTED_VPA, "vpa-updater", "controller"),
+    (
+        named::K8S_POD_EVICTED_KUBELET_PREEMPTED,
+        "kubelet",
+        "kubelet",
+    ),
+    (named::K8S_POD_EVICTED_PRESSURE, "kubelet", "kubelet"),
+    (named::K8S_POD_EVICTED_STORAGE_LIMIT, "kubelet", "kubelet"),
+    (named::K8S_CONTAINER_LIVENESS_KILLED, "kubelet", "kubelet"),
+    (
+        named::K8S_CONTAINER_STARTUP_PROBE_KILLED,
+        "kubelet",
+        "kubelet",
+    ),
+    (named::K8S_CONTAINER_DEADLINE, "kubelet", "kubelet"),
+    (named::K8S_WORKLOAD_DEADLINE, "job-controller", "controller"),
     ("kueue.", "Kueue", "scheduler"),
 ];
 

@@ -4,6 +4,7 @@ use whathappened_core::death::RunState;
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::{End, State};
 use whathappened_core::resolve::{Root, Run as ResolvedRun};
+use whathappened_core::signals::named;
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::actor::owner;
@@ -122,8 +123,8 @@ fn said_over(graph: &EntityGraph, run: &ResolvedRun, state: RunState) -> Option<
         return None;
     };
     let said = match state {
-        RunState::Completed => "k8s.workload.completed",
-        RunState::Failed => "k8s.workload.failed",
+        RunState::Completed => named::K8S_WORKLOAD_COMPLETED,
+        RunState::Failed => named::K8S_WORKLOAD_FAILED,
         RunState::Deleted | RunState::Deleting | RunState::Pending | RunState::Running => {
             return None;
         }

@@ -71,7 +71,7 @@ impl ReportContext<'_> {
             _ => None,
         };
         Some(SharedFault {
-            what: seen.what.to_owned(),
+            what: seen.what.to_string(),
             pods: seen.pods.len(),
             nodes: seen.nodes.len(),
             other_pods: others,

@@ -1,6 +1,7 @@
 //! What shows how a run stands: an object's own status, at a time after which nothing else was heard.
 
 use std::collections::{BTreeMap, BTreeSet};
+use whathappened_core::signals::named;
 
 use whathappened_core::death::RunState;
 use whathappened_core::graph::{InstanceChange, NO, Progress, Task, TaskKind};
@@ -61,7 +62,7 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     let graph = &case.graph;
     if let Root::Workload(root) = run.root
         && state == RunState::Completed
-        && graph.says(root, "k8s.workload.completed")
+        && graph.says(root, named::K8S_WORKLOAD_COMPLETED)
     {
         return true;
     }
@@ -205,12 +206,12 @@ fn cut_off(case: &Case) -> BTreeSet<(Symbol, Symbol)> {
     // Facts are in time order.
     for fact in &graph.facts {
         match graph.name(fact.signal) {
-            "k8s.pod.node_lost" => {
+            named::K8S_POD_NODE_LOST => {
                 let node = graph.pods.get(fact.pod as usize).map(|pod| pod.node);
                 lost.insert(fact.pod, node.unwrap_or(Symbol::NONE));
             }
-            "k8s.node.ready" => lost.retain(|_, node| *node != fact.node),
-            "k8s.pod.taint_eviction_cancelled" => drop(lost.remove(&fact.pod)),
+            named::K8S_NODE_READY => lost.retain(|_, node| *node != fact.node),
+            named::K8S_POD_TAINT_EVICTION_CANCELLED => drop(lost.remove(&fact.pod)),
             _ => {}
         }
     }

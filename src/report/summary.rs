@@ -1,6 +1,7 @@
 //! What happened, in a sentence.
 
 use std::collections::BTreeSet;
+use whathappened_core::signals::named;
 
 use whathappened_core::death::Death;
 use whathappened_core::describe::describe;
@@ -294,7 +295,8 @@ impl ReportContext<'_> {
             .candidate
             .as_ref()
             .and_then(|one| self.fact(one.root()));
-        let down = root.is_some_and(|root| self.graph().name(root.signal) == "k8s.node.not_ready");
+        let down =
+            root.is_some_and(|root| self.graph().name(root.signal) == named::K8S_NODE_NOT_READY);
         // Nothing but nodes was given: how they are now is what was asked.
         if down && self.graph().pods.is_empty() {
             return format!(
@@ -384,14 +386,14 @@ impl ReportContext<'_> {
     /// What the log of one that ended by itself says of others, or of who asked it to.
     fn symptom(&self, death: &Death) -> Option<String> {
         const PEER_LOST: [&str; 8] = [
-            "gloo.error",
-            "jax.peer_died",
-            "mpi.node_lost",
-            "mpi.process_died",
-            "nccl.peer_lost",
-            "ray.actor_died",
-            "ray.node_died",
-            "ucx.error",
+            named::GLOO_ERROR,
+            named::JAX_PEER_DIED,
+            named::MPI_NODE_LOST,
+            named::MPI_PROCESS_DIED,
+            named::NCCL_PEER_LOST,
+            named::RAY_ACTOR_DIED,
+            named::RAY_NODE_DIED,
+            named::UCX_ERROR,
         ];
         if death.mode != Mode::Exited {
             return None;
@@ -404,14 +406,14 @@ impl ReportContext<'_> {
         let mut near = self.facts_of(death.pod).filter(at_its_end);
         let fact = near.find(|fact| {
             let signal = graph.name(fact.signal);
-            PEER_LOST.contains(&signal) || signal == "log.sigterm"
+            PEER_LOST.contains(&signal) || signal == named::LOG_SIGTERM
         })?;
-        if graph.name(fact.signal) == "log.sigterm" {
+        if graph.name(fact.signal) == named::LOG_SIGTERM {
             let text = "ended after it had been asked to stop (SIGTERM); nothing in the input shows by whom.";
             return Some(text.to_owned());
         }
         let event = graph.evidence.event(fact.row).ok()?;
-        if graph.name(fact.signal) == "mpi.process_died"
+        if graph.name(fact.signal) == named::MPI_PROCESS_DIED
             && let (Some(rank), Some(node)) =
                 (event.attribute("failed_rank"), event.attribute("on_node"))
         {

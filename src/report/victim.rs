@@ -1,6 +1,7 @@
 //! Pods as the answer names them.
 
 use std::collections::{BTreeMap, HashMap};
+use whathappened_core::signals::named;
 
 use whathappened_core::death::{Death, deaths};
 use whathappened_core::graph::{EntityGraph, Fact, InstanceChange, Task, TaskKind};
@@ -88,24 +89,27 @@ fn state(graph: &EntityGraph, death: &Death) -> &'static str {
 
 /// Who took a pod away, the plainest word first.
 const TAKEN: [(&str, &str); 9] = [
-    ("k8s.pod.preempted", "was preempted"),
-    ("k8s.pod.evicted.pressure", "was evicted by the kubelet"),
+    (named::K8S_POD_PREEMPTED, "was preempted"),
     (
-        "k8s.pod.evicted.storage_limit",
+        named::K8S_POD_EVICTED_PRESSURE,
         "was evicted by the kubelet",
     ),
     (
-        "k8s.pod.evicted.taint",
+        named::K8S_POD_EVICTED_STORAGE_LIMIT,
+        "was evicted by the kubelet",
+    ),
+    (
+        named::K8S_POD_EVICTED_TAINT,
         "was evicted because of a taint on its node",
     ),
     ("k8s.pod.evicted", "was evicted"),
     (
-        "k8s.pod.node_shutdown",
+        named::K8S_POD_NODE_SHUTDOWN,
         "was terminated by the shutdown of its node",
     ),
-    ("k8s.pod.deadline", "ran past its deadline"),
-    ("k8s.pod.deletion_requested", "was deleted"),
-    ("k8s.container.killing", "was stopped externally"),
+    (named::K8S_POD_DEADLINE, "ran past its deadline"),
+    (named::K8S_POD_DELETION_REQUESTED, "was deleted"),
+    (named::K8S_CONTAINER_KILLING, "was stopped externally"),
 ];
 
 /// How a pod ended, in words.
@@ -144,8 +148,10 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
             let told = |signal: &str| facts.iter().any(|fact| graph.name(fact.signal) == signal);
             match word {
                 Some((_, word)) => *word,
-                None if told("log.sigterm") => "was asked to stop (SIGTERM)",
-                None if told("log.hangup") => "was ended by SIGHUP, as when its terminal closes",
+                None if told(named::LOG_SIGTERM) => "was asked to stop (SIGTERM)",
+                None if told(named::LOG_HANGUP) => {
+                    "was ended by SIGHUP, as when its terminal closes"
+                }
                 None => "was terminated externally",
             }
             .to_owned()
@@ -157,7 +163,7 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
                 soon && fact.onset.saturating_add(CLOCKS) >= death.time.lo
             };
             let near: Vec<&Fact> = facts.filter(near).collect();
-            let killed = |fact: &&Fact| graph.name(fact.signal) == "log.killed";
+            let killed = |fact: &&Fact| graph.name(fact.signal) == named::LOG_KILLED;
             match near.iter().any(killed) {
                 true => "had a process killed by SIGKILL".to_owned(),
                 false => of_process(graph, &near).unwrap_or_else(|| format!("ended with {exit}")),
@@ -219,7 +225,8 @@ fn of_process(graph: &EntityGraph, near: &[&Fact]) -> Option<String> {
             Some((code, which))
         })
     };
-    let (code, which) = said("launcher.root_cause").or_else(|| said("launcher.worker_failed"))?;
+    let (code, which) =
+        said(named::LAUNCHER_ROOT_CAUSE).or_else(|| said(named::LAUNCHER_WORKER_FAILED))?;
     match code {
         1..=255 => Some(format!(
             "failed when its {which} ended with exit code {code}"

@@ -4,6 +4,7 @@ use whathappened_core::death::RunState;
 use whathappened_core::graph::{Fact, InstanceChange, Task, TaskKind};
 use whathappened_core::lifecycle::given_up;
 use whathappened_core::resolve::{Root, Run};
+use whathappened_core::signals::named;
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::batch_state;
@@ -166,7 +167,7 @@ fn last_error(case: &Case, run: &Run) -> Option<String> {
     let mut facts = graph.facts.iter().rev();
     let last = facts.find(|fact| {
         let signal = graph.name(fact.signal);
-        let is_error = matches!(signal, "log.exception.line" | "log.traceback");
+        let is_error = matches!(signal, named::LOG_EXCEPTION_LINE | named::LOG_TRACEBACK);
         is_error && pods.contains(&fact.pod) && failed(&fact.pod)
     })?;
     let message = graph.evidence.event(last.row).ok()?.message?;
@@ -181,10 +182,10 @@ fn early_end(case: &Case, run: &Run) -> Option<String> {
     let mut facts = graph.facts.iter().rev();
     let done = facts.find(|fact| {
         let signal = graph.name(fact.signal);
-        signal.starts_with("log.training_done") && pods.contains(&fact.pod)
+        signal.starts_with(named::LOG_TRAINING_DONE) && pods.contains(&fact.pod)
     })?;
     let record = |fact: &&Fact| {
-        fact.row == done.row && graph.name(fact.signal) == "log.training_done.as_set"
+        fact.row == done.row && graph.name(fact.signal) == named::LOG_TRAINING_DONE_AS_SET
     };
     graph.facts.iter().find(record)?;
     let progress = graph.pods.get(done.pod as usize)?.progress.as_deref();

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::ControlFlow;
 
-use whathappened_core::shared_fault::{OutsideFault, is_trouble, namespace_number};
+use whathappened_core::shared_fault::{OutsideFault, namespace_number};
 use whathappened_model::event::Event;
 use whathappened_model::time::Nanos;
 
@@ -24,6 +24,7 @@ impl Snapshot<'_> {
     pub fn troubles_elsewhere(
         &self,
         window: (Nanos, Nanos),
+        is_trouble: &dyn Fn(&str) -> bool,
         known: &dyn Fn(&Fact) -> bool,
     ) -> Result<Vec<OutsideFault>, StoreError> {
         let mut found = Vec::new();

@@ -7,15 +7,10 @@ use crate::log_store::EvidenceWords;
 const LONGEST: usize = 1_024;
 
 /// Patterns that together find every line with a telling word.
-pub(super) fn evidence(evidence: EvidenceWords) -> Vec<String> {
-    let words = evidence.parts.iter().filter(|word| {
-        // What holds another word is found by that.
-        let mut others = evidence.parts.iter();
-        !others.any(|other| other != *word && word.contains(other))
-    });
-    packed(words.map(|word| match evidence.any_case {
-        true => any_case(word),
-        false => escaped(word),
+pub(super) fn evidence(evidence: &EvidenceWords) -> Vec<String> {
+    packed(evidence.words.iter().map(|word| match &word.written {
+        Some(written) => escaped(written),
+        None => any_case(&word.part),
     }))
 }
 
@@ -82,34 +77,32 @@ mod tests {
 
     #[test]
     fn patterns_are_short_enough_and_find_every_word_in_any_case() {
-        let of_pods = LineSubject::Pods(Vec::new()).evidence();
-        let patterns = evidence(of_pods);
-        assert!(patterns.len() <= 3, "{}", patterns.len());
-        let as_regex: Vec<regex::Regex> = patterns
-            .iter()
-            .map(|pattern| regex::Regex::new(pattern.trim_matches('%')).unwrap())
-            .collect();
-        for pattern in &patterns {
-            assert!(pattern.len() <= LONGEST);
-            assert!(pattern.starts_with('%') && pattern.ends_with('%'));
-            assert!(!pattern.contains(['(', ')', '!', ' ']));
-        }
-        for word in of_pods.parts {
-            for text in [word.to_uppercase(), format!("x{word}y")] {
-                assert!(as_regex.iter().any(|r| r.is_match(&text)), "{text}");
-                assert!(of_pods.is_in(&text));
+        for about in [
+            LineSubject::Pods(Vec::new()),
+            LineSubject::Nodes(Vec::new()),
+        ] {
+            let words = about.evidence();
+            let patterns = evidence(&words);
+            assert!(patterns.len() <= 5, "{} of {about:?}", patterns.len());
+            let as_regex: Vec<regex::Regex> = patterns
+                .iter()
+                .map(|pattern| regex::Regex::new(pattern.trim_matches('%')).unwrap())
+                .collect();
+            for pattern in &patterns {
+                assert!(pattern.len() <= LONGEST);
+                assert!(pattern.starts_with('%') && pattern.ends_with('%'));
+                assert!(!pattern.contains(['(', ')', '!', ' ']));
             }
-        }
-        let of_nodes = LineSubject::Nodes(Vec::new()).evidence();
-        let patterns = evidence(of_nodes);
-        assert!(patterns.len() <= 3, "{}", patterns.len());
-        for word in of_nodes.parts {
-            let fits = |pattern: &String| {
-                let pattern = regex::Regex::new(pattern.trim_matches('%')).unwrap();
-                pattern.is_match(word)
-            };
-            assert!(patterns.iter().any(fits), "{word}");
-            assert!(of_nodes.is_in(word));
+            for word in &words.words {
+                let texts = match &word.written {
+                    Some(written) => vec![written.clone()],
+                    None => vec![word.part.to_uppercase(), format!("x{}y", word.part)],
+                };
+                for text in texts {
+                    assert!(as_regex.iter().any(|r| r.is_match(&text)), "{text}");
+                    assert!(words.is_in(&text));
+                }
+            }
         }
         assert_eq!(names(["a.b-0", "c%"].into_iter()), ["%a\\.b-0|c.%"]);
         let many: Vec<String> = (0..100).map(|n| format!("a-long-pods-name-{n}")).collect();

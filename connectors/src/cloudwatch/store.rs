@@ -200,7 +200,7 @@ impl CloudWatch {
             return read(one).await;
         }
         let mut all = ScanResult::default();
-        for pattern in pattern::evidence(evidence) {
+        for pattern in pattern::evidence(&evidence) {
             let scan = GroupScan {
                 pattern: Some(pattern),
                 ..one.clone()

@@ -10,9 +10,13 @@ use std::collections::BTreeMap;
 use super::options::DatadogOptions;
 use super::tags;
 use crate::log_store::{EvidenceWords, LineFilter, LineSubject, PodRef};
+use whathappened_model::line_word::LineWord;
 
 /// The longest question; more pods are asked for in several.
 const MAX_CHARS: usize = 4_000;
+
+/// What of it words may take that lines are to hold.
+const MAX_WORDS: usize = 3_600;
 
 /// The questions that together ask for lines. Nothing for nobody.
 pub(super) fn logs(about: &LineSubject, only: LineFilter, options: &DatadogOptions) -> Vec<String> {
@@ -32,11 +36,12 @@ pub(super) fn logs(about: &LineSubject, only: LineFilter, options: &DatadogOptio
     match only {
         LineFilter::All => whose,
         LineFilter::Telling => {
-            let words = evidence(about.evidence());
-            whose
-                .into_iter()
-                .map(|whose| format!("({whose}) AND ({words})"))
-                .collect()
+            let words = evidence(&about.evidence());
+            let with = |whose: &String| {
+                let asked = words.iter().map(|words| format!("({whose}) AND ({words})"));
+                asked.collect::<Vec<_>>()
+            };
+            whose.iter().flat_map(with).collect()
         }
     }
 }
@@ -226,20 +231,28 @@ fn words(name: &str) -> Option<String> {
 }
 
 /// Lines that may tell something: parts of words by wildcards, several words
-/// as a sequence.
-fn evidence(evidence: EvidenceWords) -> String {
-    let terms: Vec<String> = match evidence.phrases {
-        Some(phrases) => phrases.iter().map(|phrase| quoted(phrase)).collect(),
-        None => evidence.parts.iter().map(|word| term(word)).collect(),
-    };
-    terms.join(" OR ")
+/// as a sequence. In pieces where they are more than one question holds.
+fn evidence(evidence: &EvidenceWords) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    for word in evidence.phrases() {
+        let term = term(word);
+        match pieces.last_mut() {
+            Some(last) if last.len() + term.len() + 4 <= MAX_WORDS => {
+                last.push_str(" OR ");
+                last.push_str(&term);
+            }
+            _ => pieces.push(term),
+        }
+    }
+    pieces
 }
 
-fn term(word: &str) -> String {
-    if word.chars().all(char::is_alphanumeric) {
-        format!("*{word}*")
+/// A word that a line may hold within another stands in wildcards.
+fn term(word: &LineWord) -> String {
+    if word.within && word.part.chars().all(char::is_alphanumeric) {
+        format!("*{}*", word.part)
     } else {
-        quoted(word)
+        quoted(&word.phrase)
     }
 }
 
@@ -326,7 +339,8 @@ mod tests {
         }
         for c in "=-!&|><(){}[]*?:#+^~".chars() {
             assert_eq!(quoted(&format!("a{c}b")), format!("\"a{c}b\""));
-            assert_eq!(term(&format!("a{c}b")), format!("\"a{c}b\""));
+            let word = LineWord::plain(&format!("a{c}b"));
+            assert_eq!(term(&word), format!("\"a{c}b\""));
         }
         assert_eq!(quoted("a\"b\\"), "\"a\\\"b\\\\\"");
         assert_eq!(escaped("a/b_c.d"), "a/b_c.d");
@@ -431,13 +445,13 @@ mod tests {
         for part in ["*oom*", "\"out of memory\"", "*traceback*", "\"no space\""] {
             assert!(question.contains(part), "{part}");
         }
-        for word in about.evidence().parts {
-            assert!(question.contains(word));
+        for word in about.evidence().words {
+            assert!(question.contains(&word.phrase), "{word:?}");
         }
         assert!(question.len() < MAX_CHARS);
         let nodes = LineSubject::Nodes(vec!["gpu-7".to_owned()]);
         let question = &logs(&nodes, LineFilter::Telling, &options())[0];
-        assert!(question.contains("AND (\"nvrm xid\" OR "), "{question}");
+        assert!(question.contains("\"nvrm xid\" OR "), "{question}");
         assert!(question.len() < MAX_CHARS);
     }
 

@@ -9,6 +9,7 @@ use super::fields::{Field, Fields, Match};
 use crate::http::HttpError;
 use crate::log_store::{EvidenceWords, LineSubject, PodRef, Span};
 use crate::time::rfc3339;
+use whathappened_model::line_word::LineWord;
 
 /// How telling words are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,57 +131,97 @@ pub(super) fn within(fields: &Fields, span: Span) -> Value {
 }
 
 /// Lines with a telling word. `None` where no field holds lines: all are asked for.
-pub(super) fn evidence(fields: &Fields, how: WordMatch, evidence: EvidenceWords) -> Option<Value> {
-    let alone = |word: &&&str| !word.contains(' ');
-    let requested = evidence.phrases.unwrap_or(evidence.parts);
-    let (words, phrases): (Vec<&str>, Vec<&str>) = requested.iter().partition(alone);
+pub(super) fn evidence(fields: &Fields, how: WordMatch, evidence: &EvidenceWords) -> Option<Value> {
     if fields.message.is_empty() {
         return None;
     }
     if how == WordMatch::Beginning {
-        let words = words.iter().map(|word| format!("{word}*"));
-        let phrases = phrases.iter().map(|phrase| format!("\"{phrase}\""));
-        let query: Vec<String> = words.chain(phrases).collect();
+        let query: Vec<String> = evidence.phrases().into_iter().map(beginning).collect();
         let fields: Vec<&str> = fields.message.iter().map(|f| f.name.as_str()).collect();
         return Some(json!({ "simple_query_string": {
             "query": query.join(" | "), "fields": fields, "lenient": true,
         } }));
     }
-    let regexp = |field: &str, value: String| {
-        json!({ "regexp": { field: {
-            "value": value, "case_insensitive": true, "flags": "NONE",
-        } } })
-    };
     let mut parts = Vec::new();
     for Field { name, by } in &fields.message {
         match by {
-            Match::Phrase => {
-                if evidence.phrases.is_some() {
-                    parts.push(json!({ "match": { name.as_str(): words.join(" ") } }));
-                    for phrase in &phrases {
-                        parts.push(json!({ "match_phrase": { name.as_str(): phrase } }));
-                    }
-                    continue;
-                }
-                // An index of words: one look through them for all single words, and for
-                // first words of phrases that punctuation glued to what is before them.
-                let firsts = phrases.iter().filter_map(|phrase| phrase.split(' ').next());
-                let firsts = firsts.collect::<std::collections::BTreeSet<_>>();
-                let firsts = firsts.into_iter().collect::<Vec<_>>().join("|");
-                let words = words.join("|");
-                parts.push(regexp(name, format!(".*({words}).*|.*[^a-z0-9]({firsts})")));
-                for phrase in &phrases {
-                    parts.push(json!({ "match_phrase_prefix": { name.as_str(): phrase } }));
-                }
-            }
+            Match::Phrase => in_words(name, &evidence.phrases(), &mut parts),
             Match::Term => {
-                let literal: Vec<String> =
-                    evidence.parts.iter().map(|part| literal(part)).collect();
-                parts.push(regexp(name, format!(".*({}).*", literal.join("|"))));
+                let literals = evidence.words.iter().map(|word| literal(&word.part));
+                for any in packed(literals) {
+                    parts.push(regexp(name, &format!(".*({any}).*")));
+                }
             }
         }
     }
     Some(any(&parts))
+}
+
+/// The longest pattern that a server takes has 1,000 characters.
+const LONGEST: usize = 900;
+
+/// Alternatives put together into as few patterns as hold them.
+fn packed(alternatives: impl Iterator<Item = String>) -> Vec<String> {
+    let mut packed: Vec<String> = Vec::new();
+    for one in alternatives {
+        match packed.last_mut() {
+            Some(last) if last.len() + one.len() < LONGEST => {
+                last.push('|');
+                last.push_str(&one);
+            }
+            _ => packed.push(one),
+        }
+    }
+    packed
+}
+
+fn regexp(field: &str, value: &str) -> Value {
+    json!({ "regexp": { field: {
+        "value": value, "case_insensitive": true, "flags": "NONE",
+    } } })
+}
+
+/// For servers that do not look within words.
+fn beginning(word: &LineWord) -> String {
+    match word.phrase.contains(' ') {
+        true => format!("\"{}\"", word.phrase),
+        false if word.within => format!("{}*", word.phrase),
+        false => word.phrase.clone(),
+    }
+}
+
+/// In an index of words: those that count whole one by one or in sequence; and those that count
+/// within others.
+fn in_words(field: &str, words: &[&LineWord], parts: &mut Vec<Value>) {
+    let of = |within: bool, several: bool| {
+        let all = words.iter().filter(move |word| word.within == within);
+        let all = all.filter(move |word| word.phrase.contains(' ') == several);
+        all.map(|word| word.phrase.as_str()).collect::<Vec<_>>()
+    };
+    let whole = of(false, false);
+    if !whole.is_empty() {
+        parts.push(json!({ "match": { field: whole.join(" ") } }));
+    }
+    for phrase in of(false, true) {
+        parts.push(json!({ "match_phrase": { field: phrase } }));
+    }
+    let (within, phrases) = (of(true, false), of(true, true));
+    if within.is_empty() && phrases.is_empty() {
+        return;
+    }
+    // One look through them for all single words, and for first words of phrases
+    // that punctuation glued to what is before them.
+    let firsts = phrases.iter().filter_map(|phrase| phrase.split(' ').next());
+    let firsts = firsts.collect::<std::collections::BTreeSet<_>>();
+    let firsts = firsts.into_iter().collect::<Vec<_>>().join("|");
+    let within = within.join("|");
+    parts.push(regexp(
+        field,
+        &format!(".*({within}).*|.*[^a-z0-9]({firsts})"),
+    ));
+    for phrase in &phrases {
+        parts.push(json!({ "match_phrase_prefix": { field: phrase } }));
+    }
 }
 
 /// A pattern of the server's that fits just this text.

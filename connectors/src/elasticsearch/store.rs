@@ -74,7 +74,7 @@ impl Elasticsearch {
         .peekable();
         while let Some(words) = tries.next() {
             let evidence = words
-                .and_then(|words| query::evidence(fields, words, fetch_request.about.evidence()));
+                .and_then(|words| query::evidence(fields, words, &fetch_request.about.evidence()));
             let plan = Plan {
                 fields,
                 query: [Some(about.clone()), evidence]

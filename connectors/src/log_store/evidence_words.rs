@@ -1,30 +1,83 @@
 //! What lines that may tell something hold.
 
+use aho_corasick::AhoCorasick;
+use whathappened_model::line_word::LineWord;
+
 use super::contract::LineSubject;
 use crate::{logs, node_log};
 
+/// Looks for these words, too, in everything that is read from now on and in every
+/// question to a log store. Whoever loads the signals says them, once, before anything is read:
+/// those of lines of machines and those of lines of programs. Letters count in any
+/// case. Words that were said before stay.
+///
+/// # Errors
+/// When there are too many to search for.
+pub fn look_for<'w>(
+    machines: impl IntoIterator<Item = &'w LineWord>,
+    programs: impl IntoIterator<Item = &'w LineWord>,
+) -> Result<(), String> {
+    node_log::look_for(machines)?;
+    logs::look_for(programs)
+}
+
+/// Tests of this package read as the tool does with its own signals.
+#[cfg(test)]
+pub(crate) fn look_for_built_in() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let rules = whathappened_core::signals::Ruleset::built_in().unwrap();
+        look_for(rules.machine_words(), rules.program_words()).unwrap();
+    });
+}
+
 /// Words of lines that may be evidence. A store asks for them as well as it can:
 /// it may give more lines, never fewer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct EvidenceWords {
-    /// Parts of lines; one of them is in each telling line.
-    pub parts: &'static [&'static str],
-    /// The parts count in any case; else as they are written.
-    pub any_case: bool,
-    /// For stores that know only whole words: words in sequence, in lower case and
-    /// without what stands between them. `None` where the parts are such words.
-    pub phrases: Option<&'static [&'static str]>,
+    /// One of them is in each telling line, in any case.
+    pub words: Vec<LineWord>,
+    search: Option<AhoCorasick>,
 }
 
 impl EvidenceWords {
-    /// Whether a text holds one of the parts.
+    fn new(words: Vec<LineWord>) -> Self {
+        let parts = words.iter().map(|word| word.part.as_str());
+        let builder = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(parts);
+        Self {
+            search: builder.ok(),
+            words,
+        }
+    }
+
+    /// For stores that know whole words alone: those whose phrases find every line, without what
+    /// another phrase finds.
+    #[must_use]
+    pub fn phrases(&self) -> Vec<&LineWord> {
+        let spaced = |word: &LineWord| format!(" {} ", word.phrase);
+        let all: Vec<String> = self.words.iter().map(spaced).collect();
+        let mut found = Vec::new();
+        for (at, (word, phrase)) in self.words.iter().zip(&all).enumerate() {
+            let mut others = all.iter().enumerate();
+            let is_found = others.any(|(other, shorter)| {
+                let is_part = phrase.contains(shorter.as_str());
+                other != at && is_part && (shorter != phrase || other < at)
+            });
+            if word.within || !is_found {
+                found.push(word);
+            }
+        }
+        found
+    }
+
+    /// Whether a text holds one of them.
     #[must_use]
     pub fn is_in(&self, text: &str) -> bool {
-        if self.any_case {
-            let lower = text.to_ascii_lowercase();
-            return self.parts.iter().any(|part| lower.contains(part));
-        }
-        self.parts.iter().any(|part| text.contains(part))
+        self.search
+            .as_ref()
+            .is_none_or(|search| search.is_match(text))
     }
 }
 
@@ -32,17 +85,9 @@ impl LineSubject {
     /// What telling lines of these hold: machines say other things than programs.
     #[must_use]
     pub fn evidence(&self) -> EvidenceWords {
-        match self {
-            Self::Nodes(_) => EvidenceWords {
-                parts: node_log::words(),
-                any_case: false,
-                phrases: Some(node_log::PHRASES),
-            },
-            Self::Pods(_) | Self::Experiment(_) => EvidenceWords {
-                parts: logs::TELLING,
-                any_case: true,
-                phrases: None,
-            },
-        }
+        EvidenceWords::new(match self {
+            Self::Nodes(_) => node_log::asked(),
+            Self::Pods(_) | Self::Experiment(_) => logs::asked(),
+        })
     }
 }

@@ -1,117 +1,60 @@
 //! Which lines of a long log are kept: its ends, and what tells something.
 
 use std::collections::VecDeque;
-use std::sync::LazyLock;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use aho_corasick::AhoCorasick;
+use whathappened_model::line_word::LineWord;
 
 use super::join::JoinedRecord;
 use crate::contract::LogLines;
 
-/// Words, in lower case, of lines that may be evidence: kept however long the
-/// log is, and asked for over a whole run in log stores.
-pub const TELLING: &[&str] = &[
-    "error",
-    "exception",
-    "traceback",
-    "fatal",
-    "kill",
-    "signal",
-    "sigterm",
-    "nccl",
-    "timeout",
-    "timed out",
-    "oom",
-    "out of memory",
-    "cuda",
-    "xid",
-    "panic",
-    "abort",
-    "segfault",
-    "segmentation",
-    "core dumped",
-    "fail",
-    "refused",
-    "denied",
-    "forbidden",
-    "unauthorized",
-    "no space",
-    "not found",
-    "no such",
-    "checkpoint",
-    "saved",
-    "saving",
-    "resum",
-    "warn",
-    "critical",
-    "evict",
-    "preempt",
-    "drain",
-    "shutdown",
-    "shutting down",
-    "terminat",
-    "unreachable",
-    "reset by peer",
-    "broken pipe",
-    "nan",
-    "diverg",
-    "ecc",
-    "nvlink",
-    "nvrm",
-    "hang",
-    "stuck",
-    "stall",
-    "disconnect",
-    "lost",
-    "exited",
-    "exit code",
-    "exitcode",
-    "retry",
-    "unavailable",
-    "quota",
-    "deadline",
-    "certificate",
-    "too many",
-    "slowdown",
-    "rate limit",
-    "stale ",
-    "transport endpoint",
-    "input/output",
-    "read-only file system",
-    "address already in use",
-    "overflow",
-    "spike",
-    "not finite",
-    "cancelled",
-    "interrupt",
-    "never join",
-    "join collective",
-    "lagging rank",
-    "not joined",
-    "mismatch",
-    "unhealthy",
-    "heartbeat",
-    "root cause",
-    "collective",
-    "died",
-    "dead",
-    "clusterdown",
-    "misconf",
-    "view run",
-    "restor",
-    "global step",
-];
+/// Words of lines that may be evidence: kept however long the log is, and asked for over
+/// a whole run in log stores. The signals say them, as those of machines.
+#[derive(Debug)]
+struct ProgramWords {
+    words: Vec<LineWord>,
+    search: AhoCorasick,
+}
 
-static TELLS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .build(TELLING)
-        .ok()
-});
+static WORDS: RwLock<Option<Arc<ProgramWords>>> = RwLock::new(None);
 
-/// Whether a line may be evidence.
+fn words() -> Option<Arc<ProgramWords>> {
+    #[cfg(test)]
+    crate::log_store::look_for_built_in();
+    WORDS.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Looks for these words, too, in every log that is read from now on.
+pub(crate) fn look_for<'w>(words: impl IntoIterator<Item = &'w LineWord>) -> Result<(), String> {
+    let mut known = WORDS.write().unwrap_or_else(PoisonError::into_inner);
+    let mut all = known
+        .as_ref()
+        .map_or_else(Vec::new, |known| known.words.clone());
+    let before = all.len();
+    for word in words {
+        if !all.contains(word) {
+            all.push(word.clone());
+        }
+    }
+    if known.is_none() || all.len() > before {
+        let search = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(all.iter().map(|word| word.part.as_str()))
+            .map_err(|error| error.to_string())?;
+        *known = Some(Arc::new(ProgramWords { words: all, search }));
+    }
+    Ok(())
+}
+
+/// What a log store is asked for.
+pub(crate) fn asked() -> Vec<LineWord> {
+    words().map_or_else(Vec::new, |words| words.words.clone())
+}
+
+/// Whether a line may be evidence. Until words are said, any may.
 pub(super) fn tells(text: &str) -> bool {
-    TELLS.as_ref().is_none_or(|words| words.is_match(text))
+    words().is_none_or(|words| words.search.is_match(text))
 }
 
 /// What may be held back at once.

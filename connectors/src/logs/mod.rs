@@ -42,7 +42,7 @@ pub(crate) use begin::begins_a_record;
 pub(crate) use event::Emitter;
 pub(crate) use join::LineJoiner;
 pub(crate) use line::interpret;
-pub use line_limit::TELLING;
+pub(crate) use line_limit::{asked, look_for};
 pub(crate) use stored::emit as tell_stored;
 pub use stream::LogStream;
 pub(crate) use timestamps::PlacedLine;

@@ -109,14 +109,10 @@ impl Plan {
     }
 
     /// The query for lines with a telling word.
-    pub(super) fn evidence(&self, evidence: EvidenceWords) -> Query {
+    pub(super) fn evidence(&self, evidence: &EvidenceWords) -> Query {
         let mut query = self.query.clone();
-        let words = one_of(evidence.parts.iter().copied());
-        let words = if evidence.any_case {
-            format!("(?i)({words})")
-        } else {
-            words
-        };
+        let words = one_of(evidence.words.iter().map(|word| word.part.as_str()));
+        let words = format!("(?i)({words})");
         // Lines first: this is what Loki is quick at.
         let evidence = Query::default().fitting(&words);
         query.filters.splice(0..0, evidence.filters);
@@ -428,16 +424,14 @@ mod tests {
             &LabelNames::default(),
             &schema(&["job"]),
         );
-        let evidence = |about: &LineSubject| plans[0][0].evidence(about.evidence()).to_string();
+        let evidence = |about: &LineSubject| plans[0][0].evidence(&about.evidence()).to_string();
         let query = evidence(&pods(None, &["a"]));
         assert!(
             query.starts_with(r#"{job=~".+"} |~ "(?i)(error|exception|"#),
             "{query}"
         );
-        // What machines say is asked for as it is written.
         let query = evidence(&LineSubject::Nodes(vec!["g-1".to_owned()]));
-        let begins = r#"{job=~".+"} |~ "NVRM: Xid|SXid \\(|"#;
-        assert!(query.starts_with(begins), "{query}");
+        assert!(query.contains("nvrm: xid|"), "{query}");
         assert!(query.len() < 5_000, "old versions refuse longer ones");
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn starts(line: &HostLine) -> bool {
 const LINES: usize = 120;
 
 /// The last lines of an orderly end.
-const ENDS: &[&str] = &[
+pub(super) const ENDS: &[&str] = &[
     "Journal stopped",
     "Shutting down.",
     "Syncing filesystems and block devices",

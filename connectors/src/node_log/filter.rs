@@ -1,198 +1,35 @@
 //! Which lines are worth reading at all.
 //!
 //! Nearly every line of a machine's log means nothing for a training run, and
-//! there are millions. One search for the words below over whole blocks finds
-//! the few that may; only these are taken apart. Every pattern that a signal
-//! tries on `node.log` needs one of these words in what it matches: a test of
-//! the signals holds each example against [`tells`].
-//!
-//! A person's own signals look for words of their own, which nobody can know
-//! here: whoever loads the rules says them once ([`also_look_for`]), before
-//! anything is read.
+//! there are millions. One search for words over whole blocks finds the few that
+//! may; only these are taken apart. The words come from the signals, built-in and
+//! a person's own alike: whoever loads them says them ([`look_for`]), before
+//! anything is read. Until then every line may mean something. Beside them stand the
+//! few words of lines that no signal is made of and that readers here know.
 
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use whathappened_model::line_word::LineWord;
 
-/// Words of lines that may mean something.
-const TELLING: &[&str] = &[
-    // GPUs and their switches
-    "NVRM: Xid",
-    "SXid (",
-    "fallen off the bus",
-    "RmInitAdapter failed",
-    "NVRM: API mismatch",
-    "Driver/library version mismatch",
-    "GPU likely needs to be reset",
-    "NVSwitch fatal error",
-    "XidCriticalError",
-    // network cards and buses
-    "Port module event",
-    "Link DOWN",
-    "Link ACTIVE",
-    ": Fatal error ",
-    "Health issue observed",
-    "handling bad device",
-    ": Link down",
-    ": Link up",
-    "Link is Down",
-    "health compromised",
-    "health poll failed",
-    "assert_var",
-    "insufficient power on the PCIe",
-    "AER: ",
-    "PCIe Bus Error",
-    // memory, processors
-    "Hardware Error]",
-    "EDAC ",
-    "ncorrected hardware memory error",
-    "Memory failure: 0x",
-    "achine check",
-    "critical temperature reached",
-    "HARDWARE PROTECTION",
-    "pciehp",
-    "fork rejected by pids",
-    "Will cause a leak of a command resource",
-    "dmin queue is closed",
-    // the kernel
-    "oom-kill",
-    "ut of memory: Kill",
-    "ut of memory (oom_kill_allocating_task): Kill",
-    "invoked oom-killer",
-    "killed by the OOM killer",
-    "Kernel panic",
-    "BUG: ",
-    "general protection fault",
-    "divide error",
-    "Oops: ",
-    "soft lockup",
-    "hard LOCKUP",
-    "rcu: INFO",
-    "blocked for more than",
-    "segfault at ",
-    "traps: ",
-    "file-max limit",
-    "conntrack: table full",
-    "System clock wrong by",
-    "System clock was stepped",
-    "Can't synchronise",
-    "time jump detected",
-    "Munge decode failed",
-    // storage
-    "nfs: server",
-    "Lock reclaim failed",
-    "LustreError",
-    "I/O error",
-    "emounting filesystem read-only",
-    "EXT4-fs error",
-    "Shutting down filesystem",
-    "reset controller",
-    "Disabling device after reset",
-    "Disk failure on",
-    "critical medium error",
-    // starting and stopping
-    "Linux version ",
-    "will reboot now",
-    "will power off now",
-    "ystem is rebooting",
-    "ystem is powering",
-    "ower key pressed",
-    "target Reboot",
-    "target System Reboot",
-    "target Power",
-    "target System Power",
-    "target Shutdown",
-    "target System Shutdown",
-    "target - System Reboot",
-    "Shutting down.",
-    "Syncing filesystems and block devices",
-    "to remaining processes",
-    "Journal stopped",
-    "reboot: ",
-    "shutting down for system",
-    "Watchdog timeout",
-    "watchdog did not stop",
-    "hardware watchdog",
-    "detected shutdown event",
-    // who asked for it
-    "/reboot",
-    "/shutdown",
-    "/poweroff",
-    "/halt",
-    "systemctl reboot",
-    "systemctl stop",
-    "systemctl restart",
-    "systemctl kill",
-    "/kill ",
-    "/pkill ",
-    "/killall ",
-    "COMMAND=kill ",
-    "COMMAND=pkill ",
-    "COMMAND=killall ",
-    "sending SIGTERM to process",
-    "sending SIGKILL to process",
-    "systemctl poweroff",
-    "chassis power",
-    // the runtime and the kubelet
-    "Failed with result 'signal",
-    "ain process exited",
-    "result of limit",
-    // (How their services are described, whether they stop or have stopped.)
-    "containerd container r",
-    "Runtime Interf",
-    "ocker Appl",
-    "Stopped containerd",
-    "Stopped crio",
-    "Stopped docker",
-    "Starting apt-daily-upgrade",
-    "Starting dnf-automatic-install",
-    "Starting Daily apt upgrade",
-    "runtime time limit",
-    "systemd-oomd killed",
-    "Killed /kubepods",
-    "msg=\"Stopping /",
-    "State.ExitCode=",
-    "Failed with result 'core-dump",
-    "Failed with result 'watchdog",
-    "Failed with result 'oom-kill",
-    "Failed with result 'timeout",
-    "PLEG is not healthy",
-    "(containerd-shim",
-    "(conmon",
-    "(docker-containe",
-    "upgrade containerd",
-    "upgrade docker",
-    "upgrade cri-o",
-    "upgrade moby",
-    "upgrade runc",
-    "attempting to reclaim",
-    // upgrades and tools
-    "reboot-required",
-    "Shutdown msg:",
-    "will be upgraded",
-    "Reboot required",
-    "ommanding reboot",
-    "raining node",
-    "resources updated",
-    "exception handlers",
-    "action restart",
-    "] restarted",
-    "Status transition from",
-    "owering off",
-    "arking node broken",
-    // Slurm
-    "slurmstepd: error",
-    "Could not open std",
-    "CANCELLED AT",
-    // which GPU sits where: lines after it are told with the GPU's own name
-    PLACES,
-];
+use super::boot;
 
 /// The driver's line that says which GPU sits where; it means nothing by itself.
 pub(super) const PLACES: &str = "NVRM: GPU at ";
 
-/// What systemd says first of a unit that it was asked to stop.
+/// What systemd says first of a unit that it was asked to stop: a service by its
+/// unit's name means something ([`stops_a_service`]).
 const STOPPING: &str = "Stopping ";
+
+/// Words of lines that are read for what they are, beside the ends of [`boot`].
+const READ: &[&str] = &[
+    // which GPU sits where: lines after it are told with the GPU's own name
+    PLACES,
+    // Slurm's steps, whose other lines do not name them
+    "slurmstepd: error",
+    "Could not open std",
+    "CANCELLED AT",
+];
 
 /// Words of lines that tell when others were.
 const TIMING: &[&str] = &[
@@ -201,7 +38,6 @@ const TIMING: &[&str] = &[
     "boot_time=",
     "Starting Chef",
     "Run complete in",
-    // Of these, a service by its unit's name means something: [`stops_a_service`].
     STOPPING,
     "Node ID: ",
     // Its daemons speak of other machines; what they say is read in `slurm`.
@@ -229,70 +65,99 @@ const TIMING: &[&str] = &[
     "\"MESSAGE\" : [",
 ];
 
-fn search(words: impl Iterator<Item = &'static str>) -> Option<AhoCorasick> {
-    AhoCorasick::builder()
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(words)
-        .ok()
-}
-
-static TELLS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| search(TELLING.iter().copied()));
-
-static ANY: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| search(TELLING.iter().chain(TIMING).copied()));
-
-/// Words that are not built in, and the searches with them.
+/// The words, and the searches for them, all in any case.
 #[derive(Debug)]
-struct ExtraWords {
-    words: Vec<String>,
-    /// These words alone, in any case.
+struct MachineWords {
+    words: Vec<LineWord>,
+    /// What a line must hold to mean something.
     tells: AhoCorasick,
-    /// These and all others, in any case: one pass finds more than it must,
-    /// and [`tells`] decides.
+    /// What it must hold to be read, which is more.
     any: AhoCorasick,
+    /// What it must hold to mean something to a person's own signals.
+    own: Option<AhoCorasick>,
 }
 
-static OWN: RwLock<Option<Arc<ExtraWords>>> = RwLock::new(None);
+impl MachineWords {
+    fn new(words: Vec<LineWord>) -> Result<Self, String> {
+        let search = |words: &mut dyn Iterator<Item = &str>| {
+            AhoCorasick::builder()
+                .kind(Some(AhoCorasickKind::DFA))
+                .ascii_case_insensitive(true)
+                .build(words)
+                .map_err(|error| error.to_string())
+        };
+        // Of services that stop [`stops_a_service`] knows which count.
+        let stopping = STOPPING.to_ascii_lowercase();
+        let telling = || words.iter().filter(|word| word.part != stopping);
+        let parts = || telling().map(|word| word.part.as_str());
+        let read = || READ.iter().chain(boot::ENDS).copied();
+        let own: Vec<&str> = telling()
+            .filter(|word| word.own)
+            .map(|word| word.part.as_str())
+            .collect();
+        Ok(Self {
+            tells: search(&mut parts().chain(read()))?,
+            any: search(&mut parts().chain(read()).chain(TIMING.iter().copied()))?,
+            own: if own.is_empty() {
+                None
+            } else {
+                Some(search(&mut own.into_iter())?)
+            },
+            words,
+        })
+    }
+}
 
-fn own() -> Option<Arc<ExtraWords>> {
-    OWN.read().unwrap_or_else(PoisonError::into_inner).clone()
+static WORDS: RwLock<Option<Arc<MachineWords>>> = RwLock::new(None);
+
+fn words() -> Option<Arc<MachineWords>> {
+    #[cfg(test)]
+    crate::log_store::look_for_built_in();
+    WORDS.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Looks for these words, too, wherever a machine's lines are read from now on.
-/// Letters count in any case. Words that were said before stay.
-///
-/// # Errors
-/// When there are too many to search for.
-pub fn also_look_for(words: impl IntoIterator<Item = String>) -> Result<(), String> {
-    let mut kept = OWN.write().unwrap_or_else(PoisonError::into_inner);
-    let mut all: Vec<String> = kept.as_ref().map_or_else(Vec::new, |own| own.words.clone());
-    all.extend(words);
-    all.sort_unstable();
-    all.dedup();
-    if all.is_empty() {
-        return Ok(());
+pub(crate) fn look_for<'w>(words: impl IntoIterator<Item = &'w LineWord>) -> Result<(), String> {
+    let mut known = WORDS.write().unwrap_or_else(PoisonError::into_inner);
+    let mut all = known
+        .as_ref()
+        .map_or_else(Vec::new, |known| known.words.clone());
+    let before = all.len();
+    for word in words {
+        if !all.contains(word) {
+            all.push(word.clone());
+        }
     }
-    let search = |words: &mut dyn Iterator<Item = &str>| {
-        AhoCorasick::builder()
-            .kind(Some(AhoCorasickKind::DFA))
-            .ascii_case_insensitive(true)
-            .build(words)
-            .map_err(|error| error.to_string())
-    };
-    let built_in = TELLING.iter().chain(TIMING).copied();
-    let tells = search(&mut all.iter().map(String::as_str))?;
-    let any = search(&mut built_in.chain(all.iter().map(String::as_str)))?;
-    *kept = Some(Arc::new(ExtraWords {
-        words: all,
-        tells,
-        any,
-    }));
+    if known.is_none() || all.len() > before {
+        *known = Some(Arc::new(MachineWords::new(all)?));
+    }
     Ok(())
+}
+
+/// What a log store is asked for: each line that may mean something holds one of these.
+pub(crate) fn asked() -> Vec<LineWord> {
+    let mut asked = words().map_or_else(Vec::new, |words| words.words.clone());
+    for text in READ.iter().chain(boot::ENDS) {
+        let part = text.to_ascii_lowercase();
+        // Whatever holds a word that is asked for is found by that.
+        let finds = |known: &LineWord| {
+            let written = known.written.as_deref();
+            part.contains(&known.part) && written.is_none_or(|written| text.contains(written))
+        };
+        if !asked.iter().any(finds) {
+            let written = Some((*text).to_owned());
+            asked.push(LineWord {
+                written,
+                ..LineWord::new(text, text.starts_with("ystem"), false)
+            });
+        }
+    }
+    asked
 }
 
 /// Whether a line may mean something to somebody's own signals.
 pub(super) fn tells_owner(text: &str) -> bool {
-    own().is_some_and(|own| own.tells.is_match(text))
+    words().is_some_and(|words| words.own.as_ref().is_some_and(|own| own.is_match(text)))
 }
 
 /// Whether systemd stops a service that it names. Who logs out ends services
@@ -307,23 +172,18 @@ fn stops_a_service(text: &str) -> bool {
 /// Whether a line may mean something.
 #[must_use]
 pub fn tells(text: &str) -> bool {
-    TELLS.as_ref().is_none_or(|words| words.is_match(text))
-        || stops_a_service(text)
-        || tells_owner(text)
-}
-
-/// What one of must stand in a line that may mean something.
-pub(crate) fn words() -> &'static [&'static str] {
-    TELLING
+    words().is_none_or(|words| words.tells.is_match(text)) || stops_a_service(text)
 }
 
 /// The first place from `from` on where something stands that is worth reading.
 pub(super) fn next(block: &[u8], from: usize) -> Option<usize> {
-    let own = own();
-    let Some(words) = own.as_ref().map(|own| &own.any).or(ANY.as_ref()) else {
+    let Some(words) = words() else {
         return (from < block.len()).then_some(from);
     };
-    words.find(&block[from..]).map(|found| from + found.start())
+    words
+        .any
+        .find(&block[from..])
+        .map(|found| from + found.start())
 }
 
 #[cfg(test)]
@@ -358,14 +218,21 @@ mod tests {
 
     #[test]
     fn words_of_somebodys_own_signals_are_looked_for_too() {
+        let own = |text| LineWord {
+            own: true,
+            ..LineWord::new(text, false, false)
+        };
         let line = "kernel: coolantd: Loop 3 of the manifold ran dry";
         let block = format!("a\n{line}\n");
         assert!(!tells(line) && next(block.as_bytes(), 0).is_none());
-        also_look_for(["of the manifold ran dry".to_owned()]).unwrap();
-        also_look_for(["quench detected".to_owned()]).unwrap();
+        look_for(&[own("of the manifold ran dry")]).unwrap();
+        look_for(&[own("quench detected")]).unwrap();
         assert!(tells(line) && tells("Quench Detected in magnet 4"));
+        assert!(tells_owner(line) && !tells_owner("kernel: NVRM: Xid (PCI:0000:9b:00): 79, x"));
         assert!(!tells("kernel: coolantd: all loops are filled"));
         assert!(next(block.as_bytes(), 0).is_some());
         assert!(tells("kernel: NVRM: Xid (PCI:0000:9b:00): 79, x"));
+        let asked: Vec<String> = asked().into_iter().map(|word| word.phrase).collect();
+        assert!(asked.contains(&"of the manifold ran dry".to_owned()));
     }
 }

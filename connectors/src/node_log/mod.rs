@@ -34,7 +34,6 @@ mod line;
 mod nvidia;
 mod nvidia_smi;
 mod place;
-mod query_words;
 mod reader;
 mod sel;
 mod sniff;
@@ -50,14 +49,12 @@ mod healthy;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use filter::{also_look_for, tells};
-pub use query_words::is_asked_for;
+pub use filter::tells;
 pub use syslog::{SyslogFacts, decode_syslog};
 
 pub(crate) use entry::emit;
-pub(crate) use filter::words;
+pub(crate) use filter::{asked, look_for};
 pub(crate) use json::{decode, recognise};
-pub(crate) use query_words::PHRASES;
 pub(crate) use stored::{Machines, StoredHostLine};
 
 use crate::contract::TextFormat;

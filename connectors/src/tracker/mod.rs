@@ -5,7 +5,7 @@
 //! whole (`tracker.run`). Whose run it is, only all records together tell (`core`, `graph/tracked`): by the name of
 //! the machine, the folder and the names that people gave.
 //!
-//! * `tensorboard` reads TFRecords of `tensorflow.Event`.
+//! * `tensorboard` reads `TFRecord`s of `tensorflow.Event`.
 //! * `wandb` reads `run-ID.wandb`, records of `wandb_internal.Record` in blocks as `LevelDB`'s log has them, and
 //!   the JSON files beside it.
 //! * `mlflow` reads `EXPERIMENT/RUN/{meta.yaml,metrics/*,tags/*}`.

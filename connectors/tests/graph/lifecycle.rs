@@ -1,6 +1,7 @@
 //! Lives of pods, from what a cluster writes of them.
 
 use serde_json::{Value, json};
+use whathappened_connectors::log_store::look_for;
 use whathappened_connectors::recording::{Input, Options, read};
 use whathappened_model::observation::Observation;
 use whathappened_model::time::Stamp;
@@ -22,8 +23,9 @@ fn graph(records: &[Value]) -> EntityGraph {
 
 fn world_of(inputs: &[Input]) -> EntityGraph {
     let mut reported: Vec<Observation> = Vec::new();
-    read(inputs, &Options::default(), &mut reported);
     let ruleset = Ruleset::built_in().unwrap();
+    look_for(ruleset.machine_words(), ruleset.program_words()).unwrap();
+    read(inputs, &Options::default(), &mut reported);
     let mut evidence = Evidence::default();
     for one in reported {
         evidence.observe(one, &ruleset).unwrap();

@@ -1,6 +1,7 @@
 //! Who added which taint of a node, and when: whoever writes one writes all of them.
 
 use serde_json::{Value, json};
+use whathappened_connectors::log_store::look_for;
 use whathappened_connectors::recording::{Input, Options, read};
 use whathappened_core::evidence::Evidence;
 use whathappened_core::graph::{EntityGraph, Fact};
@@ -14,8 +15,9 @@ fn graph(records: &[Value]) -> EntityGraph {
     let lines: Vec<String> = records.iter().map(Value::to_string).collect();
     let input = Input::Bytes("records.ndjson".into(), lines.join("\n").into());
     let mut reported: Vec<Observation> = Vec::new();
-    read(&[input], &Options::default(), &mut reported);
     let ruleset = Ruleset::built_in().unwrap();
+    look_for(ruleset.machine_words(), ruleset.program_words()).unwrap();
+    read(&[input], &Options::default(), &mut reported);
     let mut evidence = Evidence::default();
     for one in reported {
         evidence.observe(one, &ruleset).unwrap();

@@ -1,6 +1,7 @@
 //! Members that had not ended when the others gave up waiting for one of them, or that a launcher names as
 //! those in which a rank was killed.
 
+use crate::signals::named;
 use whathappened_model::time::Stamp;
 
 use super::{Death, WAITED};
@@ -9,7 +10,7 @@ use crate::lifecycle::{End, State};
 use crate::resolve::Attempt;
 
 /// A launcher's word for the rank that ended, and where.
-const PROCESS_DIED: &str = "mpi.process_died";
+const PROCESS_DIED: &str = named::MPI_PROCESS_DIED;
 
 /// A process that waits in a driver, or for a file that does not come, cannot even be killed:
 /// its container goes on. It is nothing to explain by itself, but may be who was missing.

@@ -1,5 +1,6 @@
 //! How runs stand.
 
+use crate::signals::named;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Fact, Task, TaskKind, Workload};
@@ -35,9 +36,9 @@ impl RunState {
 
 /// What is said of a workload that failed.
 pub(super) const FAILED: [&str; 3] = [
-    "k8s.workload.failed",
-    "k8s.workload.backoff_limit",
-    "k8s.workload.deadline",
+    named::K8S_WORKLOAD_FAILED,
+    named::K8S_WORKLOAD_BACKOFF_LIMIT,
+    named::K8S_WORKLOAD_DEADLINE,
 ];
 
 /// Whether a run's root object says of itself that it failed, and nothing was begun after that: what is
@@ -71,7 +72,7 @@ fn failed_at(graph: &EntityGraph, run: &Run) -> Option<Nanos> {
 #[must_use]
 pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
     if let Root::Workload(root) = run.root {
-        if graph.says(root, "k8s.workload.completed") {
+        if graph.says(root, named::K8S_WORKLOAD_COMPLETED) {
             return RunState::Completed;
         }
         let root = graph.workloads.get(root as usize);
@@ -196,7 +197,7 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
 
 /// Whether nobody wants any pods of a service any more, and all that there were were taken away for that.
 fn is_scaled_away(graph: &EntityGraph, run: &Run, ends: &[End]) -> bool {
-    const SCALED: &str = "k8s.workload.scaled.to_zero";
+    const SCALED: &str = named::K8S_WORKLOAD_SCALED_TO_ZERO;
     let Root::Workload(number) = run.root else {
         return false;
     };
@@ -242,7 +243,11 @@ fn taken_away(graph: &EntityGraph, run: &Run, ends: &[End]) -> Option<RunState> 
         there |= one.body.is_some() && one.gone.is_none() && one.exits.is_empty();
     }
     let of_cluster = |signal: &str| {
-        let sent = ["k8s.pod.evicted", "k8s.pod.preempted", "k8s.pod.node_lost"];
+        let sent = [
+            "k8s.pod.evicted",
+            named::K8S_POD_PREEMPTED,
+            named::K8S_POD_NODE_LOST,
+        ];
         let deleted = signal.strip_prefix("k8s.pod.deleted_by_");
         let obeys = ["user", "kubelet", "gc", "namespace_controller"];
         sent.iter().any(|stem| signal.starts_with(stem))
@@ -291,8 +296,8 @@ fn says_it_is_suspended(graph: &EntityGraph, run: &Run) -> bool {
     let Root::Workload(root) = run.root else {
         return false;
     };
-    let suspended = graph.last_said(root, "k8s.workload.suspended");
-    let resumed = graph.last_said(root, "k8s.workload.resumed");
+    let suspended = graph.last_said(root, named::K8S_WORKLOAD_SUSPENDED);
+    let resumed = graph.last_said(root, named::K8S_WORKLOAD_RESUMED);
     suspended.is_some() && suspended > resumed
 }
 
@@ -306,7 +311,7 @@ fn says_it_runs(graph: &EntityGraph, run: &Run) -> bool {
     let is_job = job.is_some_and(|job| graph.name(job.kind) == "Job");
     let is_refusal = |fact: &Fact| {
         let signal = graph.name(fact.signal);
-        fact.workload == root && signal.starts_with("k8s.workload.create_failed")
+        fact.workload == root && signal.starts_with(named::K8S_WORKLOAD_CREATE_FAILED)
     };
     if is_job && graph.facts.iter().any(is_refusal) {
         return false;
@@ -340,7 +345,7 @@ fn tries_again(graph: &EntityGraph, run: &Run, ends: &[End]) -> bool {
     let Some(last_death) = last.filter_map(died).map(|end| end.time.hi).max() else {
         return false;
     };
-    let restarts = graph.last_said(number, "k8s.workload.restarting");
+    let restarts = graph.last_said(number, named::K8S_WORKLOAD_RESTARTING);
     if restarts.is_some_and(|restarts| restarts >= last_death.saturating_sub(AT_ONCE)) {
         return true;
     }

@@ -3,6 +3,7 @@
 //! A later word on the same work takes the place of the earlier one: on one machine, by the id of the event (AWS, a
 //! calendar), or, where every notice bears an id of its own, by the kind of the notice (Google Cloud: attribute `series`).
 
+use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::event::SourceKind;
@@ -35,7 +36,7 @@ pub(super) fn settle(graph: &mut EntityGraph) -> Result<(), SpillError> {
         };
         series.entry((name, machine)).or_default().push(number);
     }
-    let started = graph.evidence.symbols.find("maintenance.started");
+    let started = graph.evidence.symbols.find(named::MAINTENANCE_STARTED);
     let mut found: Vec<(usize, Nanos)> = Vec::new();
     for numbers in series.values() {
         for number in numbers {

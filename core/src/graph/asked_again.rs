@@ -1,5 +1,6 @@
 //! Requests for the end of a pod that was ending: who comes second to ask for that has ended nothing.
 
+use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::event::SourceKind;
@@ -8,10 +9,10 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 use super::{EntityGraph, NO, Task};
 
 /// What such a request means.
-const ASKED_AGAIN: &str = "k8s.pod.asked_again";
+const ASKED_AGAIN: &str = named::K8S_POD_ASKED_AGAIN;
 
 /// What the eviction API leaves on a pod.
-const LEFT_BY_EVICTION: &str = "k8s.pod.evicted.api";
+const LEFT_BY_EVICTION: &str = named::K8S_POD_EVICTED_API;
 
 /// Servers of one cluster keep the same time but for as much.
 const SERVERS: Nanos = SECOND / 5;
@@ -94,5 +95,5 @@ fn asks(signal: &str) -> bool {
     let deleted = signal.strip_prefix("k8s.pod.deleted_by_");
     deleted.is_some_and(|by| by != "kubelet")
         || signal.starts_with("k8s.pod.evicted_by_")
-        || signal == "k8s.pod.drained_by_kubectl"
+        || signal == named::K8S_POD_DRAINED_BY_KUBECTL
 }

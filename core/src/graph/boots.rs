@@ -1,5 +1,6 @@
 //! Since when machines were down that booted.
 
+use crate::signals::named;
 use std::collections::{HashMap, HashSet};
 
 use whathappened_model::time::{Nanos, SECOND};
@@ -11,15 +12,19 @@ use crate::symbols::Symbol;
 /// they run, however long it took; a machine that was down for long had fallen silent
 /// before, which somebody else told.
 pub(super) fn set_onsets(graph: &mut EntityGraph) {
-    const DOWN: [&str; 3] = ["k8s.node.not_ready", "k8s.node.silent", "k8s.node.shutdown"];
+    const DOWN: [&str; 3] = [
+        named::K8S_NODE_NOT_READY,
+        named::K8S_NODE_SILENT,
+        named::K8S_NODE_SHUTDOWN,
+    ];
     /// Nobody notices that a node is silent sooner.
     const UNNOTICED: Nanos = 120 * SECOND;
     /// A machine that was silent for no longer than this was so because it booted.
     const BOOT: Nanos = 300 * SECOND;
     let symbols = &graph.evidence.symbols;
     let (Some(booted), up) = (
-        symbols.find("k8s.node.rebooted"),
-        symbols.find("k8s.node.ready"),
+        symbols.find(named::K8S_NODE_REBOOTED),
+        symbols.find(named::K8S_NODE_READY),
     ) else {
         return;
     };
@@ -28,7 +33,7 @@ pub(super) fn set_onsets(graph: &mut EntityGraph) {
     let mut silent: HashMap<Symbol, (Nanos, Option<Nanos>)> = HashMap::new();
     // When each said that it shuts down.
     let mut announced: HashSet<(Symbol, Nanos)> = HashSet::new();
-    let shutdown = symbols.find("k8s.node.shutdown");
+    let shutdown = symbols.find(named::K8S_NODE_SHUTDOWN);
     for fact in graph.facts.iter_mut().filter(|fact| fact.node.is_some()) {
         let signal = Some(fact.signal);
         if signal == shutdown && fact.onset == fact.time.lo {

@@ -3,6 +3,7 @@
 //! so the order of the input cannot show.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND};
@@ -39,6 +40,7 @@ pub(super) fn build(
 
     let mut symbols = std::mem::take(&mut evidence.symbols);
     let (mut pods, mut workloads) = (Pods::default(), Workloads::default());
+    pods.traits = Arc::clone(ruleset.traits());
     let of_slurm = slurm_zone::settle(&mut evidence, &symbols)?;
     versions::learn(&evidence.objects, &mut symbols, &mut pods, &mut workloads);
     workload_names::in_time_order(&evidence, &mut symbols, &mut workloads)?;
@@ -177,6 +179,7 @@ pub(super) fn build(
         topology: Topology::default(),
         said: HashMap::new(),
         elsewhere: Vec::new(),
+        traits: Arc::clone(ruleset.traits()),
         zones,
         now,
     };

@@ -4,6 +4,7 @@
 //! the API server's. Where the two contradict the order in which the cluster stored what it saw,
 //! or the pod's own creation, what the node's clock told of this pod is put right.
 
+use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::event::SourceKind;
@@ -22,9 +23,9 @@ const AT_ONCE: Nanos = 5 * SECOND;
 
 /// What a Job's end is told as.
 const OVER: [&str; 3] = [
-    "k8s.workload.backoff_limit",
-    "k8s.workload.completed",
-    "k8s.workload.failed",
+    named::K8S_WORKLOAD_BACKOFF_LIMIT,
+    named::K8S_WORKLOAD_COMPLETED,
+    named::K8S_WORKLOAD_FAILED,
 ];
 
 /// Whether a time proves anything of a clock: one that was reckoned from an age does not.
@@ -100,7 +101,7 @@ pub(super) fn settle(graph: &mut EntityGraph) {
 /// Whether a record about a pod has its time from the clock of the pod's node.
 fn is_of_node(kind: &str, actor: &str) -> bool {
     match kind {
-        "k8s.container.terminated" | "k8s.container.started" | "log.line" | "node.log" => true,
+        "k8s.container.terminated" | named::K8S_CONTAINER_STARTED | "log.line" | "node.log" => true,
         "k8s.event" => actor == "kubelet",
         _ => false,
     }

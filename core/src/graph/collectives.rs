@@ -5,6 +5,7 @@
 //! was missing. So it is found here, where all facts are known, whether they
 //! come from files or from the store, and in any order.
 
+use crate::signals::named;
 use whathappened_model::collective::{Finding, PendingCollective, Trace, compare_traces};
 use whathappened_model::event::{Event, EventId, SourceKind};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -54,9 +55,9 @@ fn hangs(traces: Vec<TraceFact<'_>>) -> Vec<Vec<TraceFact<'_>>> {
 
 fn fact(finding: &Finding, hang: &[TraceFact<'_>]) -> Event {
     let (name, rank, at) = match finding {
-        Finding::Missing { rank, at, .. } => ("nccl.rank_missing", *rank, at),
-        Finding::Mismatch { rank, at, .. } => ("nccl.mismatch", *rank, at),
-        Finding::NoDump { rank, at } => ("nccl.no_dump", *rank, at),
+        Finding::Missing { rank, at, .. } => (named::NCCL_RANK_MISSING, *rank, at),
+        Finding::Mismatch { rank, at, .. } => (named::NCCL_MISMATCH, *rank, at),
+        Finding::NoDump { rank, at } => (named::NCCL_NO_DUMP, *rank, at),
     };
     let time = at.since.map_or(Stamp::OPEN, Stamp::exact);
     let waiting = list(&at.waiting);

@@ -1,5 +1,6 @@
 //! Whether a node took new pods at some time: who evicts from a node that does is not draining it.
 
+use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::event::SourceKind;
@@ -42,11 +43,11 @@ impl Cordons {
         let mut known = Self::default();
         for fact in &graph.facts {
             let signal = graph.name(fact.signal);
-            let closed = signal.starts_with("k8s.node.cordoned");
-            if fact.node.is_some() && signal == "k8s.node.changed_by_user" {
+            let closed = signal.starts_with(named::K8S_NODE_CORDONED);
+            if fact.node.is_some() && signal == named::K8S_NODE_CHANGED_BY_USER {
                 known.patched.entry(fact.node).or_default().push(fact.time);
             }
-            if fact.node.is_some() && (closed || signal.starts_with("k8s.node.uncordoned")) {
+            if fact.node.is_some() && (closed || signal.starts_with(named::K8S_NODE_UNCORDONED)) {
                 let changes = known.changes.entry(fact.node).or_default();
                 changes.push((fact.time, closed));
                 if closed && fact.source_kind == SourceKind::KubernetesAudit {

@@ -1,6 +1,7 @@
 //! When workloads were deleted of which no version of the object shows it: an audit log of metadata
 //! tells of the request alone.
 
+use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -10,7 +11,7 @@ use super::{EntityGraph, NO};
 use crate::symbols::Symbol;
 
 /// Deletions of what was over: they tell nothing of how it ended.
-const TIDIES: &str = "k8s.workload.deleted_by_ttl";
+const TIDIES: &str = named::K8S_WORKLOAD_DELETED_BY_TTL;
 
 /// Clocks of two components of one cluster differ by as much.
 const CLOCKS: Nanos = SECOND;
@@ -25,7 +26,7 @@ pub(super) fn note(graph: &mut EntityGraph) {
         if fact.workload != NO && signal.starts_with("k8s.workload.deleted_by_") && signal != TIDIES
         {
             own.entry(fact.workload).or_insert(fact.time);
-        } else if fact.workload != NO && signal == "k8s.workload.updated_by_user" {
+        } else if fact.workload != NO && signal == named::K8S_WORKLOAD_UPDATED_BY_USER {
             // Nobody can change what is gone: facts are in time order, the last counts.
             changed.insert(fact.workload, fact.time.lo);
         } else if signal.starts_with("k8s.namespace.deleted_by_") {

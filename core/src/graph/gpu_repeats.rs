@@ -5,6 +5,7 @@
 //! apart is who else was struck: the same GPU under another run is the GPU, another GPU under the
 //! same run is the program.
 
+use crate::signals::named;
 use std::collections::BTreeMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -14,10 +15,10 @@ use super::{EntityGraph, Fact, NO};
 use crate::symbols::Symbol;
 
 /// What the driver takes for a mistake of the program.
-const ERROR: &str = "gpu.application_error";
+const ERROR: &str = named::GPU_APPLICATION_ERROR;
 
 /// What is derived from the second of them on one GPU.
-const AGAIN: &str = "gpu.application_error.repeated";
+const AGAIN: &str = named::GPU_APPLICATION_ERROR_REPEATED;
 
 /// Memory access and exceptions in a kernel; the others follow these, or say who was stopped.
 const XIDS: [&str; 2] = ["13", "31"];

@@ -1,10 +1,12 @@
 //! Which pod or workload a record speaks of: by uid, else by name and time.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::{NO, Task, TaskKind, Workload, job};
+use crate::signals::SignalTraits;
 use crate::symbols::Symbol;
 
 /// How long after its end records of a pod still arrive (logs, events of its clean-up).
@@ -14,6 +16,8 @@ const AFTERLIFE: Nanos = 600 * SECOND;
 #[derive(Debug, Default)]
 pub(super) struct Pods {
     pub(super) all: Vec<Task>,
+    /// What signals say of themselves.
+    pub(super) traits: Arc<SignalTraits>,
     by_uid: HashMap<Symbol, u32>,
     by_name: HashMap<(Symbol, Symbol), Vec<u32>>,
     by_bare_name: HashMap<Symbol, Vec<u32>>,

@@ -1,5 +1,6 @@
 //! What records teach about the lives of cloud instances.
 
+use crate::signals::named;
 use std::collections::HashSet;
 
 use whathappened_model::event::Event;
@@ -65,22 +66,22 @@ impl InstanceRecord {
 
 /// Signals, by how they begin, that tell of an instance's life.
 const SIGNALS: [(&str, InstanceChange); 16] = [
-    ("cloud.host_error", InstanceChange::Lost),
-    ("cloud.instance_create_failed", InstanceChange::Refused),
-    ("cloud.instance_created", InstanceChange::Made),
-    ("cloud.instance_deleted", InstanceChange::Deleted),
-    ("cloud.instance_recreated", InstanceChange::Taken),
-    ("cloud.instance_reset", InstanceChange::Reset),
-    ("cloud.instance_restarted", InstanceChange::Runs),
-    ("cloud.instance_shut_down", InstanceChange::ShutDown),
-    ("cloud.instance_started", InstanceChange::Runs),
-    ("cloud.reservation_ended", InstanceChange::Taken),
-    ("cloud.instance_stopped", InstanceChange::Stopped),
-    ("cloud.instance_terminating", InstanceChange::Stopped),
-    ("cloud.spot_reclaimed", InstanceChange::Taken),
-    ("cloud.capacity_reclaimed", InstanceChange::Taken),
-    ("maintenance.migrated", InstanceChange::Moved),
-    ("maintenance.terminated", InstanceChange::Taken),
+    (named::CLOUD_HOST_ERROR, InstanceChange::Lost),
+    (named::CLOUD_INSTANCE_CREATE_FAILED, InstanceChange::Refused),
+    (named::CLOUD_INSTANCE_CREATED, InstanceChange::Made),
+    (named::CLOUD_INSTANCE_DELETED, InstanceChange::Deleted),
+    (named::CLOUD_INSTANCE_RECREATED, InstanceChange::Taken),
+    (named::CLOUD_INSTANCE_RESET, InstanceChange::Reset),
+    (named::CLOUD_INSTANCE_RESTARTED, InstanceChange::Runs),
+    (named::CLOUD_INSTANCE_SHUT_DOWN, InstanceChange::ShutDown),
+    (named::CLOUD_INSTANCE_STARTED, InstanceChange::Runs),
+    (named::CLOUD_RESERVATION_ENDED, InstanceChange::Taken),
+    (named::CLOUD_INSTANCE_STOPPED, InstanceChange::Stopped),
+    (named::CLOUD_INSTANCE_TERMINATING, InstanceChange::Stopped),
+    (named::CLOUD_SPOT_RECLAIMED, InstanceChange::Taken),
+    (named::CLOUD_CAPACITY_RECLAIMED, InstanceChange::Taken),
+    (named::MAINTENANCE_MIGRATED, InstanceChange::Moved),
+    (named::MAINTENANCE_TERMINATED, InstanceChange::Taken),
 ];
 
 /// Labels that name the group that an instance was made by.

@@ -3,6 +3,7 @@
 //! A job and its steps are one member: what ends a step and not the job has
 //! ended nothing.
 
+use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::event::Event;
@@ -353,7 +354,7 @@ fn task_exit_code(event: &Event) -> Option<i32> {
 /// The state that Slurm's own line in the job's log tells.
 fn said_by_log(event: &Event) -> Option<String> {
     let is = |signal: &str| event.signals.iter().any(|one| one == signal);
-    if is("slurm.task_failed") {
+    if is(named::SLURM_TASK_FAILED) {
         let killed = event.attribute("detail") == Some("Out Of Memory");
         Some(
             if killed {
@@ -363,12 +364,12 @@ fn said_by_log(event: &Event) -> Option<String> {
             }
             .to_owned(),
         )
-    } else if is("mpi.aborted") {
+    } else if is(named::MPI_ABORTED) {
         Some("TASK_FAILED".to_owned())
-    } else if is("slurm.time_limit") {
+    } else if is(named::SLURM_TIME_LIMIT) {
         let step = event.attribute("step").is_some_and(|step| step != "batch");
         Some(if step { "STEP_TIMEOUT" } else { "TIMEOUT" }.to_owned())
-    } else if is("slurm.cancelled") {
+    } else if is(named::SLURM_CANCELLED) {
         let why = event.attribute("detail").unwrap_or_default();
         Some(match why {
             "PREEMPTION" => "PREEMPTED".to_owned(),

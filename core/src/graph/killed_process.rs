@@ -2,6 +2,7 @@
 //! SIGKILL ended them: the number of the process is what both name. A shell's `Killed` names none: of a program that
 //! is the only one on its machine to end so then, it is the one that the kernel killed.
 
+use crate::signals::named;
 use std::collections::{HashMap, HashSet};
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -15,12 +16,22 @@ const NOTICED: Nanos = 60 * SECOND;
 
 /// The kernel's records, and what they are called where a process of a task is meant.
 const KILLS: [(&str, &str); 2] = [
-    ("kernel.oom_kill.node", "kernel.oom_kill.node.process"),
-    ("kernel.oom_kill.limit", "kernel.oom_kill.limit.process"),
+    (
+        named::KERNEL_OOM_KILL_NODE,
+        named::KERNEL_OOM_KILL_NODE_PROCESS,
+    ),
+    (
+        named::KERNEL_OOM_KILL_LIMIT,
+        named::KERNEL_OOM_KILL_LIMIT_PROCESS,
+    ),
 ];
 
 /// Signals of lines with which a launcher or a program tells that a process was killed.
-const TOLD: [&str; 3] = ["launcher.worker_failed", "log.host_oom", "log.killed"];
+const TOLD: [&str; 3] = [
+    named::LAUNCHER_WORKER_FAILED,
+    named::LOG_HOST_OOM,
+    named::LOG_KILLED,
+];
 
 /// What is written of a process now and then may be as old.
 const SILENT: Nanos = 120 * SECOND;
@@ -65,7 +76,7 @@ pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
         let event = graph.evidence.event(fact.row)?;
         let Some(pid) = event.attribute("pid") else {
             let is_alone = matches!(task.kind, TaskKind::Log | TaskKind::Instance);
-            unnumbered.extend(Some(*fact).filter(|_| is_alone && signal == "log.killed"));
+            unnumbered.extend(Some(*fact).filter(|_| is_alone && signal == named::LOG_KILLED));
             continue;
         };
         for machine in task.machines() {
@@ -97,7 +108,7 @@ fn kills(graph: &EntityGraph) -> Result<Kills, SpillError> {
     for fact in graph.facts.iter().filter(|fact| fact.node.is_some()) {
         let signal = graph.name(fact.signal);
         let kill = KILLS.iter().find(|(kill, _)| *kill == signal);
-        if kill.is_none() && signal != "kernel.oom_kill.outside" {
+        if kill.is_none() && signal != named::KERNEL_OOM_KILL_OUTSIDE {
             continue;
         }
         let event = graph.evidence.event(fact.row)?;

@@ -1,77 +1,40 @@
 //! What the lines of a program's log say of its end.
 
+use crate::signals::named;
 use whathappened_model::event::Event;
 use whathappened_model::time::Stamp;
 
 use super::learn::later;
 use super::{Task, log_level};
+use crate::signals::{SignalClass, SignalTraits};
 use crate::symbols::SymbolTable;
 
 /// A program that found this out ends, whatever it says of its end.
-pub(super) const WRONG: &str = "log.wrong_result.persistent";
-
-/// What a program writes when it ends.
-const LAST_WORDS: [&str; 7] = [
-    "log.cuda_error",
-    "log.cuda_oom",
-    "log.exception.line",
-    "log.segfault",
-    "log.traceback",
-    "nccl.aborted",
-    "nccl.timeout",
-];
-
-/// Signals of log lines with which a program or its launcher ends, whatever ended it.
-const SAYS_OVER: [&str; 11] = [
-    "jax.peer_died",
-    "launcher.teardown",
-    "launcher.worker_failed",
-    "log.hangup",
-    "log.killed",
-    "log.sigterm",
-    "mpi.aborted",
-    "mpi.node_lost",
-    "mpi.process_died",
-    "ray.job_stopped",
-    "slurm.request_refused",
-];
-
-/// Signals of log lines with which a program ends, unless it goes on: they count where nothing but a log is
-/// known, and they are the last of it.
-const MAY_END: [&str; 14] = [
-    "batch.time_limit",
-    "log.aborted",
-    "log.bus_error",
-    "log.command",
-    "log.exception.logged",
-    "log.fatal",
-    "log.gives_up",
-    "log.heap_corrupted",
-    "log.host_oom",
-    "log.interrupted",
-    "log.setup_failed",
-    "log.usage",
-    "nccl.no_interface",
-    "slurm.exec_failed",
-];
+pub(super) const WRONG: &str = named::LOG_WRONG_RESULT_PERSISTENT;
 
 /// Notes what a line says of the end of the program that wrote it.
-pub(super) fn note(event: &Event, pod: &mut Task, symbols: &mut SymbolTable) {
+pub(super) fn note(
+    event: &Event,
+    pod: &mut Task,
+    symbols: &mut SymbolTable,
+    traits: &SignalTraits,
+) {
+    let is = |class| traits.any(&event.signals, class);
     let says = |signal: &str| event.signals.iter().any(|one| one == signal);
     let mild = || log_level::is_no_failure(event.message.as_deref().unwrap_or_default());
     // Megatron's word on a GPU that computes wrongly, for which it ends, is a warning to its logger.
     let wrong = says(WRONG);
-    let fails = LAST_WORDS.iter().any(|signal| says(signal)) && !says("log.shipper") && !mild();
+    let fails = is(SignalClass::LastWords) && !says(named::LOG_SHIPPER) && !mild();
     let fails = fails || wrong;
-    let over = fails || SAYS_OVER.iter().any(|signal| says(signal));
-    let may_end = MAY_END.iter().any(|signal| says(signal)) && !says("log.shipper") && !mild();
+    let over = fails || is(SignalClass::SaysOver);
+    let may_end = is(SignalClass::MayEnd) && !says(named::LOG_SHIPPER) && !mild();
     if event.time == Stamp::OPEN {
         let line = event.origin.line;
         pod.untimed.last = pod.untimed.last.max(line);
-        if says("log.progress") {
+        if says(named::LOG_PROGRESS) {
             pod.untimed.step = pod.untimed.step.max(line);
         }
-        if says("log.training_done") {
+        if says(named::LOG_TRAINING_DONE) {
             pod.untimed.done = pod.untimed.done.max(line);
         }
         if wrong {
@@ -87,7 +50,7 @@ pub(super) fn note(event: &Event, pod: &mut Task, symbols: &mut SymbolTable) {
         return;
     }
     pod.last_line = later(pod.last_line, event.time);
-    if says("log.training_done") {
+    if says(named::LOG_TRAINING_DONE) {
         pod.said_done = later(pod.said_done, event.time);
     }
     if over {
@@ -99,7 +62,7 @@ pub(super) fn note(event: &Event, pod: &mut Task, symbols: &mut SymbolTable) {
     if wrong {
         pod.said_wrong = later(pod.said_wrong, event.time);
     }
-    if says("log.sigterm") || says("log.hangup") {
+    if says(named::LOG_SIGTERM) || says(named::LOG_HANGUP) {
         pod.said_stop = later(pod.said_stop, event.time);
     }
     if fails {

@@ -1,5 +1,6 @@
 //! What single facts teach about the lives of pods and workloads.
 
+use crate::signals::named;
 use std::collections::HashSet;
 
 use whathappened_model::event::{Event, SourceKind};
@@ -126,7 +127,7 @@ pub(super) fn event(
         pod.rank = pod.rank.or(Some(rank));
     }
     if event.fact == "log.line" {
-        last_words::note(event, pod, symbols);
+        last_words::note(event, pod, symbols, &pods.traits);
     }
     // A kubelet touches the pods of its own node alone.
     let by_kubelet = event
@@ -135,7 +136,7 @@ pub(super) fn event(
         .and_then(|by| by.strip_prefix("system:node:"));
     let init = event.attribute("init").is_some();
     match event.fact.as_str() {
-        "k8s.pod.bound" => pod.bound = earlier(pod.bound, event.time),
+        named::K8S_POD_BOUND => pod.bound = earlier(pod.bound, event.time),
         "k8s.audit.bind" if done => {
             pod.bound = earlier(pod.bound, event.time);
             if let Some(node) = &event.entities.node {
@@ -147,7 +148,7 @@ pub(super) fn event(
         "k8s.audit.delete" | "k8s.audit.deletecollection" | "k8s.audit.evict" if done => {
             pod.deletion_requested = earlier(pod.deletion_requested, event.time);
         }
-        "k8s.pod.deletion_requested" => {
+        named::K8S_POD_DELETION_REQUESTED => {
             pod.deletion_requested = earlier(pod.deletion_requested, event.time);
             // What was printed without a time tells that it was, and not when.
             if event.time == Stamp::OPEN {
@@ -156,8 +157,8 @@ pub(super) fn event(
             }
         }
         "k8s.audit.untrack" if done => pod.untracked = earlier(pod.untracked, event.time),
-        "k8s.pod.deleted" => pod.gone = earlier(pod.gone, event.time),
-        "k8s.container.started" if !init => start(pod, event.time),
+        named::K8S_POD_DELETED => pod.gone = earlier(pod.gone, event.time),
+        named::K8S_CONTAINER_STARTED if !init => start(pod, event.time),
         "k8s.container.terminated" => {
             let exit = Exit {
                 time: event.time,

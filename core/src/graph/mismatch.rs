@@ -1,6 +1,7 @@
 //! Ranks that waited in different collectives at one place of one process group, from what the watchdogs
 //! of each wrote: the program does not do the same on all of them.
 
+use crate::signals::named;
 use std::collections::BTreeMap;
 
 use whathappened_model::time::{Nanos, SECOND};
@@ -32,10 +33,10 @@ fn collective(op: &str) -> Option<String> {
 
 /// Adds `nccl.mismatch` for the ranks of one group that waited in different collectives at one place.
 pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
-    let Some(timeout) = graph.evidence.symbols.find("nccl.timeout") else {
+    let Some(timeout) = graph.evidence.symbols.find(named::NCCL_TIMEOUT) else {
         return Ok(());
     };
-    let Some(state) = graph.evidence.symbols.find("nccl.state_at_timeout") else {
+    let Some(state) = graph.evidence.symbols.find(named::NCCL_STATE_AT_TIMEOUT) else {
         return Ok(());
     };
     // The group stands in a line of its own: by run, rank and place.
@@ -89,7 +90,7 @@ pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
     if found.is_empty() {
         return Ok(());
     }
-    let signal = graph.evidence.symbols.number("nccl.mismatch");
+    let signal = graph.evidence.symbols.number(named::NCCL_MISMATCH);
     graph
         .facts
         .extend(found.into_iter().map(|fact| Fact { signal, ..fact }));

@@ -81,11 +81,12 @@ pub use topology::{Location, PlaceKind, Topology};
 pub use workload::Workload;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use whathappened_model::time::Nanos;
 
 use crate::evidence::{Evidence, SpillError};
-use crate::signals::Ruleset;
+use crate::signals::{Ruleset, SignalClass, SignalTraits};
 use crate::symbols::Symbol;
 
 /// Everything that is known, tied together.
@@ -109,6 +110,8 @@ pub struct EntityGraph {
     pub said: HashMap<(u32, Symbol), Nanos>,
     /// What others saw of the troubles that these facts tell of, where a store knows.
     pub elsewhere: Vec<crate::shared_fault::OutsideFault>,
+    /// What signals say of themselves.
+    pub traits: Arc<SignalTraits>,
     /// By how much the times of logs that name no zone were moved, by file.
     pub zones: BTreeMap<Symbol, Nanos>,
     /// The latest record time: what "now" means for recorded input.
@@ -120,16 +123,12 @@ impl EntityGraph {
     /// gave the line a level below error.
     #[must_use]
     pub fn survived(&self, line: &Fact) -> bool {
-        /// What could not be started makes no step: whoever made one was started by then.
-        const NOT_STARTED: [&str; 3] = [
-            "log.command",
-            "slurm.exec_failed",
-            "slurm.task_launch_failed",
-        ];
         let since = Progress::told_by(line.end.unwrap_or(line.time));
         let progress = self.pods.get(line.pod as usize);
         let progress = progress.and_then(|pod| pod.progress.as_deref());
-        let not_started = NOT_STARTED.contains(&self.name(line.signal));
+        let not_started = self
+            .traits
+            .is(self.name(line.signal), SignalClass::NotStarted);
         let went_on = |one: &Progress| {
             not_started && one.last.lo > since || one.went_on_after(since, line.rank)
         };

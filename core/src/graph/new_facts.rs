@@ -1,5 +1,6 @@
 //! Facts of a record: one for each of its signals.
 
+use crate::signals::named;
 use whathappened_model::event::Event;
 use whathappened_model::kind::is_workload;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -32,10 +33,10 @@ fn lag(event: &Event, signal: &str, usual: Nanos) -> Nanos {
     const KERNEL: Nanos = 10 * SECOND;
     // It waits for a server before it says so, and tells of a crash when it is up again.
     const LATE: [&str; 4] = [
-        "k8s.node.rebooted",
-        "kernel.nfs_not_responding",
-        "kernel.storage_evicted",
-        "node.crashed",
+        named::K8S_NODE_REBOOTED,
+        named::KERNEL_NFS_NOT_RESPONDING,
+        named::KERNEL_STORAGE_EVICTED,
+        named::NODE_CRASHED,
     ];
     // The stretch between two scrapes says when, the exporter's own pause included.
     if event.fact.starts_with("metric.gpu.") {
@@ -43,7 +44,7 @@ fn lag(event: &Event, signal: &str, usual: Nanos) -> Nanos {
     }
     // A kubelet says that its machine shuts down before it stops the first pod for that.
     let by_kubelet = event.fact == "k8s.event" || event.attribute("program") == Some("kubelet");
-    if signal == "k8s.node.shutdown" && by_kubelet {
+    if signal == named::K8S_NODE_SHUTDOWN && by_kubelet {
         return 0;
     }
     if event.fact == "k8s.node.boot_changed" {
@@ -213,15 +214,15 @@ fn pool(event: &Event) -> Option<String> {
 /// asks for them, and they are most of what a cluster tells.
 fn is_calm(signal: &str) -> bool {
     const CALM: [&str; 9] = [
-        "k8s.container.completed",
-        "k8s.container.started",
-        "k8s.pod.bound",
+        named::K8S_CONTAINER_COMPLETED,
+        named::K8S_CONTAINER_STARTED,
+        named::K8S_POD_BOUND,
         "k8s.pod.created_by_",
-        "k8s.pod.running",
-        "k8s.pod.scheduled",
-        "k8s.pod.succeeded",
-        "k8s.workload.pod_created",
-        "log.progress",
+        named::K8S_POD_RUNNING,
+        named::K8S_POD_SCHEDULED,
+        named::K8S_POD_SUCCEEDED,
+        named::K8S_WORKLOAD_POD_CREATED,
+        named::LOG_PROGRESS,
     ];
     CALM.iter().any(|calm| signal.starts_with(calm))
 }

@@ -1,6 +1,7 @@
 //! Whether a node answered all the time about some moment: who evicts from one that does has
 //! another reason than its silence.
 
+use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -27,8 +28,9 @@ impl NodeHealth {
         let mut health = Self::default();
         for fact in &graph.facts {
             let signal = graph.name(fact.signal);
-            let ready = signal == "k8s.node.ready";
-            let change = ready || matches!(signal, "k8s.node.not_ready" | "k8s.node.silent");
+            let ready = signal == named::K8S_NODE_READY;
+            let change =
+                ready || matches!(signal, named::K8S_NODE_NOT_READY | named::K8S_NODE_SILENT);
             if change && fact.node.is_some() && fact.time != Stamp::OPEN {
                 let changes = health.changes.entry(fact.node).or_default();
                 changes.push((fact.time, ready));

@@ -2,6 +2,7 @@
 //!
 //! A run is measured against its own past only: what a step should take, nobody says.
 
+use crate::signals::named;
 use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -11,7 +12,7 @@ use crate::evidence::Evidence;
 use crate::symbols::SymbolTable;
 
 /// What is derived where steps take longer until the log's end.
-const SLOW: &str = "log.slow";
+const SLOW: &str = named::LOG_SLOW;
 
 /// Steps that are kept of one log; of more, every second, fourth, … step.
 const KEPT: usize = 512;

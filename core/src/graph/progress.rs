@@ -1,9 +1,10 @@
 //! How far the training of each pod came, as its log tells, and where it
 //! stopped getting on although it still spoke.
 
+use crate::signals::named;
 use std::collections::{HashMap, HashSet};
 
-use whathappened_model::event::{Event, SourceKind};
+use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::fact::{Fact, NO};
@@ -13,13 +14,13 @@ use crate::evidence::Evidence;
 use crate::symbols::SymbolTable;
 
 /// The signal of a line that tells of a step.
-const PROGRESS: &str = "log.progress";
+const PROGRESS: &str = named::LOG_PROGRESS;
 
 /// What is derived where steps stopped and lines went on.
-const NONE: &str = "log.no_progress";
+const NONE: &str = named::LOG_NO_PROGRESS;
 
 /// What is derived where no line of any log tells how far they were read.
-const UNHEARD: &str = "log.unheard";
+const UNHEARD: &str = named::LOG_UNHEARD;
 
 /// Steps that must be known before their absence tells anything.
 const ENOUGH: u64 = 5;
@@ -147,7 +148,7 @@ pub(super) fn stalled(
             continue;
         };
         let usual = progress.usual();
-        let of_store = matches!(row.source_kind(), SourceKind::Datadog | SourceKind::Loki);
+        let of_store = row.source_kind().is_log_store();
         let read_until = if of_store {
             read_of_run.get(&pod.root).copied()
         } else {

@@ -1,6 +1,7 @@
 //! Jobs that were made anew under their name, where no uid tells them apart: a Job that is over
 //! makes no pod any more, so what a pod began after is told of the one before it.
 
+use crate::signals::named;
 use std::collections::{BTreeMap, HashMap};
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -11,10 +12,10 @@ use crate::symbols::Symbol;
 
 /// What is said of a Job that is over.
 const OVER: [&str; 4] = [
-    "k8s.workload.backoff_limit",
-    "k8s.workload.completed",
-    "k8s.workload.deadline",
-    "k8s.workload.failed",
+    named::K8S_WORKLOAD_BACKOFF_LIMIT,
+    named::K8S_WORKLOAD_COMPLETED,
+    named::K8S_WORKLOAD_DEADLINE,
+    named::K8S_WORKLOAD_FAILED,
 ];
 
 /// Clocks of a controller and a kubelet are this far apart at most.

@@ -1,6 +1,7 @@
 //! Pods that no scheduler has looked at. Every pod is one for a moment; one that is
 //! for longer has no scheduler that works.
 
+use crate::signals::named;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::{Fact, Task};
@@ -16,7 +17,7 @@ pub(super) fn settle(
     evidence: &mut Evidence,
     facts: &mut Vec<Fact>,
 ) {
-    let Some(unseen) = evidence.symbols.find("k8s.pod.unscheduled") else {
+    let Some(unseen) = evidence.symbols.find(named::K8S_POD_UNSCHEDULED) else {
         return;
     };
     let mut past = Vec::new();

@@ -1,6 +1,7 @@
 //! Programs that systemd runs as services: what it says of `train.service` is about the program whose log is
 //! `train.log` on the same machine.
 
+use crate::signals::named;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use whathappened_model::event::Event;
@@ -15,16 +16,16 @@ use crate::symbols::Symbol;
 
 /// What systemd's own acts, and those of a tool that replaces containers, end a service with.
 const STOPS: [&str; 6] = [
-    "unit.oom_killed",
-    "unit.replaced",
-    "unit.stop_requested",
-    "unit.stopping",
-    "unit.timed_out",
-    "unit.watchdog",
+    named::UNIT_OOM_KILLED,
+    named::UNIT_REPLACED,
+    named::UNIT_STOP_REQUESTED,
+    named::UNIT_STOPPING,
+    named::UNIT_TIMED_OUT,
+    named::UNIT_WATCHDOG,
 ];
 
 /// What a machine's start is told by.
-const BOOTS: [&str; 2] = ["k8s.node.rebooted", "node.crashed"];
+const BOOTS: [&str; 2] = [named::K8S_NODE_REBOOTED, named::NODE_CRASHED];
 
 /// Gives facts about services to the tasks whose logs have their names, with what they tell of their ends.
 ///
@@ -87,8 +88,8 @@ pub(super) fn claim(
             time: event.time,
             is_stop: STOPS.contains(&signal),
             is_restart: event.attribute("verb") == Some("restart"),
-            is_exit: signal == "unit.main_exited",
-            was_survived: signal == "unit.oom_killed",
+            is_exit: signal == named::UNIT_MAIN_EXITED,
+            was_survived: signal == named::UNIT_OOM_KILLED,
             exit_code: exit_code(&event),
         });
     }

@@ -1,5 +1,6 @@
 //! What only the difference between two versions of an object tells.
 
+use crate::signals::named;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -59,9 +60,9 @@ impl VersionDiff<'_> {
             let was = old.is_some_and(|old| old.unschedulable);
             if was != new.unschedulable {
                 let fact = if new.unschedulable {
-                    "k8s.node.cordoned"
+                    named::K8S_NODE_CORDONED
                 } else {
-                    "k8s.node.uncordoned"
+                    named::K8S_NODE_UNCORDONED
                 };
                 let writer = self
                     .same_revision(index)
@@ -279,9 +280,9 @@ impl VersionDiff<'_> {
             if let Some(old) = before.map(|version| &version.body) {
                 if old.suspended != new.suspended {
                     let fact = if new.suspended {
-                        "k8s.workload.suspended"
+                        named::K8S_WORKLOAD_SUSPENDED
                     } else {
-                        "k8s.workload.resumed"
+                        named::K8S_WORKLOAD_RESUMED
                     };
                     if let Some(event) = self.event(
                         fact,
@@ -308,7 +309,7 @@ impl VersionDiff<'_> {
                 if !fields.is_empty() {
                     let raw = json!({ "fields": fields, "replicas": [old.replicas, new.replicas] });
                     if let Some(event) = self.event(
-                        "k8s.workload.spec_changed",
+                        named::K8S_WORKLOAD_SPEC_CHANGED,
                         &fields,
                         None,
                         before,

@@ -5,6 +5,7 @@
 //! Their records have times of different widths and so different ids. Such a
 //! measurement is a witness of the record and no fact of its own.
 
+use crate::signals::named;
 use std::collections::{BTreeMap, HashMap};
 
 use whathappened_model::event::{Event, SourceKind};
@@ -131,7 +132,7 @@ pub(super) fn fold(evidence: &mut Evidence, facts: &mut Vec<Fact>, gpus: &Gpus) 
 
 fn is_one(symbols: &SymbolTable, fact: &Fact, other: &Fact) -> bool {
     let slack = match symbols.name(fact.signal) {
-        "k8s.node.rebooted" => REBOOT,
+        named::K8S_NODE_REBOOTED => REBOOT,
         _ => CLOCKS,
     };
     let near = Stamp {

@@ -4,6 +4,7 @@
 //! (or half or quarter hours) beside it, that is their zone: a program begins to write when its container starts, and
 //! stops when that ends.
 
+use crate::signals::named;
 use std::collections::{BTreeMap, HashMap};
 
 use whathappened_model::event::SourceKind;
@@ -30,7 +31,10 @@ const ENDS: Nanos = 120 * SECOND;
 const CLOCKS: Nanos = 30 * SECOND;
 
 /// What ends a container, or tells that it has ended.
-const ENDINGS: [&str; 2] = ["k8s.container.terminated", "k8s.pod.deletion_requested"];
+const ENDINGS: [&str; 2] = [
+    "k8s.container.terminated",
+    named::K8S_POD_DELETION_REQUESTED,
+];
 
 /// When a pod was there, as Kubernetes tells it.
 struct Life {

@@ -4,6 +4,7 @@
 //! a retry, and the Job deletes the pod at the start that was one too many. What ended such a
 //! pod is the end before that start, not the deletion.
 
+use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -20,13 +21,13 @@ pub(super) type BackoffDeletions = HashMap<u32, Stamp>;
 /// Who deletes pods beside the controllers of their workloads.
 fn by_others(signal: &str) -> bool {
     const CONFIRM: [&str; 3] = [
-        "k8s.pod.deleted_by_controller",
-        "k8s.pod.deleted_by_gc",
-        "k8s.pod.deleted_by_kubelet",
+        named::K8S_POD_DELETED_BY_CONTROLLER,
+        named::K8S_POD_DELETED_BY_GC,
+        named::K8S_POD_DELETED_BY_KUBELET,
     ];
     (signal.starts_with("k8s.pod.deleted_by_") && !CONFIRM.contains(&signal))
         || signal.starts_with("k8s.pod.evicted")
-        || signal == "k8s.pod.preempted"
+        || signal == named::K8S_POD_PREEMPTED
 }
 
 /// The pods that a Job which had used up its retries deleted, as it or the audit log tells.
@@ -34,15 +35,15 @@ pub(super) fn spent(graph: &EntityGraph) -> BackoffDeletions {
     let is_job = |workload: u32| {
         let job = graph.workloads.get(workload as usize);
         job.is_some_and(|job| graph.name(job.kind) == "Job")
-            && graph.says(workload, "k8s.workload.backoff_limit")
+            && graph.says(workload, named::K8S_WORKLOAD_BACKOFF_LIMIT)
     };
     let (mut spent, mut others) = (BackoffDeletions::new(), HashMap::<u32, Stamp>::new());
     // Facts are in time order: the first of each counts.
     for fact in &graph.facts {
         let signal = graph.name(fact.signal);
         let deleted = match signal {
-            "k8s.workload.pod_deleted" => fact.other,
-            "k8s.pod.deleted_by_controller" => fact.pod,
+            named::K8S_WORKLOAD_POD_DELETED => fact.other,
+            named::K8S_POD_DELETED_BY_CONTROLLER => fact.pod,
             _ => NO,
         };
         if let Some(pod) = graph.pods.get(deleted as usize)

@@ -1,5 +1,6 @@
 //! How a cloud instance ended, as often as it did: it may be started again.
 
+use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -21,7 +22,7 @@ const ONE_END: Nanos = 900 * SECOND;
 pub(super) fn done(graph: &EntityGraph) -> HashMap<u32, Stamp> {
     let symbols = &graph.evidence.symbols;
     let mut found = HashMap::new();
-    let Some(done) = symbols.find("log.training_done") else {
+    let Some(done) = symbols.find(named::LOG_TRAINING_DONE) else {
         return found;
     };
     let mut by_name: HashMap<Symbol, Vec<u32>> = HashMap::new();
@@ -54,8 +55,8 @@ pub(super) fn crashes(graph: &EntityGraph) -> HashMap<Symbol, Vec<InstanceRecord
     let mut found: HashMap<Symbol, Vec<InstanceRecord>> = HashMap::new();
     for fact in graph.facts.iter().filter(|fact| fact.node.is_some()) {
         let what = match graph.name(fact.signal) {
-            "kernel.panic" => InstanceChange::Lost,
-            "kernel.oom_kill" | "kernel.oom_kill.limit" | "kernel.oom_kill.node" => {
+            named::KERNEL_PANIC => InstanceChange::Lost,
+            named::KERNEL_OOM_KILL | named::KERNEL_OOM_KILL_LIMIT | named::KERNEL_OOM_KILL_NODE => {
                 InstanceChange::ProgramKilled
             }
             _ => continue,

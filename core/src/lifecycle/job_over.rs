@@ -5,6 +5,7 @@
 //! the ones that it leaves had ended. Where nobody says that the job is over, what kubelets do
 //! shows as much: a pod that runs is deleted twice, by who asks for its end and by its kubelet.
 
+use crate::signals::named;
 use std::collections::{HashMap, HashSet};
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -14,9 +15,9 @@ use crate::graph::{EntityGraph, NO, Task};
 
 /// What is said of a job that is over.
 const OVER: [&str; 3] = [
-    "k8s.workload.backoff_limit",
-    "k8s.workload.completed",
-    "k8s.workload.failed",
+    named::K8S_WORKLOAD_BACKOFF_LIMIT,
+    named::K8S_WORKLOAD_COMPLETED,
+    named::K8S_WORKLOAD_FAILED,
 ];
 
 /// Whether Kubeflow's training operator is behind jobs of a kind.
@@ -37,7 +38,10 @@ const OPERATED: [&str; 7] = [
 ];
 
 /// What kubelets do for pods that run when somebody asks for their end.
-const SEEN_OFF: [&str; 2] = ["k8s.container.killing", "k8s.pod.deleted_by_kubelet"];
+const SEEN_OFF: [&str; 2] = [
+    named::K8S_CONTAINER_KILLING,
+    named::K8S_POD_DELETED_BY_KUBELET,
+];
 
 /// When which jobs were over, and what was cleaned up after them.
 pub(super) struct JobsOver {
@@ -70,8 +74,8 @@ impl JobsOver {
                 found.over.entry(fact.workload).or_default().push(fact.time);
             }
             let cleaned = match signal {
-                "k8s.workload.pod_deleted" => fact.other,
-                "k8s.pod.deleted_by_controller" => fact.pod,
+                named::K8S_WORKLOAD_POD_DELETED => fact.other,
+                named::K8S_POD_DELETED_BY_CONTROLLER => fact.pod,
                 _ => NO,
             };
             if let Some(pod) = graph.pods.get(cleaned as usize) {
@@ -147,7 +151,7 @@ impl JobsOver {
         }
         // A run that is made smaller goes on with those that are left, and a kubelet that is not
         // there sees nobody off.
-        let gone_on = graph.says(pod.owner, "k8s.workload.scaled")
+        let gone_on = graph.says(pod.owner, named::K8S_WORKLOAD_SCALED)
             || losses
                 .get(&pod.node)
                 .is_some_and(|losses| !losses.is_empty());

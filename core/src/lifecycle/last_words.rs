@@ -1,5 +1,6 @@
 //! What the end of a log tells of the end of the pod that wrote it.
 
+use crate::signals::named;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Task, TaskKind};
@@ -20,7 +21,7 @@ pub(super) fn ended_unseen(
         .said_done
         .filter(|done| step.max(failed).is_none_or(|later| later <= done.hi));
     let job = job_over.map(|over| {
-        let well = graph.says(pod.owner, "k8s.workload.completed");
+        let well = graph.says(pod.owner, named::K8S_WORKLOAD_COMPLETED);
         (over, well)
     });
     let counted = pod.untracked.map(|counted| (counted, done.is_some()));

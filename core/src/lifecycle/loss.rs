@@ -1,10 +1,12 @@
 //! When nodes were lost.
 
+use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Task};
+use crate::signals::SignalClass;
 use crate::symbols::Symbol;
 
 /// A stretch in which a node did not answer.
@@ -25,20 +27,6 @@ pub(super) struct Loss {
 /// When nodes stopped answering.
 pub(super) type Losses = HashMap<Symbol, Vec<Loss>>;
 
-/// What tells that a machine stopped or booted, before its node is seen to be silent, meanwhile, or
-/// with its first words afterwards.
-const BOOTS: [&str; 9] = [
-    "k8s.node.rebooted",
-    "k8s.node.boot_changed",
-    "k8s.node.vm_stopped",
-    "node.crashed",
-    "node.powered_off",
-    "kernel.panic",
-    "cloud.instance_stopped",
-    "cloud.instance_reset",
-    "cloud.instance_restarted",
-];
-
 /// A boot is told of this long before its node is silent, or after it answered again, at most.
 const TOLD: Nanos = 180 * SECOND;
 
@@ -56,11 +44,15 @@ pub(super) fn silent_at<'a>(losses: &'a Losses, pod: &Task, time: Stamp) -> Opti
 pub(super) fn losses(graph: &EntityGraph) -> Losses {
     let symbols = &graph.evidence.symbols;
     let (down, up) = (
-        symbols.find("k8s.node.not_ready"),
-        symbols.find("k8s.node.ready"),
+        symbols.find(named::K8S_NODE_NOT_READY),
+        symbols.find(named::K8S_NODE_READY),
     );
-    let boots = BOOTS.map(|signal| symbols.find(signal));
-    let gone = ["k8s.node.gone_in_cloud", "k8s.node.deleted"].map(|signal| symbols.find(signal));
+    // What tells that a machine stopped or booted, before its node is seen to be silent, meanwhile,
+    // or with its first words afterwards.
+    let boots = graph.traits.of(SignalClass::Boots).iter();
+    let boots: Vec<_> = boots.map(|signal| symbols.find(signal)).collect();
+    let gone =
+        [named::K8S_NODE_GONE_IN_CLOUD, named::K8S_NODE_DELETED].map(|signal| symbols.find(signal));
     let mut found: Losses = Losses::new();
     let mut booted: HashMap<Symbol, Nanos> = HashMap::new();
     // Facts are in time order, so a loss is closed by the next recovery.

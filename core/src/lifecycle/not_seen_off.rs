@@ -2,6 +2,7 @@
 //! from the API server. Where an audit log holds such requests and goes on, and none is for this pod, it had
 //! ended before, or was removed by force.
 
+use crate::signals::named;
 use std::collections::HashSet;
 
 use whathappened_model::event::SourceKind;
@@ -35,12 +36,12 @@ impl SeenOff {
             if fact.pod != NO
                 && matches!(
                     signal,
-                    "k8s.pod.deleted_by_kubelet" | "k8s.container.killing"
+                    named::K8S_POD_DELETED_BY_KUBELET | named::K8S_CONTAINER_KILLING
                 )
             {
                 pods.insert(fact.pod);
             }
-            by_kubelet |= signal == "k8s.pod.deleted_by_kubelet";
+            by_kubelet |= signal == named::K8S_POD_DELETED_BY_KUBELET;
             if fact.source_kind == SourceKind::Kubernetes && fact.workload != NO {
                 heard_of.insert(fact.workload);
             }

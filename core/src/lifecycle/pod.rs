@@ -1,5 +1,6 @@
 //! How a pod ended.
 
+use crate::signals::named;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::backoff_limit::{last_straw, unseen_straw};
@@ -64,7 +65,7 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
     );
     restarts.sort_by_key(|restart| restart.exit.time);
     if let Some(time) = pod.index_done
-        && !graph.says(pod.owner, "k8s.workload.completed")
+        && !graph.says(pod.owner, named::K8S_WORKLOAD_COMPLETED)
     {
         return End {
             state: State::Completed,

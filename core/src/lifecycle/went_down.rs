@@ -1,12 +1,14 @@
 //! Programs of which nothing but a log is known, on a machine or an instance that went down while they wrote: they
 //! went with it.
 
+use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::{End, Mode, State};
 use crate::graph::{EntityGraph, Fact, Progress, Task, TaskKind};
+use crate::signals::SignalClass;
 use crate::symbols::Symbol;
 
 /// Clocks of a log and of its machine's are this far apart at most.
@@ -18,17 +20,6 @@ const BOOTS: Nanos = 900 * SECOND;
 /// What writes now and then is silent for as long.
 const SILENT: Nanos = 120 * SECOND;
 
-/// A machine going down, or up again.
-const DOWN: [&str; 7] = [
-    "k8s.node.rebooted",
-    "k8s.node.shutdown",
-    "kernel.panic",
-    "node.crashed",
-    "node.powered_off",
-    "node.powering_off",
-    "node.rebooting",
-];
-
 /// When machines went down, or told that they were up again.
 pub(super) struct Downs<'a>(HashMap<Symbol, Vec<&'a Fact>>);
 
@@ -36,7 +27,11 @@ impl<'a> Downs<'a> {
     pub(super) fn of(graph: &'a EntityGraph) -> Self {
         let mut found: HashMap<Symbol, Vec<&Fact>> = HashMap::new();
         for fact in graph.facts.iter().filter(|fact| fact.node.is_some()) {
-            if fact.time != Stamp::OPEN && DOWN.contains(&graph.name(fact.signal)) {
+            if fact.time != Stamp::OPEN
+                && graph
+                    .traits
+                    .is(graph.name(fact.signal), SignalClass::GoesDown)
+            {
                 found.entry(fact.node).or_default().push(fact);
             }
         }
@@ -68,7 +63,7 @@ impl<'a> Downs<'a> {
             // That a machine is up again is told when it is. What had been silent for long before it went down had
             // ended, or hung, before.
             let within = match graph.name(fact.signal) {
-                "k8s.node.rebooted" => BOOTS,
+                named::K8S_NODE_REBOOTED => BOOTS,
                 _ => Progress::may_be_silent(Some(progress), SILENT),
             };
             (-CLOCKS..=within).contains(&fact.time.lo.saturating_sub(last.hi))

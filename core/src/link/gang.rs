@@ -7,16 +7,8 @@ use super::index::Index;
 use crate::death::{Death, WAITED};
 use crate::graph::{EntityGraph, Task};
 use crate::resolve::Run;
+use crate::signals::SignalClass;
 use crate::symbols::Symbol;
-
-/// What a member writes of another one that is gone.
-const PEER_GONE: [&str; 5] = [
-    "gloo.error",
-    "jax.peer_died",
-    "mpi.process_died",
-    "nccl.peer_lost",
-    "ucx.error",
-];
 
 /// Members with the first such fact of each.
 type First = Vec<(u32, Vec<usize>)>;
@@ -31,7 +23,10 @@ impl GangComplaints {
     pub(super) fn of(graph: &EntityGraph, runs: &[Run], deaths: &[Death], index: &Index) -> Self {
         let find = |signal: &&str| graph.evidence.symbols.find(signal);
         let waited: Vec<Symbol> = [WAITED].iter().filter_map(find).collect();
-        let gone: Vec<Symbol> = PEER_GONE.iter().filter_map(find).collect();
+        let gone = graph.traits.of(SignalClass::PeerGone).iter();
+        let gone: Vec<Symbol> = gone
+            .filter_map(|signal| graph.evidence.symbols.find(signal))
+            .collect();
         let mut first = HashMap::new();
         if waited.is_empty() && gone.is_empty() {
             return Self { first };

@@ -7,21 +7,8 @@ use super::index::Index;
 use crate::death::Death;
 use crate::graph::{EntityGraph, Fact, Phase, Task, TaskKind, is_elsewhere};
 use crate::lifecycle::Mode;
+use crate::signals::SignalClass;
 use crate::symbols::Symbol;
-
-/// States of a machine, and the signals that end them.
-const STATES: [(&str, &str); 10] = [
-    ("k8s.node.not_ready", "k8s.node.ready"),
-    ("k8s.node.silent", "k8s.node.ready"),
-    ("k8s.node.unreachable", "k8s.node.ready"),
-    ("k8s.node.cordoned", "k8s.node.uncordoned"),
-    ("k8s.node.network_unavailable", ""),
-    ("k8s.node.pressure.", ""),
-    ("maintenance.", "maintenance.done"),
-    ("upgrade.", "upgrade.done"),
-    ("gpu.", ""),
-    ("nic.", ""),
-];
 
 /// One machine that a pod was on, and the facts about it.
 pub(super) struct Tenure<'a> {
@@ -35,13 +22,6 @@ pub(super) struct Tenure<'a> {
     pub(super) by_id: Option<&'a Vec<usize>>,
     index: &'a Index,
 }
-
-/// Slurm's words of a machine that does not answer.
-const SILENT: [&str; 3] = [
-    "slurm.node.down",
-    "slurm.node.not_responding",
-    "slurm.node.not_resumed",
-];
 
 /// Slurm gives up a machine that does not answer after `SlurmdTimeout`, five minutes by default.
 const UNANSWERED: Nanos = 900 * SECOND;
@@ -134,7 +114,7 @@ impl Tenure<'_> {
             };
             facts.filter(|fact| is_near(fact)).any(|fact| {
                 let signal = self.graph.name(fact.signal);
-                SILENT.contains(&signal)
+                self.graph.traits.is(signal, SignalClass::Unanswered)
             })
         };
         let mut all = self.pod.machines();
@@ -152,7 +132,7 @@ impl Tenure<'_> {
     /// Whether the state that a fact began had ended before a time.
     fn ended_before(&self, fact: &Fact, at: Nanos) -> bool {
         let signal = self.graph.name(fact.signal);
-        let Some((_, closer)) = STATES.iter().find(|(state, _)| signal.starts_with(state)) else {
+        let Some(closers) = self.graph.traits.state_ends(signal) else {
             return true;
         };
         // What was done at a moment, and what was due at one, does not last.
@@ -162,7 +142,9 @@ impl Tenure<'_> {
         let ends = |other: &Fact| {
             let same = fact.operation.is_some() && fact.operation == other.operation;
             (same && matches!(other.phase, Phase::Acted | Phase::Ended))
-                || (!closer.is_empty() && self.graph.name(other.signal).starts_with(closer))
+                || closers
+                    .iter()
+                    .any(|closer| self.graph.name(other.signal).starts_with(closer))
         };
         [self.by_name, self.by_id]
             .into_iter()

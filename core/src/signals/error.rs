@@ -37,3 +37,15 @@ fn in_rule(rule: &Option<String>) -> String {
     rule.as_ref()
         .map_or_else(String::new, |rule| format!(" (in {rule})"))
 }
+
+/// How alike two names must be for one to be offered for the other.
+const ALIKE: f64 = 0.8;
+
+/// The known name that is most like one that is not known, as the end of a message; empty
+/// where none is like it.
+pub(super) fn did_you_mean<'n>(unknown: &str, known: impl Iterator<Item = &'n str>) -> String {
+    let ranked = known.map(|one| (strsim::jaro_winkler(unknown, one), one));
+    let near = ranked.max_by(|(a, _), (b, _)| a.total_cmp(b));
+    near.filter(|(alike, _)| *alike >= ALIKE)
+        .map_or_else(String::new, |(_, near)| format!("; did you mean {near:?}?"))
+}

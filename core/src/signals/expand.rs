@@ -25,6 +25,7 @@ pub(super) fn expand(
         file: file.to_owned(),
         written: written.clone(),
         captures: Vec::new(),
+        weak: signal.weak,
     };
     if signal.when.is_empty() {
         return Err(rule_error(file, &signal.name, "when", "is missing"));
@@ -68,6 +69,12 @@ pub(super) fn expand(
                 name,
                 title,
                 reported_within_s: signal.reported_within_s,
+                state_ends: signal.state_ends.clone(),
+                shared: signal.shared.clone(),
+                shared_by_target: signal.shared_by_target,
+                lane: signal.lane.clone(),
+                weak: signal.weak,
+                is: signal.is.clone(),
                 when,
                 example,
                 counter_example,

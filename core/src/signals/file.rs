@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::error::SignalError;
+use super::error::{SignalError, did_you_mean};
 use super::values::{AnyOf, ExitCodes};
 
 #[derive(Debug, Default, Deserialize)]
@@ -14,6 +14,20 @@ pub(super) struct File {
     pub(super) signal: Vec<Signal>,
     #[serde(default)]
     pub(super) actor: Vec<ActorClass>,
+    #[serde(default)]
+    pub(super) family: Vec<Family>,
+    /// By `log.line` and `node.log`: words of lines that count whether a signal knows them or not.
+    #[serde(default)]
+    pub(super) words: BTreeMap<String, Vec<String>>,
+}
+
+/// What holds for all signals whose names go on from this one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Family {
+    pub(super) name: String,
+    pub(super) state_ends: Option<Vec<String>>,
+    pub(super) lane: Option<String>,
 }
 
 /// A kind of actor; the first whose patterns match is an actor's class.
@@ -36,6 +50,21 @@ pub(super) struct Signal {
     /// What it tells of began up to this many seconds before its own time.
     #[serde(default)]
     pub(super) reported_within_s: u32,
+    /// It begins a state: how the names of signals begin that end it.
+    pub(super) state_ends: Option<Vec<String>>,
+    /// What several depend on whose trouble this is, in words.
+    pub(super) shared: Option<String>,
+    /// Such troubles are alike only where they name one target.
+    #[serde(default)]
+    pub(super) shared_by_target: bool,
+    /// Where it stands in a machine's history.
+    pub(super) lane: Option<String>,
+    /// It alone says little.
+    #[serde(default)]
+    pub(super) weak: bool,
+    /// The classes that it is of.
+    #[serde(default)]
+    pub(super) is: Vec<String>,
     #[serde(default)]
     pub(super) when: Vec<When>,
     #[serde(default)]
@@ -49,6 +78,8 @@ pub(super) struct Signal {
 #[serde(deny_unknown_fields)]
 pub(super) struct When {
     pub(super) fact: AnyOf,
+    /// The texts one of which a line must hold, instead of the literals of the patterns.
+    pub(super) words: Option<Vec<String>>,
     pub(super) object: Option<AnyOf>,
     pub(super) reason: Option<AnyOf>,
     pub(super) reason_match: Option<String>,
@@ -106,7 +137,22 @@ pub(super) fn parse(name: &str, text: &str) -> Result<File, SignalError> {
             file: name.to_owned(),
             line: before.matches('\n').count() + 1,
             rule,
-            problem: error.message().to_owned(),
+            problem: nearest(error.message()),
         }
     })
+}
+
+/// An unknown field with the known one that is most like it, instead of with all of them.
+fn nearest(message: &str) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let Some(unknown) = quoted
+        .next()
+        .filter(|_| message.starts_with("unknown field"))
+    else {
+        return message.to_owned();
+    };
+    match did_you_mean(unknown, quoted) {
+        near if near.is_empty() => message.to_owned(),
+        near => format!("unknown field `{unknown}`{near}"),
+    }
 }

@@ -18,11 +18,14 @@ mod error;
 mod expand;
 mod file;
 mod literals;
+pub mod named;
 mod pattern;
 mod ruleset;
 mod scan;
 mod speaker;
+mod traits;
 mod values;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -30,3 +33,4 @@ mod tests;
 pub use check::{CheckReport, Failure};
 pub use error::SignalError;
 pub use ruleset::{Ruleset, SignalInfo};
+pub use traits::{LANES, SharedDependency, SignalClass, SignalTraits};

@@ -1,21 +1,25 @@
 //! All signals together, indexed by what an event says first.
 
+use super::named;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use serde_json::Value;
 use whathappened_model::event::{Event, EventId};
+use whathappened_model::line_word::LineWord;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::actor::{ActorClass, class_of};
 use super::built_in;
 use super::condition::Condition;
-use super::error::SignalError;
+use super::error::{SignalError, did_you_mean};
 use super::expand::{expand, rule_error};
 use super::file::{self, Example, Signal};
-use super::literals;
 use super::pattern::PatternSource;
 use super::scan::Scanner;
 use super::speaker;
+use super::traits::{LANES, SignalClass, SignalTraits};
+use super::words::{LineWords, OF_LINES};
 
 /// A signal as `rules list` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +34,19 @@ pub struct SignalInfo {
     pub written: String,
     /// The attributes that its patterns set.
     pub captures: Vec<String>,
+    /// It alone says little.
+    pub weak: bool,
+}
+
+impl SignalInfo {
+    /// The title with what a reader is to know beside it.
+    #[must_use]
+    pub fn heading(&self) -> String {
+        match self.weak {
+            true => format!("{}; weak", self.title),
+            false => self.title.clone(),
+        }
+    }
 }
 
 /// A signal and what proves it right.
@@ -59,8 +76,9 @@ pub struct Ruleset {
     actors: Vec<ActorClass>,
     /// How late signals may be reported, by name; of one in several files the latest.
     lags: BTreeMap<String, Nanos>,
-    /// What machines' lines must hold for the signals that are not built in.
-    machine_words: BTreeSet<String>,
+    /// What lines of programs and of machines must hold to matter, in the order of [`OF_LINES`].
+    words: [LineWords; 2],
+    traits: Arc<SignalTraits>,
     files: Vec<(String, String)>,
     version: String,
 }
@@ -110,8 +128,22 @@ impl Ruleset {
                 actors.push(ActorClass::compile(place, class)?);
             }
         }
-        let mut signals = Vec::new();
+        let (mut signals, mut plain) = (Vec::new(), Vec::new());
+        let mut traits = SignalTraits::default();
         for (name, file) in parsed {
+            if let Some(fact) = file
+                .words
+                .keys()
+                .find(|fact| !OF_LINES.contains(&fact.as_str()))
+            {
+                let near = did_you_mean(fact, OF_LINES.into_iter());
+                let problem = format!("only lines have words{near}");
+                return Err(rule_error(name, "words", fact, &problem));
+            }
+            plain.push((file.words, !trusted(&files, name)));
+            file.family
+                .into_iter()
+                .for_each(|family| traits.family(family));
             let mut written = BTreeSet::new();
             for signal in file.signal {
                 if !written.insert(signal.name.clone()) {
@@ -121,6 +153,10 @@ impl Ruleset {
             }
         }
         signals.sort_by(|(a, _), (b, _)| (&a.name, &a.file).cmp(&(&b.name, &b.file)));
+        for (info, signal) in &signals {
+            known_traits(info, signal)?;
+            traits.signal(&info.name, signal);
+        }
         let version = version(&files);
         let mut ruleset = Self {
             rules: Vec::new(),
@@ -128,11 +164,13 @@ impl Ruleset {
             facts: HashMap::new(),
             actors,
             lags: BTreeMap::new(),
-            machine_words: BTreeSet::new(),
+            words: Default::default(),
+            traits: Arc::new(traits),
             files,
             version,
         };
         ruleset.known_facts(&signals)?;
+        ruleset.words = ruleset.line_words(&plain, &signals);
         ruleset.index(signals)?;
         Ok(ruleset)
     }
@@ -159,19 +197,32 @@ impl Ruleset {
                 let Some(unknown) = when.fact.0.iter().find(|fact| !is_known(fact)) else {
                     continue;
                 };
-                let ranked = known
-                    .iter()
-                    .map(|one| (strsim::jaro_winkler(unknown, one), *one));
-                let near = ranked.max_by(|(a, _), (b, _)| a.total_cmp(b));
-                let near = near
-                    .filter(|(alike, _)| *alike >= ALIKE)
-                    .map_or_else(String::new, |(_, near)| format!("; did you mean {near:?}?"));
+                let near = did_you_mean(unknown, known.iter().copied());
                 let field = format!("when {}, fact", part + 1);
                 let problem = format!("no record has a fact {unknown:?}{near}");
                 return Err(rule_error(&info.file, &info.written, &field, &problem));
             }
         }
         Ok(())
+    }
+
+    fn line_words(
+        &self,
+        plain: &[(BTreeMap<String, Vec<String>>, bool)],
+        signals: &[(SignalInfo, Signal)],
+    ) -> [LineWords; 2] {
+        let is_own = |info: &SignalInfo| !trusted(&self.files, &info.file);
+        let signals: Vec<_> = signals
+            .iter()
+            .map(|(info, signal)| (signal, is_own(info)))
+            .collect();
+        OF_LINES.map(|fact| {
+            let plain = plain.iter().flat_map(|(words, own)| {
+                let of_fact = words.get(fact).into_iter().flatten();
+                of_fact.map(move |word| (word.clone(), *own))
+            });
+            LineWords::of(fact, plain, &signals)
+        })
     }
 
     fn index(&mut self, signals: Vec<(SignalInfo, Signal)>) -> Result<(), SignalError> {
@@ -184,13 +235,6 @@ impl Ruleset {
                     rule: &info.written,
                     trusted: trusted(&self.files, &info.file),
                 };
-                if !place.trusted && when.fact.0.iter().any(|fact| fact == "node.log") {
-                    let patterns = when.message.iter().flat_map(|patterns| &patterns.0);
-                    // The longest literals; a pattern without any is tried on what others keep.
-                    let needed =
-                        patterns.filter_map(|text| literals::required(text).into_iter().next());
-                    self.machine_words.extend(needed.flatten());
-                }
                 let entry = count(self.conditions.len());
                 let condition = Condition::compile((place, part + 1), number, when)?;
                 info.captures.extend(condition.capture_names());
@@ -257,10 +301,24 @@ impl Ruleset {
         self.lags.get(signal).copied().unwrap_or(0)
     }
 
-    /// Texts in lower case of which a line of a machine must hold one to matter to a
-    /// signal that is not built in: nearly all lines are passed over unread.
-    pub fn machine_words(&self) -> impl Iterator<Item = &str> {
-        self.machine_words.iter().map(String::as_str)
+    /// What signals say of themselves.
+    #[must_use]
+    pub fn traits(&self) -> &Arc<SignalTraits> {
+        &self.traits
+    }
+
+    /// What lines of programs hold that may be evidence: kept however long a log is, and
+    /// asked for over a whole run in log stores.
+    #[must_use]
+    pub fn program_words(&self) -> &[LineWord] {
+        &self.words[0].words
+    }
+
+    /// What a line of a machine must hold to matter to any signal: nearly all lines are
+    /// passed over unread, and never asked for.
+    #[must_use]
+    pub fn machine_words(&self) -> &[LineWord] {
+        &self.words[1].words
     }
 
     /// The text of a file, as compiled in or given.
@@ -351,6 +409,12 @@ impl Ruleset {
         }
     }
 
+    /// Signals with a pattern for lines of `OF_LINES` that no word finds.
+    #[cfg(test)]
+    pub(super) fn wordless(&self) -> impl Iterator<Item = &String> {
+        self.words.iter().flat_map(|words| &words.wordless)
+    }
+
     /// Signals with a pattern that is tried on every text of `fact`, for want of a literal.
     #[cfg(test)]
     pub(super) fn unguarded(&self, fact: &str) -> Vec<&str> {
@@ -364,19 +428,36 @@ impl Ruleset {
     }
 }
 
+/// Refuses classes and lanes that there are not: they would say nothing.
+fn known_traits(info: &SignalInfo, signal: &Signal) -> Result<(), SignalError> {
+    let classes = || SignalClass::ALL.into_iter().map(|(_, name)| name);
+    let unknown = signal
+        .is
+        .iter()
+        .find(|class| SignalClass::parse(class).is_none());
+    if let Some(class) = unknown {
+        let near = did_you_mean(class, classes());
+        let problem = format!("there is no class {class:?}{near}");
+        return Err(rule_error(&info.file, &info.written, "is", &problem));
+    }
+    if let Some(lane) = signal.lane.as_deref().filter(|lane| !LANES.contains(lane)) {
+        let near = did_you_mean(lane, LANES.into_iter());
+        let problem = format!("there is no lane {lane:?}{near}");
+        return Err(rule_error(&info.file, &info.written, "lane", &problem));
+    }
+    Ok(())
+}
+
 /// Facts that records tell and no signal of ours is made of.
 const UNUSED_FACTS: [&str; 7] = [
     "datadog.event",
     "k8s.event.grew",
     "k8s.node.deletion_requested",
-    "k8s.pod.bound",
+    named::K8S_POD_BOUND,
     "k8s.pod.created",
     "k8s.workload.created",
     "metric.pod.reason",
 ];
-
-/// How alike two names must be for one to be offered for the other.
-const ALIKE: f64 = 0.8;
 
 /// Whether every file of that name is a built-in one.
 fn trusted(files: &[(String, String)], name: &str) -> bool {

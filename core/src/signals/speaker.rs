@@ -1,22 +1,23 @@
 //! Who wrote a line: words that a program quotes are not what happened to it, or its machine.
 
+use super::named;
 use whathappened_model::event::Event;
 
 /// What a program that reports it as information did not die of: faults of devices and of services.
 const OF_DEVICES: [&str; 13] = [
     "gpu.",
-    "log.cuda_error",
-    "log.cuda_oom",
-    "log.database",
-    "log.dns",
-    "log.io_error",
-    "log.no_space",
-    "log.redis",
-    "log.segfault",
-    "log.service_unreachable",
-    "log.storage_error",
-    "log.storage_throttled",
-    "nccl.timeout",
+    named::LOG_CUDA_ERROR,
+    named::LOG_CUDA_OOM,
+    named::LOG_DATABASE,
+    named::LOG_DNS,
+    named::LOG_IO_ERROR,
+    named::LOG_NO_SPACE,
+    named::LOG_REDIS,
+    named::LOG_SEGFAULT,
+    named::LOG_SERVICE_UNREACHABLE,
+    named::LOG_STORAGE_ERROR,
+    named::LOG_STORAGE_THROTTLED,
+    named::NCCL_TIMEOUT,
 ];
 
 /// Whether a program's line says of itself that it is no more than information: it quotes the

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_model::event::{Event, EventId, SourceKind};
+use whathappened_model::line_word::LineWord;
 use whathappened_model::time::Stamp;
 
 use super::Ruleset;
@@ -85,22 +86,61 @@ fn an_xid_means_the_same_in_logs_metrics_and_conditions() {
     }
 }
 
-/// A signal of one's own is seen without any list in Rust.
+/// A signal is seen without any list in Rust, a person's own as one that is built in.
 #[test]
-fn words_that_lines_of_machines_must_hold_come_from_the_patterns() {
-    assert_eq!(Ruleset::built_in().unwrap().machine_words().count(), 0);
+fn words_that_lines_must_hold_come_from_the_patterns() {
+    let built_in = Ruleset::built_in().unwrap();
+    assert_eq!(
+        built_in.wordless().collect::<Vec<_>>(),
+        Vec::<&String>::new()
+    );
+    assert!(built_in.machine_words().iter().all(|word| !word.own));
     let mine = r#"
+[words]
+"log.line" = ["Quench"]
+
 [[signal]]
 name = "lab.coolant"
 title = "The coolant ran dry"
 when = [
   { fact = "node.log", message = ['Loop (?P<loop>\d+) of the Manifold ran dry', 'x\d+'] },
-  { fact = "log.line", message = 'out of coolant' },
+  { fact = "node.log", message = '^\d+ ended', words = ["coolantd "] },
+  { fact = "log.line", message = ['out of coolant', 'quench \d+'] },
 ]
 "#;
     let rules = Ruleset::load([("mine.toml", mine)]).unwrap();
-    let words: Vec<&str> = rules.machine_words().collect();
-    assert_eq!(words, [" of the manifold ran dry"]);
+    let own = |words: &[LineWord]| {
+        let own = words.iter().filter(|word| word.own);
+        own.map(|word| word.part.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        own(rules.machine_words()),
+        ["coolantd ", " of the manifold ran dry"]
+    );
+    assert_eq!(own(rules.program_words()), ["quench", "out of coolant"]);
+    for (before, after) in [
+        (built_in.machine_words(), rules.machine_words()),
+        (built_in.program_words(), rules.program_words()),
+    ] {
+        assert!(before.iter().all(|word| after.contains(word)));
+    }
+}
+
+/// What the built-in signals search for stays small: it is asked of log stores, too.
+#[test]
+fn words_of_lines_are_few_enough_to_ask_for() {
+    let rules = Ruleset::built_in().unwrap();
+    for words in [rules.machine_words(), rules.program_words()] {
+        let parts: usize = words.iter().map(|word| word.part.len()).sum();
+        assert!(
+            words.len() < 220 && parts < 3_600,
+            "{}, {parts}",
+            words.len()
+        );
+        for word in words {
+            assert!(word.part.len() > 2 && !word.phrase.is_empty(), "{word:?}");
+        }
+    }
 }
 
 /// Files of one's own are compiled at once, so that errors come at the start.
@@ -175,6 +215,10 @@ fn errors_say_file_rule_and_field() {
         ),
         ("fact = 'k8s.event'\nmesage = 'a'", "(in my.signal)"),
         (
+            "fact = 'k8s.event'\nmesage = 'a'",
+            "did you mean \"message\"?",
+        ),
+        (
             "fact = 'k8s.event'\nexit_code = 'one'",
             "an exit code, a list of them, or",
         ),
@@ -231,9 +275,9 @@ fn tables(ruleset: &Ruleset) -> String {
     let mut files = BTreeMap::<&str, BTreeSet<String>>::new();
     for signal in ruleset.signals() {
         let title = if signal.written == signal.name {
-            &signal.title
+            signal.heading()
         } else {
-            "one for each kind of actor in actors.toml"
+            "one for each kind of actor in actors.toml".to_owned()
         };
         let captures: Vec<_> = signal
             .captures

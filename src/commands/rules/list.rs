@@ -60,7 +60,7 @@ fn signal_rows(rules: &Rules) -> Rows {
     };
     RecordBatch::try_from_iter([
         ("signal", text(&|signal| signal.name.clone())),
-        ("title", text(&|signal| signal.title.clone())),
+        ("title", text(&|signal| signal.heading())),
         ("captures", text(&|signal| signal.captures.join(", "))),
         ("file", text(&|signal| signal.file.clone())),
     ])

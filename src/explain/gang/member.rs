@@ -4,6 +4,7 @@ use whathappened_core::death::Death;
 use whathappened_core::graph::{NO, TaskKind};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Root;
+use whathappened_core::signals::named;
 use whathappened_model::time::{Nanos, Stamp};
 
 use super::Grouping;
@@ -88,7 +89,7 @@ impl Grouping<'_> {
         let root = root.and_then(|root| self.graph.facts.get(root));
         root.is_some_and(|root| {
             let job = self.graph.workloads.get(root.workload as usize);
-            self.graph.name(root.signal) == "k8s.workload.deadline"
+            self.graph.name(root.signal) == named::K8S_WORKLOAD_DEADLINE
                 && job.is_some_and(|job| self.graph.name(job.kind) == "Job")
         })
     }
@@ -139,10 +140,10 @@ impl Grouping<'_> {
     /// became of it, since it was last heard of.
     pub(super) fn began(&self, best: &Candidate) -> Nanos {
         const SILENT: [&str; 4] = [
-            "k8s.node.not_ready",
-            "k8s.node.silent",
-            "k8s.node.unreachable",
-            "k8s.pod.node_lost",
+            named::K8S_NODE_NOT_READY,
+            named::K8S_NODE_SILENT,
+            named::K8S_NODE_UNREACHABLE,
+            named::K8S_POD_NODE_LOST,
         ];
         let facts = best.path.iter().filter_map(|step| {
             let fact = self.graph.facts.get(step.fact)?;

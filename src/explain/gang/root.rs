@@ -1,6 +1,7 @@
 //! Whether the ends of two members come of one root, or the one follows the other.
 
 use whathappened_core::graph::Task;
+use whathappened_core::signals::named;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::{Grouping, TEARDOWN};
@@ -25,7 +26,7 @@ impl Grouping<'_> {
             && rule.is_some_and(|rule| rule.cause == "ops.manual_delete")
             && act.is_some_and(|act| {
                 // A kubelet obeys, whoever asked.
-                !act.actor.is_some() || self.graph.name(act.signal) == "k8s.container.killing"
+                !act.actor.is_some() || self.graph.name(act.signal) == named::K8S_CONTAINER_KILLING
             })
     }
 

@@ -1,6 +1,7 @@
 //! A machine's history for a reader at a terminal.
 
 use std::io;
+use whathappened_core::signals::named;
 
 use crate::answer::{HostedRun, MachineEvent, MachineTenure, NodeHistory, PastFault};
 
@@ -92,12 +93,12 @@ fn not_ready(history: &NodeHistory) -> bool {
         signals.any(|signal| known.contains(&signal.as_str()))
     };
     let down = [
-        "k8s.node.not_ready",
-        "k8s.node.silent",
-        "slurm.node.down",
-        "slurm.node.not_resumed",
+        named::K8S_NODE_NOT_READY,
+        named::K8S_NODE_SILENT,
+        named::SLURM_NODE_DOWN,
+        named::SLURM_NODE_NOT_RESUMED,
     ];
-    let up = ["k8s.node.ready", "slurm.node.back"];
+    let up = [named::K8S_NODE_READY, named::SLURM_NODE_BACK];
     let mut told = history.happened.iter().rev();
     told.find(|event| says(event, &down) || says(event, &up))
         .is_some_and(|event| says(event, &down))

@@ -1,6 +1,7 @@
 //! The collective that ranks waited in, and who did not come.
 
 use std::collections::{BTreeMap, BTreeSet};
+use whathappened_core::signals::named;
 
 use whathappened_core::evidence::SpillError;
 use whathappened_model::time::rfc3339;
@@ -14,10 +15,10 @@ const NAMED: usize = 8;
 
 /// Signals whose records name ranks that others waited for.
 const NAMES: [(&str, &str); 4] = [
-    ("nccl.rank_missing", "missing_rank"),
-    ("nccl.rank_missing", "rank"),
-    ("nccl.no_dump", "rank"),
-    ("jax.barrier_timeout", "missing_rank"),
+    (named::NCCL_RANK_MISSING, "missing_rank"),
+    (named::NCCL_RANK_MISSING, "rank"),
+    (named::NCCL_NO_DUMP, "rank"),
+    (named::JAX_BARRIER_TIMEOUT, "missing_rank"),
 ];
 
 /// Watchdogs of one hang speak within this long of each other.
@@ -70,7 +71,7 @@ impl AttemptLogs<'_> {
             .collect();
         // The group may stand in a line of its own.
         let mut groups: BTreeMap<(Option<i32>, Option<i64>), String> = BTreeMap::new();
-        for fact in self.facts("nccl.state_at_timeout") {
+        for fact in self.facts(named::NCCL_STATE_AT_TIMEOUT) {
             let event = self.event(fact)?;
             let rank = event.rank.or(numbers(&event, "rank").first().copied());
             let place = (rank, number(&event, "seq"));
@@ -79,7 +80,7 @@ impl AttemptLogs<'_> {
         }
         let mut waited = BTreeSet::new();
         let mut reports: Vec<Report> = Vec::new();
-        for fact in self.facts("nccl.timeout") {
+        for fact in self.facts(named::NCCL_TIMEOUT) {
             let event = self.event(fact)?;
             let rank = event
                 .rank

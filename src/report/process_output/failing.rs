@@ -2,6 +2,8 @@
 
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::Fact;
+use whathappened_core::signals::SignalClass;
+use whathappened_core::signals::named;
 use whathappened_model::event::Event;
 use whathappened_model::time::rfc3339;
 
@@ -9,18 +11,6 @@ use super::super::record::reported;
 use super::{AttemptLogs, numbers};
 use crate::answer::{Collective, FirstFailing, Traceback};
 use crate::explain::gang::Finding;
-
-/// A process says that it failed itself, not that another did.
-const OWN: [&str; 8] = [
-    "log.traceback",
-    "log.cuda_oom",
-    "log.cuda_error",
-    "log.host_oom",
-    "log.segfault",
-    "log.aborted",
-    "log.loss_diverged",
-    "log.no_space",
-];
 
 /// Exceptions that only tell of another process's end.
 const ECHOES: [&str; 8] = [
@@ -42,12 +32,12 @@ const LINES: usize = 40;
 
 /// Records of those who look after ranks, or after one another, that name one that failed.
 const REPORTS: [&str; 6] = [
-    "launcher.root_cause",
-    "log.checkpoint_failed",
-    "mpi.process_died",
-    "mpi.aborted",
-    "jax.peer_died",
-    "jax.left_early",
+    named::LAUNCHER_ROOT_CAUSE,
+    named::LOG_CHECKPOINT_FAILED,
+    named::MPI_PROCESS_DIED,
+    named::MPI_ABORTED,
+    named::JAX_PEER_DIED,
+    named::JAX_LEFT_EARLY,
 ];
 
 impl AttemptLogs<'_> {
@@ -90,8 +80,9 @@ impl AttemptLogs<'_> {
     /// first failure cannot be told apart from it in time.
     #[expect(clippy::type_complexity, reason = "one use, next door")]
     fn by_clock(&self) -> Result<Option<(&Fact, Event, Vec<String>)>, SpillError> {
-        let mut all: Vec<&Fact> = OWN.iter().flat_map(|signal| self.facts(signal)).collect();
         let graph = self.context.graph();
+        let own = graph.traits.of(SignalClass::OwnFailure).iter();
+        let mut all: Vec<&Fact> = own.flat_map(|signal| self.facts(signal)).collect();
         all.retain(|fact| !graph.survived(fact));
         all.sort_by_key(|fact| (fact.time, fact.pod, fact.id));
         let mut first: Option<(&Fact, Event)> = None;
@@ -126,7 +117,11 @@ impl AttemptLogs<'_> {
             collective.filter(|one| one.missing_by.as_deref() == Some("content"))
             && let [rank] = collective.missing.as_slice()
         {
-            let records = ["nccl.rank_missing", "nccl.no_dump", "jax.barrier_timeout"];
+            let records = [
+                named::NCCL_RANK_MISSING,
+                named::NCCL_NO_DUMP,
+                named::JAX_BARRIER_TIMEOUT,
+            ];
             let fact = records.iter().flat_map(|signal| self.facts(signal)).next();
             return fact.map(|fact| self.named(fact, *rank)).transpose();
         }
@@ -150,7 +145,8 @@ impl AttemptLogs<'_> {
 
     fn named(&self, fact: &Fact, rank: i32) -> Result<(Option<&Fact>, FirstFailing), SpillError> {
         let event = self.event(fact)?;
-        let own = OWN
+        let own = self.context.graph().traits.of(SignalClass::OwnFailure);
+        let own = own
             .iter()
             .flat_map(|signal| self.facts(signal))
             .filter(|fact| self.rank_of(fact.pod) == Some(rank))
@@ -184,7 +180,7 @@ impl AttemptLogs<'_> {
                 continue;
             };
             let is_it = |fact: &&Fact| fact.pod == cause.pod && fact.row == cause.row;
-            if let Some(fact) = self.facts("log.traceback").find(is_it) {
+            if let Some(fact) = self.facts(named::LOG_TRACEBACK).find(is_it) {
                 return Ok(Some(self.shown(fact, &self.event(fact)?)));
             }
         }
@@ -196,7 +192,7 @@ impl AttemptLogs<'_> {
         let pods = of_failing.into_iter().chain(first.map(|death| death.pod));
         for pod in pods {
             let of_pod = |fact: &&Fact| fact.pod == pod && !graph.survived(fact);
-            for fact in self.facts("log.traceback").filter(of_pod) {
+            for fact in self.facts(named::LOG_TRACEBACK).filter(of_pod) {
                 let event = self.event(fact)?;
                 if !is_echo(&event) {
                     return Ok(Some(self.shown(fact, &event)));

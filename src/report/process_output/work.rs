@@ -1,6 +1,7 @@
 //! How far the work came, and what of it is safe.
 
 use whathappened_core::evidence::SpillError;
+use whathappened_core::signals::named;
 use whathappened_model::time::{Nanos, Stamp, rfc3339};
 
 use super::super::record::reported;
@@ -14,7 +15,7 @@ impl AttemptLogs<'_> {
         last: Option<Nanos>,
     ) -> Result<Option<(Stamp, Milestone)>, SpillError> {
         let saved = self
-            .facts("log.checkpoint_saved")
+            .facts(named::LOG_CHECKPOINT_SAVED)
             .filter(|fact| last.is_none_or(|last| fact.time.lo <= last))
             .filter_map(|fact| Some((reported(fact.time)?, fact)))
             .max_by_key(|(time, fact)| (*time, fact.id));

@@ -203,7 +203,7 @@ fn what_may_not_be_read_stops_no_repair() {
             mode(0o700).unwrap();
             continue;
         }
-        let done = crate::repair(&root, Limits::default(), START, &mut |_| {}).unwrap();
+        let done = repair(&root, Limits::default(), START, &mut |_| {}).unwrap();
         let store = Store::open_to_read(&root).unwrap();
         let (snapshot, mut read) = (store.snapshot().unwrap(), 0);
         let asked = snapshot.everything(None, &mut |_| read += 1, &mut |_| {});
@@ -217,7 +217,7 @@ fn what_may_not_be_read_stops_no_repair() {
             "{way}: {done:?}"
         );
         // It is there again once it can be read.
-        let again = crate::repair(&root, Limits::default(), START, &mut |_| {}).unwrap();
+        let again = repair(&root, Limits::default(), START, &mut |_| {}).unwrap();
         assert!(again.unreadable.is_empty(), "{way}: {again:?}");
     }
 }

@@ -4,8 +4,6 @@
 //! A cluster forgets its Events after an hour, the log keeps them for 30 days;
 //! and a serial port is the only place where a dead machine's last words are.
 
-use std::sync::LazyLock;
-
 use super::filter::{self, is_name};
 use super::machines::Machines;
 use super::plan::{ACTIVITY, AT_ONCE, Span};
@@ -20,13 +18,11 @@ const SERIAL: &str = "serialconsole.googleapis.com/serial_port_1_output";
 const LASTING: Nanos = 86_400 * SECOND;
 
 /// What the telling lines hold, as one pattern.
-static TELLING: LazyLock<String> = LazyLock::new(|| {
-    let words: Vec<String> = node_log::words()
-        .iter()
-        .map(|word| regex::escape(word))
-        .collect();
-    words.join("|")
-});
+fn telling() -> String {
+    let words = node_log::asked();
+    let words: Vec<String> = words.iter().map(|word| regex::escape(&word.part)).collect();
+    format!("(?i)({})", words.join("|"))
+}
 
 /// A name that entries are looked for by.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +105,7 @@ fn lines(names: &[SearchName<'_>]) -> Option<String> {
     let logs = [SERIAL, "syslog", "kern"].map(filter::log);
     let node = r#"resource.type="k8s_node""#.to_owned();
     let texts = ["textPayload", "jsonPayload.MESSAGE"]
-        .map(|field| format!("{field}=~{}", filter::quoted(&TELLING)));
+        .map(|field| format!("{field}=~{}", filter::quoted(&telling())));
     let all = filter::all([
         filter::either(logs.into_iter().chain([node])),
         filter::either(of),

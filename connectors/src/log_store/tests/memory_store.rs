@@ -131,10 +131,9 @@ impl LogStore for MemoryStore {
             return Box::pin(std::future::ready(Err(failure.clone())));
         }
         let found = self.of(&query.about, query.span);
+        let evidence = query.about.evidence();
         let mut lines: Vec<StoredLine> = found
-            .filter(|line| {
-                query.only == LineFilter::All || query.about.evidence().is_in(&line.text)
-            })
+            .filter(|line| query.only == LineFilter::All || evidence.is_in(&line.text))
             .cloned()
             .collect();
         let cut = lines.len() > query.limit;

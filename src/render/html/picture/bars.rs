@@ -1,6 +1,7 @@
 //! States that last: attempts, pods, machines, and what each source could show.
 
 use std::collections::{HashMap, HashSet};
+use whathappened_core::signals::named;
 
 use super::super::super::facts::told_run;
 use super::super::super::wording;
@@ -169,33 +170,33 @@ fn end(victim: &Victim, times: Times) -> Option<f64> {
 const STATES: [(&[&str], &[&str], &str, &str); 4] = [
     (
         &[
-            "k8s.node.not_ready",
-            "k8s.node.unreachable",
-            "k8s.node.silent",
+            named::K8S_NODE_NOT_READY,
+            named::K8S_NODE_UNREACHABLE,
+            named::K8S_NODE_SILENT,
         ],
-        &["k8s.node.ready", "k8s.node.created"],
+        &[named::K8S_NODE_READY, named::K8S_NODE_CREATED],
         "failed",
         "not ready",
     ),
     (
-        &["k8s.node.cordoned"],
-        &["k8s.node.uncordoned"],
+        &[named::K8S_NODE_CORDONED],
+        &[named::K8S_NODE_UNCORDONED],
         "pending",
         "cordoned",
     ),
     (
-        &["maintenance.announced"],
+        &[named::MAINTENANCE_ANNOUNCED],
         &[
-            "maintenance.started",
-            "maintenance.called_off",
-            "maintenance.done",
+            named::MAINTENANCE_STARTED,
+            named::MAINTENANCE_CALLED_OFF,
+            named::MAINTENANCE_DONE,
         ],
         "announced",
         "maintenance announced",
     ),
     (
-        &["maintenance.started"],
-        &["maintenance.done", "maintenance.migrated"],
+        &[named::MAINTENANCE_STARTED],
+        &[named::MAINTENANCE_DONE, named::MAINTENANCE_MIGRATED],
         "maintenance",
         "under maintenance",
     ),

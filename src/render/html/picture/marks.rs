@@ -1,6 +1,7 @@
 //! What is marked on a lane: a record, several that are folded, or an end.
 
 use std::collections::BTreeMap;
+use whathappened_core::signals::named;
 
 use crate::answer::Victim;
 
@@ -111,7 +112,7 @@ pub(super) fn saves(told: Page<'_>, times: Times) -> Vec<(f64, usize)> {
         let VisibleRow::Row(row) = part else {
             return None;
         };
-        let is_save = |signal: &String| signal == "log.checkpoint_saved";
+        let is_save = |signal: &String| signal == named::LOG_CHECKPOINT_SAVED;
         let saved = row.signals.iter().any(is_save);
         saved
             .then(|| times.at(&row.time))

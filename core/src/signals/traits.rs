@@ -1,0 +1,194 @@
+//! What a signal says of itself beside what it means, so that nothing else needs to know it by name.
+//!
+//! An entry says whether the signal begins a state and what ends that, which dependency several
+//! share that it tells of, where it stands in a machine's history, whether it is weak, and to which
+//! classes it belongs. What a general signal says of a state, a dependency and its place holds for the
+//! special ones whose names go on from its own, a person's among them, unless they say otherwise; a
+//! `[[family]]` says it for a name that is no signal. Classes are of the signal alone.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::file::{Family, Signal};
+
+/// What several signals have in common that code asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SignalClass {
+    /// What a program writes when it fails and ends.
+    LastWords,
+    /// With such a line a program or its launcher ends, whatever ended it.
+    SaysOver,
+    /// With such a line a program ends, unless it goes on: it counts where it is the last of a log.
+    MayEnd,
+    /// What could not be started makes no step.
+    NotStarted,
+    /// A process says that it failed itself, not that another did.
+    OwnFailure,
+    /// Another process of the gang is gone.
+    PeerGone,
+    /// A machine stopped or booted: what ran on it is lost.
+    Boots,
+    /// A machine is going down, or is up again.
+    GoesDown,
+    /// A machine was started anew, repaired or let in again: a fault told afterwards is another one.
+    Mends,
+    /// Slurm has no answer from a machine.
+    Unanswered,
+}
+
+impl SignalClass {
+    /// Each with its name in files and what it means there.
+    pub const ALL: [(Self, &'static str); 10] = [
+        (Self::LastWords, "last_words"),
+        (Self::SaysOver, "says_over"),
+        (Self::MayEnd, "may_end"),
+        (Self::NotStarted, "not_started"),
+        (Self::OwnFailure, "own_failure"),
+        (Self::PeerGone, "peer_gone"),
+        (Self::Boots, "boots"),
+        (Self::GoesDown, "goes_down"),
+        (Self::Mends, "mends"),
+        (Self::Unanswered, "unanswered"),
+    ];
+
+    /// The class of a name in a file.
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        let found = Self::ALL.into_iter().find(|(_, known)| *known == name);
+        found.map(|(class, _)| class)
+    }
+}
+
+/// Where a signal may stand in a machine's history, in the order in which they go first; the rest is `state`.
+pub const LANES: [&str; 7] = [
+    "fault",
+    "maintenance",
+    "upgrade",
+    "reboot",
+    "scaling",
+    "drain",
+    "cloud",
+];
+
+/// A dependency that several share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedDependency {
+    /// In words: `name resolution`.
+    pub what: Arc<str>,
+    /// Troubles are alike only where they name one target.
+    pub by_target: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Traits {
+    state_ends: Option<Arc<[String]>>,
+    shared: Option<SharedDependency>,
+    lane: Option<String>,
+    weak: bool,
+    classes: Vec<SignalClass>,
+}
+
+/// What all signals say of themselves.
+#[derive(Clone, Debug, Default)]
+pub struct SignalTraits {
+    by_name: HashMap<String, Traits>,
+    families: BTreeMap<String, Traits>,
+    by_class: BTreeMap<SignalClass, Vec<String>>,
+}
+
+impl SignalTraits {
+    pub(super) fn family(&mut self, family: Family) {
+        let known = self.families.entry(family.name).or_default();
+        known.state_ends = family.state_ends.map(Arc::from).or(known.state_ends.take());
+        known.lane = family.lane.or(known.lane.take());
+    }
+
+    /// Adds what an entry says, which is of an entry of the same name in another file as well.
+    pub(super) fn signal(&mut self, name: &str, signal: &Signal) {
+        let known = self.by_name.entry(name.to_owned()).or_default();
+        if let Some(ends) = &signal.state_ends {
+            known.state_ends = Some(ends.as_slice().into());
+        }
+        if let Some(what) = &signal.shared {
+            known.shared = Some(SharedDependency {
+                what: what.as_str().into(),
+                by_target: signal.shared_by_target,
+            });
+        }
+        if signal.lane.is_some() {
+            known.lane.clone_from(&signal.lane);
+        }
+        known.weak |= signal.weak;
+        for class in signal
+            .is
+            .iter()
+            .filter_map(|class| SignalClass::parse(class))
+        {
+            if !known.classes.contains(&class) {
+                known.classes.push(class);
+                let all = self.by_class.entry(class).or_default();
+                all.push(name.to_owned());
+                all.sort_unstable();
+            }
+        }
+    }
+
+    /// What the entry says, else the nearest family that does.
+    fn told<'t, T>(&'t self, signal: &str, of: impl Fn(&'t Traits) -> Option<T>) -> Option<T> {
+        if let Some(told) = self.by_name.get(signal).and_then(&of) {
+            return Some(told);
+        }
+        let mut name = signal;
+        while let Some((wider, _)) = name.rsplit_once('.') {
+            let general = [self.families.get(wider), self.by_name.get(wider)];
+            if let Some(told) = general.into_iter().flatten().find_map(&of) {
+                return Some(told);
+            }
+            name = wider;
+        }
+        None
+    }
+
+    /// Whether a signal is of a class.
+    #[must_use]
+    pub fn is(&self, signal: &str, class: SignalClass) -> bool {
+        let known = self.by_name.get(signal);
+        known.is_some_and(|known| known.classes.contains(&class))
+    }
+
+    /// Whether one of several signals is of a class.
+    #[must_use]
+    pub fn any(&self, signals: &[String], class: SignalClass) -> bool {
+        signals.iter().any(|signal| self.is(signal, class))
+    }
+
+    /// All signals of a class, by name.
+    #[must_use]
+    pub fn of(&self, class: SignalClass) -> &[String] {
+        self.by_class.get(&class).map_or(&[], Vec::as_slice)
+    }
+
+    /// How the names of signals begin that end the state which this one begins: none where nothing
+    /// is known to. `None` for what is no state.
+    #[must_use]
+    pub fn state_ends(&self, signal: &str) -> Option<&[String]> {
+        self.told(signal, |traits| traits.state_ends.as_deref())
+    }
+
+    /// The dependency whose trouble the signal tells of.
+    #[must_use]
+    pub fn shared(&self, signal: &str) -> Option<&SharedDependency> {
+        self.told(signal, |traits| traits.shared.as_ref())
+    }
+
+    /// Where the signal stands in a machine's history, one of [`LANES`].
+    #[must_use]
+    pub fn lane(&self, signal: &str) -> Option<&str> {
+        self.told(signal, |traits| traits.lane.as_deref())
+    }
+
+    /// Whether the signal alone says little.
+    #[must_use]
+    pub fn is_weak(&self, signal: &str) -> bool {
+        self.by_name.get(signal).is_some_and(|known| known.weak)
+    }
+}
