@@ -61,7 +61,7 @@ WHERE k.signal IN ('nic.error') AND k.via = 'node' AND k.mode IN ('exited', 'kil
 UNION ALL
 -- A program that hangs since its network failed is ended by its time limit, or by whoever notices; a link that was up
 -- again within a minute may have been borne.
-SELECT DISTINCT o.death, o.fact AS cause, o.effect, CASE WHEN o.person OR up.death IS NOT NULL THEN 'guess' ELSE o.edge END AS edge, 'fault' AS role
+SELECT DISTINCT o.death, o.fact AS cause, o.effect, CASE WHEN up.death IS NOT NULL THEN 'guess' ELSE o.edge END AS edge, 'fault' AS role
 FROM outwaited o
 LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE via = 'node' AND signal = 'nic.link_up') up
   ON up.death = o.stood AND up.time BETWEEN o.time AND o.time + 60000000000

@@ -39,6 +39,6 @@ WHERE k.signal IN ('gpu.nvlink_error') AND k.via = 'node' AND k.mode IN ('exited
   AND COALESCE(k.reason, '') <> 'OOMKilled' AND k.death NOT IN (SELECT death FROM own_reason)
 UNION ALL
 -- A program that hangs since its links failed is ended by its time limit, or by whoever notices.
-SELECT DISTINCT death, fact AS cause, effect, CASE WHEN person THEN 'guess' ELSE edge END AS edge, 'fault' AS role
+SELECT DISTINCT death, fact AS cause, effect, edge, 'fault' AS role
 FROM outwaited
 WHERE signal = 'gpu.nvlink_error'

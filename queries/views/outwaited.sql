@@ -17,10 +17,14 @@ JOIN links m ON m.run = h.run AND m.attempt = h.attempt AND m.fact <> h.fact AND
           AND (m.signal LIKE 'kueue.evicted%' OR m.signal LIKE 'k8s.workload.suspension_requested_by_%' OR m.signal = 'kueue.preempted'
             OR m.signal IN ('k8s.workload.deleted_by_user', 'k8s.workload.suspended'))
         OR m.via = 'node' AND m.signal LIKE 'autoscaler.scale_down%')
-    -- Who finds a machine so stops what hangs there, or reboots it.
+    -- Who finds a machine so stops what hangs there, or reboots it; and whoever takes the machine ends what does not work.
     OR m.mode IN ('exited', 'killed', 'lost') AND m.via = 'pod' AND m.lag_s BETWEEN -5 AND 600
-      AND (m.signal IN ('unit.stop_requested', 'unit.stopping') OR m.signal LIKE 'cloud.instance_%_by_user')
-    OR m.via = 'node' AND m.signal IN ('node.reboot_requested', 'node.poweroff_requested', 'node.kill_requested') AND m.lag_s BETWEEN -5 AND 600
+      AND (m.signal IN ('unit.stop_requested', 'unit.stopping', 'slurm.preempted', 'cloud.spot_reclaimed', 'cloud.instance_terminating',
+                        'maintenance.terminated')
+        OR m.signal LIKE 'cloud.instance_deleted%' OR m.signal LIKE 'cloud.instance_stopped%' OR m.signal LIKE 'cloud.instance_reset%')
+    OR m.via = 'node' AND m.lag_s BETWEEN -5 AND 600
+      AND m.signal IN ('node.reboot_requested', 'node.poweroff_requested', 'node.kill_requested', 'node.rebooting', 'node.powering_off',
+                       'slurm.node.set_down', 'slurm.node.reason_given')
       AND (m.mode IN ('killed', 'lost') OR m.exit_code IN (137, 143)))
 -- Who had failed, or was interrupted, just before had a reason of its own, and who was done had nothing left to do.
 LEFT JOIN (SELECT DISTINCT run, attempt, time FROM links

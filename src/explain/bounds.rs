@@ -13,8 +13,8 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::edge::{Edge, Kind, Role};
 use super::machine_facts::{
-    DEVICES, RecordedEnd, SENDS_NONE, came_after, is_for_a_fault, is_for_another_reason,
-    is_of_machine, names_another_part, was_started_again, was_unharmed,
+    DEVICES, RecordedEnd, SENDS_NONE, came_after, is_anybodys, is_for_a_fault,
+    is_for_another_reason, is_of_machine, names_another_part, was_started_again, was_unharmed,
 };
 use super::requests::{ALIVE, Requests, SILENCE, is_request};
 
@@ -218,9 +218,13 @@ impl<'a> Bounds<'a> {
                     self.is_of_nobody(effect) || !leads_on
                 }) && was_unharmed(self.graph, self.death, fault)
                 || !SILENCE.contains(&self.graph.name(fault.signal))
+                    && !self.stood_still_since(fault)
                     && edge
                         .effect
                         .is_some_and(|effect| is_for_another_reason(self.signal_of(effect)))
+                || effect.is_some_and(|effect| is_anybodys(self.graph.name(effect.signal)))
+                    && self.is_of_device(fault)
+                    && self.was_on_time()
                 || effect.is_some_and(|effect| names_another_part(self.graph, fault, effect))
                 || self.is_in_haste(fault)
                 || edge
@@ -415,6 +419,21 @@ impl<'a> Bounds<'a> {
         let silence = self.graph.facts.get(effect);
         let silence = silence.filter(|fact| SILENCE.contains(&self.graph.name(fact.signal)));
         of_gpu && silence.is_some_and(|silence| self.requests.is_shared(silence))
+    }
+
+    /// Whether the steps stopped as something befell the machine, long before the end.
+    fn stood_still_since(&self, fault: &Fact) -> bool {
+        let progress = self.task().and_then(|task| task.progress.as_deref());
+        progress.and_then(|steps| steps.stopped_at(fault.time, self.death.time)) == Some(true)
+    }
+
+    /// Whether the program was ended before its next step but one was due: nothing shows that it had stopped by then.
+    fn was_on_time(&self) -> bool {
+        let progress = self.task().and_then(|task| task.progress.as_deref());
+        progress.is_some_and(|steps| {
+            let since = self.death.time.lo.saturating_sub(steps.last.hi);
+            steps.are_known() && since < steps.usual().saturating_mul(2)
+        })
     }
 
     /// Whether somebody asked for the pod's end in the moment in which a device failed: whoever acts

@@ -241,6 +241,19 @@ pub(super) fn is_for_a_fault(signal: &str) -> bool {
         || FOR_A_FAULT.iter().any(|stem| signal.starts_with(stem))
 }
 
+/// Whether an act needs no fault: a limit that was reached, and what people do to a machine or ask of it.
+pub(super) fn is_anybodys(signal: &str) -> bool {
+    const ACTS: [&str; 6] = [
+        named::NODE_POWERING_OFF,
+        named::NODE_POWEROFF_REQUESTED,
+        named::NODE_REBOOT_REQUESTED,
+        named::NODE_REBOOTING,
+        named::SLURM_TIME_LIMIT,
+        named::UNIT_TIMED_OUT,
+    ];
+    ACTS.contains(&signal) || signal.ends_with(".deadline")
+}
+
 /// Whether who took a node out of service gave a reason that has nothing to do with its GPUs.
 pub(super) fn names_another_part(graph: &EntityGraph, fault: &Fact, effect: &Fact) -> bool {
     const OF_GPUS: [&str; 13] = [

@@ -14,9 +14,10 @@ use super::node_claim::NodeClaims;
 use super::{
     EntityGraph, NO, NodeInstances, TaskKind, Topology, Workload, asked_again, boots, clocks,
     clusters, collection, collectives, deletion, gpu_repeats, instance, job, job_logs,
-    killed_process, last_line, learn, lone_log, mismatch, new_facts, node_folder, node_instance,
-    order, pace, parent, pod_log, progress, remade, rows, scheduling, short_name, slurm_zone,
-    tagged, tracked, undated, unit, version_diff, versions, vm_log, witness, workload_names, zones,
+    kill_command, killed_process, last_line, learn, lone_log, mismatch, new_facts, node_folder,
+    node_instance, order, pace, parent, pod_log, progress, remade, rows, scheduling, short_name,
+    slurm_zone, tagged, tracked, undated, unit, version_diff, versions, vm_log, witness,
+    workload_names, zones,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -188,6 +189,7 @@ pub(super) fn build(
     set_roots(&mut graph);
     gpu_repeats::mark(&mut graph, &gpus);
     mismatch::note(&mut graph)?;
+    kill_command::set_apart(&mut graph)?;
     killed_process::note(&mut graph)?;
     order::put_in_order(&mut graph);
     asked_again::mark(&mut graph);

@@ -21,6 +21,7 @@ mod job;
 mod job_logs;
 mod jobset_ranks;
 mod journal;
+mod kill_command;
 mod killed_process;
 mod label_selector;
 mod last_line;

@@ -27,6 +27,12 @@ const STOPS: [&str; 6] = [
 /// What a machine's start is told by.
 const BOOTS: [&str; 2] = [named::K8S_NODE_REBOOTED, named::NODE_CRASHED];
 
+/// What a machine's going down in good order is told by.
+const GOES_DOWN: [&str; 2] = [named::NODE_POWERING_OFF, named::NODE_REBOOTING];
+
+/// A machine that goes down in good order stops its services within this long.
+const GOING_DOWN: Nanos = 120 * SECOND;
+
 /// Gives facts about services to the tasks whose logs have their names, with what they tell of their ends.
 ///
 /// # Errors
@@ -94,6 +100,24 @@ pub(super) fn claim(
         });
     }
     let journals = Journals::of(evidence);
+    // Not every systemd names the services that it stops for that.
+    let going_down: Vec<(Symbol, u32, Stamp)> = facts
+        .iter()
+        .filter(|fact| GOES_DOWN.contains(&symbols.name(fact.signal)) && fact.time != Stamp::OPEN)
+        .map(|fact| (fact.node, fact.row, fact.time))
+        .collect();
+    let is_stopped_with_machine = |task: &Task, exit: &Said| {
+        let rows = evidence.rows();
+        exit.exit_code == Some(143)
+            && going_down.iter().any(|(node, row, since)| {
+                let (down, own) = (rows.get(*row as usize), rows.get(exit.row as usize));
+                let is_behind = down
+                    .zip(own)
+                    .is_some_and(|(down, own)| journals.is_after(own, down));
+                let lag = exit.time.lo.saturating_sub(since.lo);
+                *node == task.node && is_behind && (0..=GOING_DOWN).contains(&lag)
+            })
+    };
     let after = |later: &Said, earlier: &Said| {
         let rows = evidence.rows();
         let (later, earlier) = (rows.get(later.row as usize), rows.get(earlier.row as usize));
@@ -118,6 +142,9 @@ pub(super) fn claim(
             task.kills.push(one.time);
         }
         if one.is_exit {
+            if is_stopped_with_machine(task, one) {
+                task.kills.push(one.time);
+            }
             task.exits.push(Exit {
                 time: one.time,
                 container: Symbol::NONE,

@@ -1,0 +1,119 @@
+//! Commands that ended processes: of a program whose log says which process it is, one that names others tells nothing.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::{EntityGraph, TaskKind};
+use crate::evidence::SpillError;
+use crate::signals::named;
+use crate::symbols::Symbol;
+
+/// Lines of a log in which it says at its beginning which process writes it.
+const FIRST_LINES: usize = 200;
+
+/// How a program says which process it is.
+static OWN: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)\bpid\b[=: ]{1,2}(\d{2,})\b").ok());
+
+/// Sets apart the commands that ended processes of which none is a program's whose log says which it is.
+///
+/// # Errors
+/// When a record cannot be read again.
+pub(super) fn set_apart(graph: &mut EntityGraph) -> Result<(), SpillError> {
+    let mut commands: Vec<(usize, Symbol, Vec<String>)> = Vec::new();
+    for (place, fact) in graph.facts.iter().enumerate() {
+        if graph.name(fact.signal) == named::NODE_KILL_REQUESTED && fact.node.is_some() {
+            let event = graph.evidence.event(fact.row)?;
+            let pids = named_pids(event.message.as_deref().unwrap_or_default());
+            commands.push((place, fact.node, pids));
+        }
+    }
+    commands.retain(|(.., pids)| !pids.is_empty());
+    if commands.is_empty() {
+        return Ok(());
+    }
+    let mut own: HashMap<Symbol, HashSet<String>> = HashMap::new();
+    let mut read: HashMap<u32, usize> = HashMap::new();
+    for (number, pod) in (0_u32..).zip(&graph.pod_of_row) {
+        let task = graph.pods.get(*pod as usize);
+        let Some(task) =
+            task.filter(|task| matches!(task.kind, TaskKind::Log | TaskKind::Instance))
+        else {
+            continue;
+        };
+        let lines = read.entry(*pod).or_default();
+        *lines += 1;
+        if *lines > FIRST_LINES {
+            continue;
+        }
+        let event = graph.evidence.event(number)?;
+        let text = event
+            .message
+            .as_deref()
+            .filter(|_| event.fact == "log.line");
+        let found = OWN.as_ref().zip(text);
+        let found = found.and_then(|(pattern, text)| pattern.captures(text));
+        let pid = found.and_then(|found| Some(found.get(1)?.as_str().to_owned()));
+        own.entry(task.node).or_default().extend(pid);
+    }
+    for (place, node, pids) in commands {
+        let known = own.get(&node).filter(|known| !known.is_empty());
+        if known.is_some_and(|known| !pids.iter().any(|pid| known.contains(pid))) {
+            let holder = graph
+                .evidence
+                .symbols
+                .number(&format!("pid {}", pids.join(" ")));
+            if let Some(fact) = graph.facts.get_mut(place) {
+                fact.holder = holder;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The processes that a command of `kill` names.
+fn named_pids(line: &str) -> Vec<String> {
+    let Some((_, command)) = line.split_once("COMMAND=") else {
+        return Vec::new();
+    };
+    let mut words = command.split_whitespace();
+    let is_kill = words
+        .next()
+        .is_some_and(|word| word.ends_with("/kill") || word == "kill");
+    let mut after = "";
+    let mut found = Vec::new();
+    for word in words.filter(|_| is_kill) {
+        let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number && !matches!(after, "-s" | "-n" | "--signal") {
+            found.push(word.to_owned());
+        }
+        after = word;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_names_processes() {
+        let of = |command: &str| named_pids(&format!("carol : USER=root ; COMMAND={command}"));
+        assert_eq!(of("/usr/bin/kill -9 4711 4712"), ["4711", "4712"]);
+        assert_eq!(of("/usr/bin/kill -s 9 4711"), ["4711"]);
+        assert_eq!(of("/usr/bin/pkill -f train.py"), [""; 0]);
+    }
+
+    #[test]
+    fn a_log_says_which_process_writes_it() {
+        let own = |line: &str| {
+            let found = OWN.as_ref().and_then(|pattern| pattern.captures(line));
+            found.map(|found| found[1].to_owned())
+        };
+        assert_eq!(own("starting rank=0 pid=4711").as_deref(), Some("4711"));
+        assert_eq!(own("Launcher PID: 52 of 8").as_deref(), Some("52"));
+        assert_eq!(own("rapid=4711"), None);
+    }
+}
