@@ -21,16 +21,6 @@ pub fn look_for<'w>(
     logs::look_for(programs)
 }
 
-/// Tests of this package read as the tool does with its own signals.
-#[cfg(test)]
-pub(crate) fn look_for_built_in() {
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    ONCE.call_once(|| {
-        let rules = whathappened_core::signals::Ruleset::built_in().unwrap();
-        look_for(rules.machine_words(), rules.program_words()).unwrap();
-    });
-}
-
 /// Words of lines that may be evidence. A store asks for them as well as it can:
 /// it may give more lines, never fewer.
 #[derive(Clone, Debug)]

@@ -36,8 +36,6 @@ pub use depth::Depth;
 pub(crate) use emit::tests::emitted;
 pub use emit::{EmitOptions, emit};
 pub(crate) use events::emit as emit_events;
-#[cfg(test)]
-pub(crate) use evidence_words::look_for_built_in;
 pub use evidence_words::{EvidenceWords, look_for};
 pub(crate) use flatten::{MILLISECOND, flatten, label_name, millisecond};
 pub use source::LogSource;

@@ -21,8 +21,18 @@ static WORDS: RwLock<Option<Arc<ProgramWords>>> = RwLock::new(None);
 
 fn words() -> Option<Arc<ProgramWords>> {
     #[cfg(test)]
-    crate::log_store::look_for_built_in();
+    look_for_built_in();
     WORDS.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Tests of this package read as the tool does with its own signals.
+#[cfg(test)]
+fn look_for_built_in() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let rules = whathappened_core::signals::Ruleset::built_in().unwrap();
+        look_for(rules.program_words()).unwrap();
+    });
 }
 
 /// Looks for these words, too, in every log that is read from now on.
