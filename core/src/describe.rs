@@ -2,6 +2,7 @@
 
 use crate::signals::named;
 use whathappened_model::event::Event;
+use whathappened_model::tracker::is_fact as is_of_tracker;
 
 /// Longest text of one fact; the rest is in its record.
 const LONGEST: usize = 400;
@@ -113,6 +114,7 @@ pub fn describe(event: &Event) -> String {
         named::K8S_WORKLOAD_SPEC_CHANGED => format!("spec changed: {}", attribute("fields")),
         "log.line" | "node.log" => log(event, message),
         "gpu.test" => message.to_owned(),
+        fact if is_of_tracker(fact) => message.to_owned(),
         "cloud.host_event" => host_event(event, message),
         "cloud.activity" => activity(event, message),
         "cloud.group_activity" => group_activity(event, message),

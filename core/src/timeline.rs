@@ -9,6 +9,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use hashbrown::HashTable;
 use whathappened_model::event::{Event, EventId, SourceKind};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::tracker::is_fact as is_of_tracker;
 
 use crate::evidence::{Row, SpillError};
 use crate::graph::{EntityGraph, NO, Task, TaskKind};
@@ -213,6 +214,11 @@ fn is_noise(event: &Event) -> bool {
             .signals
             .iter()
             .all(|signal| signal.starts_with(named::LOG_PROGRESS)),
+        // Nor are steps that an experiment tracker tells of, and names and hosts of its runs.
+        fact if is_of_tracker(fact) => {
+            let mut signals = event.signals.iter();
+            signals.all(|signal| signal.starts_with(named::LOG_PROGRESS))
+        }
         "k8s.pod.phase"
         | named::K8S_POD_BOUND
         | named::K8S_CONTAINER_STARTED

@@ -129,7 +129,9 @@ pub(crate) fn lone_logs(
 ) -> Result<ScopedRows, StoreError> {
     let nothing = BTreeSet::from([(Class::Other, String::new(), String::new())]);
     let mut facts: Vec<Fact> = snapshot.places(&nothing, window)?;
-    facts.retain(|fact| catalogue::lone_log(&fact.event).is_some());
+    // The files of an experiment tracker may be of one of these logs.
+    let is_of_tracker = |fact: &Fact| whathappened_model::tracker::is_fact(&fact.event.fact);
+    facts.retain(|fact| catalogue::lone_log(&fact.event).is_some() || is_of_tracker(fact));
     Ok(ScopedRows {
         tier,
         facts,

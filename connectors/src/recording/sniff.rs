@@ -355,7 +355,7 @@ fn is_field(line: &[u8]) -> bool {
     let line = line.strip_prefix(b"- ").unwrap_or(line);
     let key = line
         .iter()
-        .take_while(|b| b.is_ascii_alphanumeric())
+        .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
         .count();
     key > 0 && line.get(key) == Some(&b':') && matches!(line.get(key + 1), None | Some(b' '))
 }

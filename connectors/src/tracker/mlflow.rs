@@ -229,11 +229,8 @@ fn meta(record: ForeignRecord<'_>, out: &mut ForeignOutput) -> Result<(), Reject
         let name = name.ok_or_else(|| Rejection::Irrelevant("an unnamed experiment".to_owned()))?;
         of.identity = format!("experiment {}", text("experiment_id").unwrap_or_default());
         of.also.push(redact(name).into_owned());
-        let begin = time("creation_time");
-        let state = State {
-            begin,
-            ..State::default()
-        };
+        // When somebody made it says nothing of its runs.
+        let state = State::default();
         out.observations
             .push(of.state(&state, record.origin.clone()));
         return Ok(());

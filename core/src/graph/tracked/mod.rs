@@ -85,7 +85,7 @@ pub(super) fn adopt(all: &mut Records<'_>) -> Result<(), SpillError> {
         let task = match owner {
             Some(task) => task,
             None if only_logs => {
-                let name = all.symbols.number(name_of_folder(&one.folder));
+                let name = all.symbols.number(one.name());
                 all.pods
                     .push(Task::new(TaskKind::Log, Symbol::NONE, Symbol::NONE, name))
             }
@@ -133,6 +133,15 @@ fn collect(evidence: &Evidence, symbols: &SymbolTable) -> Result<Vec<Tracked>, S
 }
 
 impl Tracked {
+    /// What a run is called of which nothing else is known: as its tracker calls it, or else its folder.
+    fn name(&self) -> &str {
+        let mut called = self.called.iter();
+        match (called.next(), called.next()) {
+            (Some(name), None) => name,
+            _ => name_of_folder(&self.folder),
+        }
+    }
+
     fn note(&mut self, number: u32, event: &Event) {
         self.rows.push(number);
         let text = |key: &str| event.attribute(key).filter(|text| !text.is_empty());
