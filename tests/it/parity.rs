@@ -8,6 +8,7 @@ use whathappened::answer::Answer;
 use whathappened::case::{Case, Rules};
 use whathappened::fetch;
 use whathappened::report::{self, Question};
+use whathappened_connectors::recording::Options;
 use whathappened_core::resolve::Name;
 use whathappened_model::connector::Window;
 use whathappened_store::{Limits, Store};
@@ -21,7 +22,8 @@ fn imported(fixture: &str, rules: &Arc<Rules>, folder: &std::path::Path) -> Stor
     let mut store = Store::open(folder, Limits::default()).unwrap();
     let inputs = golden::inputs(fixture);
     let signals = &rules.signals;
-    fetch::import(&mut store, signals, &inputs, NOW, &mut |_, _| {}).unwrap();
+    let options = Options::default();
+    fetch::import(&mut store, signals, &inputs, NOW, &options, &mut |_, _| {}).unwrap();
     store
 }
 
