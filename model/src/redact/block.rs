@@ -212,7 +212,8 @@ pub(super) fn runs(text: &str, found: &mut Vec<SecretSpan>) {
                 [.., b'\\'] if bytes.get(start) == Some(&b'n') => start + 1,
                 _ => start,
             };
-            if is_key(&bytes[start..end]) && !is_public(bytes, start) {
+            let key = key_start(&bytes[start..end]).map(|key| start + key);
+            if let Some(start) = key.filter(|start| !is_public(bytes, *start)) {
                 end = with_padding(bytes, end);
                 more.push((start..end, MASK.into()));
                 // The key's next lines, of which the last one is short.
@@ -294,6 +295,18 @@ fn is_public(bytes: &[u8], start: usize) -> bool {
 
 fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
+}
+
+/// Where a key begins in a run: behind the folders of a path, if it stands in one.
+fn key_start(run: &[u8]) -> Option<usize> {
+    const FOLDERS: usize = 4;
+    if is_key(run) {
+        return Some(0);
+    }
+    let is_path = run.first() == Some(&b'/');
+    let slashes = run.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    let mut behind = slashes.map(|(at, _)| at + 1).take(FOLDERS);
+    behind.find(|at| is_path && run.len() - at >= RUN && is_key(&run[*at..]))
 }
 
 /// Whether a run has what chance gives: all kinds of letters, and few slashes.

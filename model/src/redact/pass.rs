@@ -34,8 +34,7 @@ pub(super) fn is_round(text: &str, word: Range<usize>) -> bool {
     let last = line.trim_end_matches([' ', '\t']);
     // A word of its own right before it; a sign parts two keys.
     let is_beside = last.len() < line.len();
-    let part = |letter: char| !letter.is_ascii_alphanumeric();
-    let last = last.rsplit(part).next().unwrap_or_default();
+    let last = last.rsplit(char::is_whitespace).next().unwrap_or_default();
     let last = last.to_ascii_lowercase();
     // `21st`
     let number = last.trim_start_matches(|letter: char| letter.is_ascii_digit());
@@ -100,6 +99,7 @@ mod tests {
             "x;pw=Ab3dEfgHij7k",
             "host: db\npass: hunter\nport: 1",
             "args pass: Ab3dEfgHij7k next: 1",
+            "sbatch --export=ALL pass: qlwkejrhtzui",
         ] {
             let clean = redact(text);
             assert!(clean.contains("[redacted]"), "{text}: {clean}");
