@@ -13,6 +13,7 @@ pub mod event;
 pub mod host_list;
 pub mod ignored_exception;
 pub mod kind;
+pub mod listing;
 pub mod machine;
 pub mod object;
 pub mod observation;
