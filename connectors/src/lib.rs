@@ -33,6 +33,6 @@ pub mod slurm;
 // What all parts speak of, under the names that it has had here.
 pub(crate) use whathappened_http as http;
 pub(crate) use whathappened_model::{
-    collective, connector, coverage, event, host_list, ignored_exception, kind, machine, object,
-    observation, pci, place, redact, sink, terminal, text_time, time,
+    collective, connector, coverage, event, host_list, ignored_exception, kind, listing, machine,
+    object, observation, pci, place, redact, sink, terminal, text_time, time,
 };

@@ -6,6 +6,7 @@ mod listing;
 mod logs;
 mod rights;
 mod same;
+mod selective;
 mod watching;
 
 use std::sync::Arc;
