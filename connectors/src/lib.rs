@@ -29,6 +29,8 @@ pub mod node_log;
 pub mod prometheus;
 pub mod recording;
 pub mod slurm;
+#[cfg(test)]
+mod tests;
 
 // What all parts speak of, under the names that it has had here.
 pub(crate) use whathappened_http as http;

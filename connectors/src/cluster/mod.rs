@@ -47,7 +47,7 @@ mod unchanged;
 mod watch;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use connect::{Cluster, Connected, connect};
 pub use error::{ClusterError, Reason};

@@ -193,3 +193,25 @@ async fn e2e_a_grafana_of_ones_own() {
     println!("{health:#?}");
     assert_eq!(health.unreachable, None);
 }
+
+pub(crate) fn conforming(
+    seconds: Vec<i64>,
+) -> futures::future::BoxFuture<'static, crate::tests::conformance::Subject> {
+    let notes = (0..).zip(&seconds);
+    let notes = notes.map(|(id, second)| note(id, *second, &format!("record-{id} on gpu-1"), &[]));
+    let server = grafana(notes.collect());
+    let subject = crate::tests::conformance::Subject {
+        source: Box::new(
+            Grafana::new(&options(server.url()))
+                .unwrap()
+                .with_pages_of(6),
+        ),
+        server,
+        _others: Vec::new(),
+        request: fetch_request(),
+        start: NOON * SECOND,
+        is_data: |request| request.path == "/api/annotations",
+        resource: "annotations",
+    };
+    Box::pin(std::future::ready(subject))
+}

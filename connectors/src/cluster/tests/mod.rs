@@ -1,3 +1,4 @@
+mod conforming;
 mod connecting;
 mod e2e;
 mod fake;
@@ -8,6 +9,8 @@ mod rights;
 mod same;
 mod selective;
 mod watching;
+
+pub(crate) use conforming::conforming;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
