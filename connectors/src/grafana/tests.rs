@@ -97,6 +97,25 @@ async fn all_pages_are_read_and_notes_once() {
 }
 
 #[tokio::test]
+async fn a_moment_of_more_notes_than_a_page_holds_is_read_or_told_of() {
+    let all = |count: i64| (0..count).map(|id| note(id, 30 - id / 20, "deployed gpu-1", &[]));
+    let fake = grafana(all(45).collect());
+    let source = Grafana::new(&options(fake.url())).unwrap().with_pages_of(4);
+    let (events, row) = requested(&source).await;
+    assert_eq!((events.len(), row.status), (45, Status::Complete));
+    // Twenty pages at once are the most that is asked for.
+    let fake = grafana(
+        (0..50)
+            .map(|id| note(id, 30, "deployed gpu-1", &[]))
+            .collect(),
+    );
+    let source = Grafana::new(&options(fake.url())).unwrap().with_pages_of(2);
+    let (events, row) = requested(&source).await;
+    assert_eq!((events.len(), row.status), (40, Status::Truncated));
+    assert!(row.detail.unwrap().contains("the others were not obtained"));
+}
+
+#[tokio::test]
 async fn whom_a_note_names_it_is_about_and_others_alerts_are_left_out() {
     let mut alert = note(3, 30, "", &[]);
     alert["newState"] = json!("Alerting");
