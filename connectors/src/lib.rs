@@ -29,12 +29,14 @@ pub mod node_log;
 pub mod prometheus;
 pub mod recording;
 pub mod slurm;
+#[cfg(test)]
+mod tests;
 mod torch_error;
 mod tracker;
 
 // What all parts speak of, under the names that it has had here.
 pub(crate) use whathappened_http as http;
 pub(crate) use whathappened_model::{
-    collective, connector, coverage, event, host_list, ignored_exception, kind, machine, object,
-    observation, pci, place, redact, sink, terminal, text_time, time,
+    collective, connector, coverage, event, host_list, ignored_exception, kind, listing, machine,
+    object, observation, pci, place, redact, sink, terminal, text_time, time,
 };

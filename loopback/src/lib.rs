@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "only tests use it")]
 
+mod api_server;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -10,6 +12,8 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
+
+pub use api_server::{ApiServer, Faults};
 
 /// A request as it came.
 #[derive(Clone, Debug, Default)]
@@ -62,10 +66,52 @@ pub enum BodyPart {
 
 type Handler = dyn Fn(&ReceivedRequest) -> Reply + Send + Sync;
 
-#[derive(Debug)]
+/// What stands before a server: gets each request and what the server would answer.
+type Proxy = dyn Fn(&ReceivedRequest, Reply) -> Reply + Send + Sync;
+
 pub struct Fake {
     pub port: u16,
     pub requested: Arc<Mutex<Vec<ReceivedRequest>>>,
+    proxy: Arc<Mutex<Option<Arc<Proxy>>>>,
+}
+
+impl std::fmt::Debug for Fake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fake")
+            .field("port", &self.port)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Reply {
+    /// The status, the headers and the whole body of a reply that has them at once.
+    fn parts(self) -> Option<(u16, Vec<(&'static str, String)>, String)> {
+        let kind = |kind: &str| vec![("Content-Type", kind.to_owned())];
+        match self {
+            Self::Json(code, body) => Some((code, kind("application/json"), body.to_string())),
+            Self::Text(code, body) => Some((code, kind("text/plain; charset=utf-8"), body)),
+            Self::Full(code, headers, body) => Some((code, headers, body)),
+            Self::Late(..) | Self::Hang | Self::Stream(_) => None,
+        }
+    }
+
+    /// The first half of it, as whole as any other body.
+    pub fn halved(self) -> Self {
+        let Some((code, headers, mut body)) = self.parts() else {
+            return Self::Hang;
+        };
+        let half = (body.len() / 2..).find(|at| body.is_char_boundary(*at));
+        body.truncate(half.unwrap_or(0));
+        Self::Full(code, headers, body)
+    }
+
+    /// The first half of it, after which the connection breaks.
+    pub fn broken(self) -> Self {
+        match self.halved() {
+            Self::Full(_, _, body) => Self::Stream(vec![BodyPart::Text(body), BodyPart::Cut]),
+            other => other,
+        }
+    }
 }
 
 impl Fake {
@@ -75,13 +121,35 @@ impl Fake {
         let requested = Arc::new(Mutex::new(Vec::new()));
         let handler: Arc<Handler> = Arc::new(handler);
         let noted = Arc::clone(&requested);
+        let proxy: Arc<Mutex<Option<Arc<Proxy>>>> = Arc::default();
+        let before = Arc::clone(&proxy);
+        let handler: Arc<Handler> = Arc::new(move |request: &ReceivedRequest| {
+            let reply = handler(request);
+            let proxy = before.lock().unwrap().clone();
+            match proxy {
+                Some(proxy) => proxy(request, reply),
+                None => reply,
+            }
+        });
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (handler, noted) = (Arc::clone(&handler), Arc::clone(&noted));
                 thread::spawn(move || serve(stream, &handler, &noted));
             }
         });
-        Self { port, requested }
+        Self {
+            port,
+            requested,
+            proxy,
+        }
+    }
+
+    /// Puts something before the server that may answer in its place.
+    pub fn intercept(
+        &self,
+        proxy: impl Fn(&ReceivedRequest, Reply) -> Reply + Send + Sync + 'static,
+    ) {
+        *self.proxy.lock().unwrap() = Some(Arc::new(proxy));
     }
 
     pub fn url(&self) -> String {
@@ -172,11 +240,7 @@ fn read(from: &mut BufReader<TcpStream>) -> Option<ReceivedRequest> {
 
 /// `None` where the connection ends with it.
 fn answer(to: &mut TcpStream, reply: Reply) -> Option<()> {
-    let kind = |kind: &str| vec![("Content-Type", kind.to_owned())];
-    let (code, headers, body) = match reply {
-        Reply::Json(code, body) => (code, kind("application/json"), body.to_string()),
-        Reply::Text(code, body) => (code, kind("text/plain; charset=utf-8"), body),
-        Reply::Full(code, headers, body) => (code, headers, body),
+    let reply = match reply {
         Reply::Late(wait, reply) => {
             thread::sleep(wait);
             return answer(to, *reply);
@@ -186,7 +250,9 @@ fn answer(to: &mut TcpStream, reply: Reply) -> Option<()> {
             return None;
         }
         Reply::Stream(parts) => return stream(to, parts),
+        whole => whole,
     };
+    let (code, headers, body) = reply.parts()?;
     let mut head = format!("HTTP/1.1 {code} X\r\nDate: Sat, 21 Nov 2026 15:30:00 GMT\r\n");
     for (name, value) in headers {
         head.push_str(&format!("{name}: {value}\r\n"));

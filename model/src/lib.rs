@@ -14,6 +14,7 @@ pub mod host_list;
 pub mod ignored_exception;
 pub mod kind;
 pub mod line_word;
+pub mod listing;
 pub mod machine;
 pub mod object;
 pub mod observation;

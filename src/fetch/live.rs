@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use futures::future::{LocalBoxFuture, join_all};
 use whathappened_connectors::cluster::{
-    Cluster, ClusterOptions, Connected, Contexts, LogOptions, PodLogs,
+    Cluster, ClusterOptions, Connected, Contexts, Listed, LogOptions, PodLogs, SelectiveList,
 };
 use whathappened_core::resolve::Name;
 use whathappened_model::connector::{FetchRequest, Scope, Window};
@@ -19,7 +19,7 @@ use whathappened_store::{Object, Store};
 
 use super::sources::Sources;
 use super::writer::StoreWriter;
-use super::{scope, stored};
+use super::{scope, selective, stored};
 use crate::case::Rules;
 use crate::config::Kubernetes;
 use crate::error::Error;
@@ -120,14 +120,24 @@ pub async fn fetch(
     } else {
         &clusters[..]
     };
-    let rows = join_all(listed.iter().map(|cluster| {
-        let (ask, mut hand) = (&everything, writer.hand());
-        async move { cluster.fetch(ask, &mut hand).await }
+    let filter = selective::filter(question.name.as_ref());
+    let listed = join_all(listed.iter().map(|cluster| {
+        let (ask, filter, mut hand) = (&everything, filter.clone(), writer.hand());
+        async move { Box::pin(cluster.fetch_for(ask, filter, &mut hand)).await }
     }));
-    live.coverage.extend(rows.await.into_iter().flatten());
+    let mut lists = Vec::new();
+    for one in listed.await {
+        match one {
+            Listed::Whole(rows) => live.coverage.extend(rows),
+            Listed::Selective(list) => lists.push(*list),
+        }
+    }
     live.new += writer.finish()?;
     if let Some(name) = &question.name {
+        live.new += selective::complete(store, &mut lists, name, rules, now).await?;
         second(store, asked, name, question, rules, &mut live).await?;
+        // Log stores and clouds may tell of machines that the cluster said nothing of.
+        live.new += selective::complete(store, &mut lists, name, rules, now).await?;
     }
     // That a source told nothing this once is no evidence for whoever asks later, maybe of other sources.
     let told = |row: &&Coverage| row.rows > 0 || !row.status.caps_a_verdict();
@@ -138,6 +148,9 @@ pub async fn fetch(
         .map(|row| (key(row, now), row.clone()))
         .collect();
     store.keep_coverage(&stored, now)?;
+    // What was read for this question alone covers no other.
+    live.coverage
+        .extend(lists.iter().flat_map(SelectiveList::rows));
     Ok(live)
 }
 

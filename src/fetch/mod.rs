@@ -8,6 +8,7 @@ mod live;
 mod log_stores;
 mod metrics;
 mod scope;
+mod selective;
 mod slurm;
 mod source_config;
 mod sources;

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use whathappened_core::resolve::rank_names;
+use whathappened_model::listing::RelatedNames;
 use whathappened_model::time::Nanos;
 
 use crate::catalogue::{self, Entity};
@@ -67,6 +68,7 @@ impl Snapshot<'_> {
             left_out: 0,
             window,
             heard: self.heard()?,
+            related: RelatedNames::default(),
         })
     }
 

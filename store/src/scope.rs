@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use whathappened_core::resolve::Name;
+use whathappened_model::listing::RelatedNames;
 use whathappened_model::machine::Machine;
 use whathappened_model::time::{Nanos, SECOND};
 
@@ -74,6 +75,8 @@ pub struct ScopedRows {
     pub window: (Nanos, Nanos),
     /// What each source of the store told on each day.
     pub heard: Vec<Heard>,
+    /// What these rows name beside the run, and the run's own names: whoever fetches more asks for these.
+    pub related: RelatedNames,
 }
 
 impl ScopedRows {
@@ -139,6 +142,7 @@ pub(crate) fn lone_logs(
         left_out: 0,
         window,
         heard: snapshot.heard()?,
+        related: RelatedNames::default(),
     })
 }
 
@@ -164,11 +168,11 @@ pub(crate) fn of_entities(
     let mut objects: Vec<Object> = snapshot.places(&own, always)?;
     let mut facts: Vec<Fact> = snapshot.places(&own, near)?;
 
-    let around = around(&objects, &facts);
+    let mut around = around(&objects, &facts);
     let other = catalogue::others(snapshot.look(), &around.uids, &around.named)
         .map_err(snapshot.failed())?;
     let mut more: BTreeSet<SubjectKey> = places(&other);
-    more.extend(around.claims);
+    more.extend(around.claims.iter().cloned());
     let more: BTreeSet<SubjectKey> = more.difference(&own).cloned().collect();
     objects.extend(snapshot.places::<Object>(&more, always)?);
     facts.extend(snapshot.places::<Fact>(&more, near)?);
@@ -188,6 +192,7 @@ pub(crate) fn of_entities(
     let under: BTreeSet<SubjectKey> = known.difference(&around.machines).cloned().collect();
     objects.extend(snapshot.places::<Object>(&under, always)?);
     facts.extend(of_machines(&under)?);
+    around.machines.extend(under);
     let nothing = BTreeSet::from([(Class::Other, String::new(), String::new())]);
     let lasting = (first.saturating_sub(LASTING), near.1);
     facts.extend(snapshot.places::<Fact>(&nothing, lasting)?);
@@ -198,6 +203,7 @@ pub(crate) fn of_entities(
         left_out,
         window: (first, last),
         heard: snapshot.heard()?,
+        related: related(entities, around),
     })
 }
 
@@ -298,7 +304,7 @@ pub(crate) fn instances(
 
 /// What the rows of an experiment name beside it.
 #[derive(Default)]
-struct RelatedNames {
+struct NamedBeside {
     machines: BTreeSet<SubjectKey>,
     /// Volume claims and namespaces.
     claims: BTreeSet<SubjectKey>,
@@ -306,8 +312,8 @@ struct RelatedNames {
     named: BTreeSet<(String, String)>,
 }
 
-fn around(objects: &[Object], facts: &[Fact]) -> RelatedNames {
-    let mut around = RelatedNames::default();
+fn around(objects: &[Object], facts: &[Fact]) -> NamedBeside {
+    let mut around = NamedBeside::default();
     let subject =
         |namespace: &str, name: &str| (Class::Subject, namespace.to_owned(), name.to_owned());
     for object in objects {
@@ -360,4 +366,22 @@ fn around(objects: &[Object], facts: &[Fact]) -> RelatedNames {
         }
     }
     around
+}
+
+/// The names by which a source may be asked for more of all that.
+fn related(entities: &BTreeSet<Entity>, around: NamedBeside) -> RelatedNames {
+    let of_machine = [catalogue::TAGGED, "Instance", "SlurmJob"];
+    let own = entities
+        .iter()
+        .filter(|one| !of_machine.contains(&one.kind.as_str()) && !catalogue::is_of_logs(one))
+        .map(|one| (one.namespace.clone(), one.name.clone()));
+    let names =
+        |places: BTreeSet<SubjectKey>| places.into_iter().map(|(_, space, name)| (space, name));
+    RelatedNames {
+        subjects: own.collect(),
+        machines: names(around.machines).map(|(_, name)| name).collect(),
+        claims: names(around.claims).collect(),
+        uids: around.uids,
+        named: around.named,
+    }
 }

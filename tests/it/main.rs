@@ -27,6 +27,7 @@ mod invariants;
 mod known_until;
 mod lab;
 mod lake;
+mod large_cluster;
 mod last_words;
 mod launchers;
 mod leaks;

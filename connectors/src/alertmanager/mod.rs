@@ -13,7 +13,7 @@ mod options;
 mod source;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use decode::{ALERT, SILENCE};
 pub use options::AlertmanagerOptions;

@@ -392,3 +392,30 @@ async fn e2e_an_alertmanager_of_ones_own() {
     println!("{health:#?}");
     assert_eq!(health.unreachable, None);
 }
+
+pub(crate) fn conforming(
+    seconds: Vec<i64>,
+) -> futures::future::BoxFuture<'static, crate::tests::conformance::Subject> {
+    let start = at("2026-03-01T11:00:00Z");
+    let alerts = seconds.iter().zip(0..).map(|(second, number)| {
+        let labels = json!({ "alertname": format!("record-{number}"), "node": "gpu-1" });
+        let mut alert = fired(&labels, "2026-03-01T12:34:00Z");
+        alert["startsAt"] = json!(crate::time::rfc3339(start + second * crate::time::SECOND));
+        alert
+    });
+    let alerts: Vec<Value> = alerts.collect();
+    let server = Fake::start(move |request| match request.path.as_str() {
+        "/api/v2/alerts" => Reply::Json(200, json!(alerts)),
+        _ => Reply::Json(200, json!([])),
+    });
+    let subject = crate::tests::conformance::Subject {
+        source: Box::new(Alertmanager::new(&options(server.url())).unwrap()),
+        server,
+        _others: Vec::new(),
+        request: fetch_request(),
+        start,
+        is_data: |request| request.path == "/api/v2/alerts",
+        resource: "alerts",
+    };
+    Box::pin(std::future::ready(subject))
+}

@@ -7,7 +7,7 @@
 mod bridge;
 mod health;
 mod instance;
-mod live;
+pub(crate) mod live;
 mod scaling;
 mod spot;
 mod state;

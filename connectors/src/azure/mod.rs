@@ -11,7 +11,7 @@ mod administrative;
 mod autoscale;
 mod availability;
 mod health;
-mod live;
+pub(crate) mod live;
 mod scheduled;
 mod vm;
 

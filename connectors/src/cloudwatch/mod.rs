@@ -25,7 +25,7 @@ mod store;
 mod stream;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use export::{EVENT, RESULTS, ROW};
 pub use options::CloudWatchOptions;

@@ -188,7 +188,7 @@ async fn reaches_back(
         .await
         .ok()?;
     let text = String::from_utf8_lossy(&body);
-    let decoder = target.decoder(inner);
+    let decoder = target.decoder(inner, &target.path());
     let mut observations = Vec::new();
     for item in page::read(&text).ok()?.items {
         // What cannot be decoded is told when it is fetched.

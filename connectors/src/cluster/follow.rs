@@ -77,7 +77,7 @@ impl ResourceFollower {
         stop: &Stop,
         to: &mpsc::Sender<Batch>,
     ) -> Self {
-        let decoder = target.decoder(&inner);
+        let decoder = target.decoder(&inner, &target.path());
         let position = cursor.map(|cursor| cursor.position.clone());
         Self {
             inner,
@@ -200,14 +200,14 @@ impl ResourceFollower {
     async fn list(&mut self) -> StepEnd {
         let now = (self.clock)();
         let reading = ListOptions {
-            observed: now,
-            deadline: Instant::now() + LISTING,
             exact: true,
+            ..ListOptions::whole(&self.inner, now, Instant::now() + LISTING)
         };
         let (pages_to, mut pages) = mpsc::channel(1);
         let inner = Arc::clone(&self.inner);
         let target = self.target.clone();
-        let listing = async move { list(&inner, &target, &reading, &pages_to).await };
+        let decoder = Arc::new(target.decoder(&inner, &target.path()));
+        let listing = async move { list(&inner, &target, &decoder, &reading, &pages_to).await };
         let taking = async {
             while let Some(page) = pages.recv().await {
                 let observations = self.quiet.keep(page);

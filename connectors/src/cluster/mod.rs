@@ -12,6 +12,7 @@
 //! | `wire` `page` `lines` `decode` | requests; answers taken apart; observations |
 //! | `resource` `discover` `access` `plan` | what there is, and what we may read of it |
 //! | `list` `fetch` | everything, in order |
+//! | `head` `index` `select` `selector` `event_filter` `event_lists` `select_rows` | what one question concerns, of a large cluster |
 //! | `watch` `follow` `pending` `quiet` | what is new |
 //! | `logs` `check` `cover` | logs; health; coverage rows |
 
@@ -24,8 +25,12 @@ mod cover;
 mod decode;
 mod discover;
 mod error;
+mod event_filter;
+mod event_lists;
 mod fetch;
 mod follow;
+mod head;
+mod index;
 mod kubeconfig;
 mod lines;
 mod list;
@@ -35,14 +40,18 @@ mod page;
 mod pending;
 mod plan;
 mod resource;
+mod select;
+mod select_rows;
+mod selector;
 mod unchanged;
 mod watch;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use connect::{Cluster, Connected, connect};
 pub use error::{ClusterError, Reason};
 pub use kubeconfig::{ContextInfo, contexts};
 pub use logs::{ContainerLog, PodLogs};
 pub use options::{ClusterOptions, Contexts, LogOptions};
+pub use select::{Listed, SelectiveList};

@@ -43,6 +43,8 @@ pub struct ClusterOptions {
     pub max_objects: u64,
     /// Requests under way at once.
     pub concurrency: usize,
+    /// Of a cluster with more pods than four pages hold, read what a question concerns alone.
+    pub selective: bool,
     /// How long a watch is asked to last before it is renewed.
     pub watch_lasts: Duration,
     /// How long to wait after a first failure of a watch; doubles up to a minute.
@@ -66,6 +68,7 @@ impl Default for ClusterOptions {
             max_line_bytes: 16 << 20,
             max_objects: 200_000,
             concurrency: 6,
+            selective: true,
             watch_lasts: Duration::from_secs(290),
             backoff: Duration::from_secs(1),
             seed: 0,

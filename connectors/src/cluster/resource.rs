@@ -65,6 +65,14 @@ impl Resource {
         self.kind == "Event"
     }
 
+    pub(super) fn is_pods(&self) -> bool {
+        self.kind == "Pod" && self.group.is_empty()
+    }
+
+    pub(super) fn is_nodes(&self) -> bool {
+        self.kind == "Node" && self.group.is_empty()
+    }
+
     /// `pods`, `rayjobs.ray.io`: the name in coverage rows and cursors.
     pub(super) fn name(&self) -> String {
         let plain = self.group.is_empty()

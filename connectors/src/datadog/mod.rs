@@ -30,7 +30,7 @@ mod store;
 mod tags;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use files::{LOGS_CSV, decode, recognise};
 pub use options::{DatadogOptions, SITES, Tier};

@@ -25,7 +25,7 @@ mod query;
 mod store;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use export::{ACTION, DOCUMENT, HIT, KIBANA_CSV};
 pub use options::{ElasticsearchOptions, Signing};

@@ -15,7 +15,7 @@ mod error;
 mod instance;
 mod kubernetes;
 mod lines;
-mod live;
+pub(crate) mod live;
 mod operation;
 mod service_health;
 

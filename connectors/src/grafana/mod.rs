@@ -9,7 +9,7 @@ mod options;
 mod source;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use decode::ANNOTATION;
 pub use options::GrafanaOptions;

@@ -47,6 +47,27 @@ struct PagedAnnotations {
     reached: Option<i64>,
 }
 
+impl PagedAnnotations {
+    /// Takes those of a page that are new.
+    fn take(&mut self, page: Vec<Value>, known: &mut BTreeSet<(i64, i64)>) {
+        for one in page {
+            if place(&one).is_some_and(|place| known.insert(place)) {
+                self.all.push(one);
+            }
+        }
+    }
+
+    /// What there is when a request failed.
+    fn stopped(mut self, failure: &HttpError) -> Self {
+        let status = match self.all.is_empty() {
+            true => failure.status(),
+            false => Status::Truncated,
+        };
+        self.stop = Some((status, format!("{failure}; {}", failure.hint())));
+        self
+    }
+}
+
 impl Grafana {
     /// Prepares to ask; asks nothing yet.
     ///
@@ -71,14 +92,14 @@ impl Grafana {
 
     async fn one(
         &self,
-        from: i64,
-        to: i64,
+        (from, to): (i64, i64),
+        limit: usize,
         deadline: Instant,
     ) -> Result<(Vec<Value>, Option<Nanos>), HttpError> {
         let request = Request::get("api/annotations")
             .query("from", from.to_string())
             .query("to", to.to_string())
-            .query("limit", self.page.to_string());
+            .query("limit", limit.to_string());
         let answer = self.client.send(&request, deadline).await?;
         Ok((answer.json()?, answer.date()))
     }
@@ -90,36 +111,37 @@ impl Grafana {
         let mut found = PagedAnnotations::default();
         let mut known: BTreeSet<(i64, i64)> = BTreeSet::new();
         for _ in 0..PAGES {
-            let page = match self.one(from, to, deadline).await {
+            let page = match self.one((from, to), self.page, deadline).await {
                 Ok((page, _)) => page,
-                Err(failure) => {
-                    let status = match found.all.is_empty() {
-                        true => failure.status(),
-                        false => Status::Truncated,
-                    };
-                    found.stop = Some((status, format!("{failure}; {}", failure.hint())));
-                    return found;
-                }
+                Err(failure) => return found.stopped(&failure),
             };
             let full = page.len() >= self.page;
             let oldest = page.iter().filter_map(place).map(|(time, _)| time).min();
-            let before = known.len();
-            for one in page {
-                if place(&one).is_some_and(|place| known.insert(place)) {
-                    found.all.push(one);
-                }
-            }
+            let mut times = page.iter().filter_map(place).map(|(time, _)| time);
+            let is_one_moment = times.all(|time| Some(time) == oldest);
+            found.take(page, &mut known);
             found.reached = oldest.or(found.reached);
             let Some(oldest) = oldest.filter(|_| full) else {
                 found.reached = None;
                 return found;
             };
-            // A page full of one moment: what else there is of it cannot be had.
-            to = if known.len() == before || oldest >= to {
-                oldest - 1
-            } else {
-                oldest
-            };
+            to = oldest;
+            // A page full of one moment has no next page: all of that moment is asked for at once.
+            if is_one_moment {
+                let most = self.page.saturating_mul(PAGES);
+                let page = match self.one((oldest, oldest), most, deadline).await {
+                    Ok((page, _)) => page,
+                    Err(failure) => return found.stopped(&failure),
+                };
+                if page.len() >= most {
+                    let words = format!(
+                        "of more than {most} annotations at one time, the others were not obtained"
+                    );
+                    found.stop = Some((Status::Truncated, words));
+                }
+                found.take(page, &mut known);
+                to = oldest - 1;
+            }
             if to < from {
                 found.reached = None;
                 return found;
@@ -222,7 +244,9 @@ impl Connector for Grafana {
             };
             let start = Instant::now();
             let millis = now.div_euclid(1_000_000);
-            let found = self.one(millis - 86_400_000, millis, deadline).await;
+            let found = self
+                .one((millis - 86_400_000, millis), self.page, deadline)
+                .await;
             let took = Nanos::try_from(start.elapsed().as_nanos()).unwrap_or(Nanos::MAX);
             let denied = found.as_ref().err().is_some_and(HttpError::is_denied);
             health.permissions.push(Permission {

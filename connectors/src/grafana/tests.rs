@@ -97,6 +97,25 @@ async fn all_pages_are_read_and_notes_once() {
 }
 
 #[tokio::test]
+async fn a_moment_of_more_notes_than_a_page_holds_is_read_or_told_of() {
+    let all = |count: i64| (0..count).map(|id| note(id, 30 - id / 20, "deployed gpu-1", &[]));
+    let fake = grafana(all(45).collect());
+    let source = Grafana::new(&options(fake.url())).unwrap().with_pages_of(4);
+    let (events, row) = requested(&source).await;
+    assert_eq!((events.len(), row.status), (45, Status::Complete));
+    // Twenty pages at once are the most that is asked for.
+    let fake = grafana(
+        (0..50)
+            .map(|id| note(id, 30, "deployed gpu-1", &[]))
+            .collect(),
+    );
+    let source = Grafana::new(&options(fake.url())).unwrap().with_pages_of(2);
+    let (events, row) = requested(&source).await;
+    assert_eq!((events.len(), row.status), (40, Status::Truncated));
+    assert!(row.detail.unwrap().contains("the others were not obtained"));
+}
+
+#[tokio::test]
 async fn whom_a_note_names_it_is_about_and_others_alerts_are_left_out() {
     let mut alert = note(3, 30, "", &[]);
     alert["newState"] = json!("Alerting");
@@ -192,4 +211,26 @@ async fn e2e_a_grafana_of_ones_own() {
         .await;
     println!("{health:#?}");
     assert_eq!(health.unreachable, None);
+}
+
+pub(crate) fn conforming(
+    seconds: Vec<i64>,
+) -> futures::future::BoxFuture<'static, crate::tests::conformance::Subject> {
+    let notes = (0..).zip(&seconds);
+    let notes = notes.map(|(id, second)| note(id, *second, &format!("record-{id} on gpu-1"), &[]));
+    let server = grafana(notes.collect());
+    let subject = crate::tests::conformance::Subject {
+        source: Box::new(
+            Grafana::new(&options(server.url()))
+                .unwrap()
+                .with_pages_of(6),
+        ),
+        server,
+        _others: Vec::new(),
+        request: fetch_request(),
+        start: NOON * SECOND,
+        is_data: |request| request.path == "/api/annotations",
+        resource: "annotations",
+    };
+    Box::pin(std::future::ready(subject))
 }

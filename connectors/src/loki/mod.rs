@@ -29,7 +29,7 @@ mod streams;
 mod window;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use decode::decode;
 pub(crate) use decode::decode_streams;

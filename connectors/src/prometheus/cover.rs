@@ -136,7 +136,6 @@ impl Tally {
 
     /// A row for what was measured and one for alerts.
     pub(super) fn rows(&self, source: &str, now: Nanos) -> Vec<Coverage> {
-        let status = self.status();
         let mut parts: Vec<String> = self
             .failures
             .iter()
@@ -172,17 +171,20 @@ impl Tally {
             to: span.to.min(now.saturating_sub(LAG)),
             ..span
         });
-        let got = whole.filter(|_| matches!(status, Status::Complete | Status::Sampled));
-        let row = |resource: &str, rows: u64, parts: &[String], shows: &str| Coverage {
-            asked_from: self.span.map(|span| span.from),
-            asked_to: self.span.map(|span| span.to),
-            got_from: got.map(|span| span.from),
-            got_to: got.map(|span| span.to),
-            status,
-            rows,
-            detail: (!parts.is_empty()).then(|| parts.join("; ")),
-            would_have_shown: (status != Status::Complete).then(|| shows.to_owned()),
-            ..Coverage::new(source, resource)
+        let row = |resource: &str, rows: u64, parts: &[String], shows: &str| {
+            let status = self.status(rows);
+            let got = whole.filter(|_| matches!(status, Status::Complete | Status::Sampled));
+            Coverage {
+                asked_from: self.span.map(|span| span.from),
+                asked_to: self.span.map(|span| span.to),
+                got_from: got.map(|span| span.from),
+                got_to: got.map(|span| span.to),
+                status,
+                rows,
+                detail: (!parts.is_empty()).then(|| parts.join("; ")),
+                would_have_shown: (status != Status::Complete).then(|| shows.to_owned()),
+                ..Coverage::new(source, resource)
+            }
         };
         vec![
             row(ALERTS, self.alerts, &parts, ALERTS_SHOW),
@@ -190,13 +192,14 @@ impl Tally {
         ]
     }
 
-    fn status(&self) -> Status {
+    /// Of a row that holds `rows` records: what is there has not expired, whatever else is not.
+    fn status(&self, rows: u64) -> Status {
         let first = self.failures.first();
         match first {
             Some(_) if self.answered => Status::Truncated,
             Some(failure) => failure.status(),
             None if !self.warnings.is_empty() => Status::Truncated,
-            None if self.is_empty() && self.kept == Some(false) => Status::Expired,
+            None if rows == 0 && self.is_empty() && self.kept == Some(false) => Status::Expired,
             None if !self.left_out.is_empty() => Status::Sampled,
             None => Status::Complete,
         }

@@ -18,7 +18,7 @@ mod daemon;
 mod events;
 mod job;
 mod json;
-mod live;
+pub(crate) mod live;
 mod node;
 mod sacct;
 mod scontrol;

@@ -1,5 +1,6 @@
 //! From a name to entities: runs and their attempts, and which of them a name means.
 
+mod listed;
 mod machine;
 mod matching;
 mod name;
@@ -7,6 +8,7 @@ mod places;
 mod run;
 mod tier;
 
+pub use listed::ListedName;
 pub use machine::{MachineMatch, place};
 pub use matching::{NameMatch, OtherRun, rank_names, resolve};
 pub use name::Name;

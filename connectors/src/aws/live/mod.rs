@@ -33,7 +33,7 @@ mod wire;
 mod xml;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use options::LiveOptions;
 pub use source::Aws;

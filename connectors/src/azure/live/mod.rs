@@ -24,7 +24,7 @@ mod source;
 mod tokens;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use cloud::CloudPlace;
 pub use login::LoginMethod;

@@ -17,13 +17,13 @@ use crate::log_store::{
 use crate::time::{Nanos, SECOND};
 use whathappened_loopback::{Fake, Reply};
 
-const START: Nanos = 1_795_273_200 * SECOND;
+pub(super) const START: Nanos = 1_795_273_200 * SECOND;
 
 fn soon() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
 
-fn store_with(fake: &Fake, change: impl Fn(&mut CloudWatchOptions)) -> CloudWatch {
+pub(super) fn store_with(fake: &Fake, change: impl Fn(&mut CloudWatchOptions)) -> CloudWatch {
     let keys = Credentials::new("AKIDEXAMPLE", "s", None, None, "test");
     let keys = SharedCredentialsProvider::new(keys);
     let access = AwsAccess::with(keys, "eu-west-1", Some(fake.url()), Arc::new(|| START));
@@ -32,7 +32,7 @@ fn store_with(fake: &Fake, change: impl Fn(&mut CloudWatchOptions)) -> CloudWatc
     CloudWatch::with(options, &access).unwrap()
 }
 
-fn stream(pod: &str) -> String {
+pub(super) fn stream(pod: &str) -> String {
     let id = "0f".repeat(32);
     format!("n1-application.var.log.containers.{pod}_ml_main-{id}.log")
 }

@@ -1,3 +1,4 @@
+mod conforming;
 mod connecting;
 mod e2e;
 mod fake;
@@ -6,7 +7,10 @@ mod listing;
 mod logs;
 mod rights;
 mod same;
+mod selective;
 mod watching;
+
+pub(crate) use conforming::conforming;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

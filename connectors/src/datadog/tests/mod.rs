@@ -1,6 +1,7 @@
 //! A small Datadog on loopback, recordings in place, and the real one where
 //! the environment names it.
 
+mod conforming;
 mod e2e;
 mod errors;
 mod events;
@@ -10,6 +11,8 @@ mod reading;
 mod recordings;
 mod search;
 mod server;
+
+pub(crate) use conforming::conforming;
 
 use std::time::{Duration, Instant};
 

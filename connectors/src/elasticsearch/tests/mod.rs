@@ -1,6 +1,9 @@
 //! Elasticsearch and `OpenSearch` as played by a server on loopback, and exports.
 
+mod conforming;
 mod fake;
 mod files;
 mod live;
 mod store;
+
+pub(crate) use conforming::conforming;

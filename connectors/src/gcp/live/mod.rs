@@ -32,7 +32,7 @@ mod project;
 mod source;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use options::{GcpLogin, GcpOptions};
 pub use source::Gcp;

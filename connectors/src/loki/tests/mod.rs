@@ -1,5 +1,6 @@
 //! Answers in both encodings; what a Loki is asked, and how it is borne.
 
+mod conforming;
 mod e2e;
 mod events;
 mod lab;
@@ -7,6 +8,8 @@ mod paging;
 mod replay;
 mod requests;
 mod server;
+
+pub(crate) use conforming::conforming;
 
 use std::path::Path;
 

@@ -15,7 +15,7 @@ use crate::prometheus::{Prometheus, PrometheusOptions};
 use crate::time::SECOND;
 use whathappened_loopback::{Fake, Reply};
 
-fn options(url: String) -> PrometheusOptions {
+pub(super) fn options(url: String) -> PrometheusOptions {
     PrometheusOptions {
         name: "prometheus".to_owned(),
         reach: Endpoint {

@@ -17,7 +17,7 @@ mod source;
 mod token;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use options::SlurmOptions;
 pub use source::Slurm;

@@ -1,9 +1,12 @@
 //! AWS asked live, played by a server that keeps its contract.
 
+mod conforming;
 mod e2e;
 mod errors;
 mod reading;
 mod server;
+
+pub(crate) use conforming::conforming;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -12,14 +12,14 @@ use crate::contract::{Input, Options};
 use crate::event::EventId;
 use crate::recording::read;
 
-const A: &str = "i-0123456789abcdef0";
+pub(super) const A: &str = "i-0123456789abcdef0";
 const B: &str = "i-0123456789abcdef1";
-const NODE_A: (&str, &str) = ("gpu-1", "aws:///us-east-1a/i-0123456789abcdef0");
+pub(super) const NODE_A: (&str, &str) = ("gpu-1", "aws:///us-east-1a/i-0123456789abcdef0");
 const NODE_B: (&str, &str) = ("gpu-2", "aws:///us-east-1a/i-0123456789abcdef1");
 const GROUP: (&str, &str) = ("aws:autoscaling:groupName", "g");
 
 /// A record of `CloudTrail` about some instances, with their names as resources.
-fn call(name: &str, time: &str, id: &str, instances: &[&str]) -> (Value, Vec<String>) {
+pub(super) fn call(name: &str, time: &str, id: &str, instances: &[&str]) -> (Value, Vec<String>) {
     let items: Vec<Value> = instances
         .iter()
         .map(|id| json!({ "instanceId": id }))

@@ -2,11 +2,14 @@
 
 mod access;
 mod cluster;
+mod conforming;
 mod live;
 mod manager;
 mod outside;
 mod reading;
 mod shortfalls;
+
+pub(crate) use conforming::conforming;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

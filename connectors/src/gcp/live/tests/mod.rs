@@ -1,6 +1,7 @@
 //! A small Google Cloud on loopback that keeps to the contract, recordings in
 //! place, and the real one where the environment names a project.
 
+mod conforming;
 mod e2e;
 mod errors;
 mod health;
@@ -10,6 +11,8 @@ mod logging;
 mod login;
 mod recordings;
 mod server;
+
+pub(crate) use conforming::conforming;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

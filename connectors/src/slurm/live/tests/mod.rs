@@ -1,7 +1,10 @@
 //! A small REST daemon on loopback, and tools that are shell scripts.
 
+mod conforming;
 mod rest;
 mod tools;
+
+pub(crate) use conforming::conforming;
 
 use std::time::{Duration, Instant};
 

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::*;
 use whathappened_loopback::{Fake, ReceivedRequest, Reply};
 
-const ENDED: i64 = 1_795_258_800; // 11:00
+pub(super) const ENDED: i64 = 1_795_258_800; // 11:00
 
-fn accounted(number: u64, name: &str, state: &str) -> Value {
+pub(super) fn accounted(number: u64, name: &str, state: &str) -> Value {
     json!({
         "job_id": number, "name": name, "cluster": "lab", "user": "alice", "nodes": "n[1-2]",
         "array": {"job_id": 0, "task_id": {"set": false, "number": 0}},
@@ -41,7 +41,7 @@ fn other() -> Value {
     })
 }
 
-fn ok(body: Value) -> Reply {
+pub(super) fn ok(body: Value) -> Reply {
     Reply::Json(200, body)
 }
 
@@ -80,7 +80,7 @@ fn daemon(accounting: bool) -> Fake {
     })
 }
 
-fn open(fake: &Fake, token: &str) -> Slurm {
+pub(super) fn open(fake: &Fake, token: &str) -> Slurm {
     let (url, token) = (fake.url(), token.to_owned());
     let options = SlurmOptions::from_env(&|name| match name {
         "SLURM_REST_URL" => Some(url.clone()),

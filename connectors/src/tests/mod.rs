@@ -1,0 +1,4 @@
+//! What holds for every live source.
+
+pub(crate) mod conformance;
+mod situations;
