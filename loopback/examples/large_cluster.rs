@@ -8,10 +8,6 @@
     clippy::unwrap_used,
     reason = "for developers: where anything fails, it may stop"
 )]
-#![expect(
-    clippy::disallowed_macros,
-    reason = "for developers: where nothing can be written, it may stop"
-)]
 
 use std::io::Read as _;
 

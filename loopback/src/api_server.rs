@@ -205,7 +205,10 @@ impl ApiServer {
         if let Some(every) = self.faults.expires_every
             && !token.is_empty()
             && !token.ends_with('+')
-            && self.continued.fetch_add(1, Ordering::Relaxed) % every == 0
+            && self
+                .continued
+                .fetch_add(1, Ordering::Relaxed)
+                .is_multiple_of(every)
         {
             return failure(
                 410,

@@ -83,9 +83,12 @@ impl std::fmt::Debug for Fake {
     }
 }
 
+/// A status, headers and a whole body.
+type Parts = (u16, Vec<(&'static str, String)>, String);
+
 impl Reply {
     /// The status, the headers and the whole body of a reply that has them at once.
-    fn parts(self) -> Option<(u16, Vec<(&'static str, String)>, String)> {
+    fn parts(self) -> Option<Parts> {
         let kind = |kind: &str| vec![("Content-Type", kind.to_owned())];
         match self {
             Self::Json(code, body) => Some((code, kind("application/json"), body.to_string())),

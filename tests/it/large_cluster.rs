@@ -119,7 +119,15 @@ async fn answer(
         ..ClusterOptions::default()
     };
     let mut store = Store::open(&folder.path().join("store"), Limits::default()).unwrap();
-    fetch::import(&mut store, &rules.signals, others, NOW, &mut |_, _| {}).unwrap();
+    fetch::import(
+        &mut store,
+        &rules.signals,
+        others,
+        NOW,
+        &whathappened_connectors::recording::Options::default(),
+        &mut |_, _| {},
+    )
+    .unwrap();
     let targets = FetchTargets {
         clusters: connect(&options).await.unwrap(),
         pod_logs: true,

@@ -397,7 +397,7 @@ pub(crate) fn conforming(
     seconds: Vec<i64>,
 ) -> futures::future::BoxFuture<'static, crate::tests::conformance::Subject> {
     let start = at("2026-03-01T11:00:00Z");
-    let alerts = seconds.iter().zip(0..).map(|(second, number)| {
+    let alerts = seconds.into_iter().zip(0..).map(|(second, number)| {
         let labels = json!({ "alertname": format!("record-{number}"), "node": "gpu-1" });
         let mut alert = fired(&labels, "2026-03-01T12:34:00Z");
         alert["startsAt"] = json!(crate::time::rfc3339(start + second * crate::time::SECOND));

@@ -34,12 +34,15 @@ pub(super) struct Indexed {
     pub(super) labels: Box<[(u8, Arc<str>)]>,
 }
 
+/// The kind, namespace, name and uid of an owner.
+type Owner = (Arc<str>, Arc<str>, Box<str>, Arc<str>);
+
 #[derive(Debug, Default)]
 pub(super) struct Index {
     pub(super) lists: Vec<IndexedList>,
     pub(super) objects: Vec<Indexed>,
     /// Owners by their numbers in `Indexed::owner`, until they are linked.
-    owners: Vec<(Arc<str>, Arc<str>, Box<str>, Arc<str>)>,
+    owners: Vec<Owner>,
     owner_of_uid: HashMap<Arc<str>, u32>,
     words: HashSet<Arc<str>>,
     /// Numbers of objects, sorted by uid and by namespace and name.

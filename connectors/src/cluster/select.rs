@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use super::client::RequestError;
 use super::connect::{Cluster, Inner};
 use super::event_filter::EventFilter;
 use super::event_lists;
@@ -165,7 +166,7 @@ impl SelectiveList {
         for (of, mut outcome) in listed {
             // A resource of which metadata alone cannot be had is read in full.
             if matches!(
-                outcome.failure.as_ref().and_then(|one| one.code()),
+                outcome.failure.as_ref().and_then(RequestError::code),
                 Some(406 | 415)
             ) {
                 unlisted.extend(

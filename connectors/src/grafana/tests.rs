@@ -216,8 +216,8 @@ async fn e2e_a_grafana_of_ones_own() {
 pub(crate) fn conforming(
     seconds: Vec<i64>,
 ) -> futures::future::BoxFuture<'static, crate::tests::conformance::Subject> {
-    let notes = (0..).zip(&seconds);
-    let notes = notes.map(|(id, second)| note(id, *second, &format!("record-{id} on gpu-1"), &[]));
+    let notes = (0..).zip(seconds);
+    let notes = notes.map(|(id, second)| note(id, second, &format!("record-{id} on gpu-1"), &[]));
     let server = grafana(notes.collect());
     let subject = crate::tests::conformance::Subject {
         source: Box::new(
