@@ -120,6 +120,8 @@ pub struct Kubernetes {
     pub contexts: Vec<String>,
     /// Namespaces to look into where the whole cluster may not be listed.
     pub namespaces: Vec<String>,
+    /// Whether of a large cluster only what a question concerns is read in full.
+    pub selective: bool,
     /// How long a question waits for clusters.
     #[serde(deserialize_with = "timeout")]
     pub timeout: Duration,
@@ -132,6 +134,7 @@ impl Default for Kubernetes {
             kubeconfig: None,
             contexts: Vec::new(),
             namespaces: Vec::new(),
+            selective: false,
             timeout: Duration::from_secs(60),
         }
     }

@@ -222,9 +222,12 @@ impl<'a> Bounds<'a> {
                     && edge
                         .effect
                         .is_some_and(|effect| is_for_another_reason(self.signal_of(effect)))
-                || effect.is_some_and(|effect| is_anybodys(self.graph.name(effect.signal)))
-                    && self.is_of_device(fault)
+                || effect.map_or(self.has_reason_of_its_own(), |effect| {
+                    is_anybodys(self.graph.name(effect.signal))
+                }) && self.is_of_device(fault)
                     && self.was_on_time()
+                || effect.is_some_and(|effect| !is_for_a_fault(self.graph.name(effect.signal)))
+                    && self.is_of_another_program(fault)
                 || effect.is_some_and(|effect| names_another_part(self.graph, fault, effect))
                 || self.is_in_haste(fault)
                 || edge
@@ -425,6 +428,13 @@ impl<'a> Bounds<'a> {
     fn stood_still_since(&self, fault: &Fact) -> bool {
         let progress = self.task().and_then(|task| task.progress.as_deref());
         progress.and_then(|steps| steps.stopped_at(fault.time, self.death.time)) == Some(true)
+    }
+
+    /// Whether a batch job's own system says why it ended, and that needs no fault.
+    fn has_reason_of_its_own(&self) -> bool {
+        let reason = self.graph.name(self.death.reason);
+        self.is_of_kind(TaskKind::Job)
+            && matches!(reason, "CANCELLED" | "DEADLINE" | "PREEMPTED" | "TIMEOUT")
     }
 
     /// Whether the program was ended before its next step but one was due: nothing shows that it had stopped by then.

@@ -243,15 +243,16 @@ pub(super) fn is_for_a_fault(signal: &str) -> bool {
 
 /// Whether an act needs no fault: a limit that was reached, and what people do to a machine or ask of it.
 pub(super) fn is_anybodys(signal: &str) -> bool {
-    const ACTS: [&str; 6] = [
-        named::NODE_POWERING_OFF,
-        named::NODE_POWEROFF_REQUESTED,
-        named::NODE_REBOOT_REQUESTED,
-        named::NODE_REBOOTING,
+    const ACTS: [&str; 7] = [
+        named::K8S_NODE_SHUTDOWN,
+        "node.power",
+        "node.reboot",
         named::SLURM_TIME_LIMIT,
+        "slurm.node.reason",
+        "slurm.node.set",
         named::UNIT_TIMED_OUT,
     ];
-    ACTS.contains(&signal) || signal.ends_with(".deadline")
+    ACTS.iter().any(|act| signal.starts_with(act)) || signal.ends_with(".deadline")
 }
 
 /// Whether who took a node out of service gave a reason that has nothing to do with its GPUs.

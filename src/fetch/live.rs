@@ -78,6 +78,7 @@ pub fn options(config: &Kubernetes) -> ClusterOptions {
         kubeconfig: config.kubeconfig.clone(),
         contexts,
         namespaces: config.namespaces.clone(),
+        selective: config.selective,
         ..ClusterOptions::default()
     }
 }

@@ -55,12 +55,14 @@ fn note(tracker: &str, event: &Event, state: RunState) -> Option<String> {
     );
     match (event.attribute(STATE)?, state) {
         ("running", _) if is_over => Some(if tracker == "MLflow" {
-            format!("MLflow still shows {name} as {said}: nothing told it that the run had ended.")
+            format!(
+                "MLflow still shows {name} as {said}: the end of the run was never reported to it."
+            )
         } else {
-            format!("{tracker} has no end of {name}: nothing told it that the run had ended.")
+            format!("{tracker} has no end of {name}: the end of the run was never reported to it.")
         }),
         ("finished", RunState::Failed) => Some(format!(
-            "{tracker} shows {name} as {said}{at}: that is what the program told it, and not how the run ended."
+            "{tracker} shows {name} as {said}{at}: that is what the program reported, not how the run ended."
         )),
         ("failed" | "killed", RunState::Completed) => Some(format!(
             "{tracker} shows {name} as {said}{at}, although the run completed."
@@ -91,7 +93,7 @@ mod tests {
     fn only_what_contradicts_is_told() {
         assert_eq!(
             said("MLflow", "running", "RUNNING", RunState::Failed).unwrap(),
-            "MLflow still shows train-7b as RUNNING: nothing told it that the run had ended."
+            "MLflow still shows train-7b as RUNNING: the end of the run was never reported to it."
         );
         assert_eq!(
             said("MLflow", "running", "RUNNING", RunState::Running),
@@ -104,7 +106,7 @@ mod tests {
         );
         assert_eq!(
             said("W&B", "finished", "finished", RunState::Failed).unwrap(),
-            "W&B shows train-7b as finished at 1970-01-01T00:01:00Z: that is what the program told it, and not how the run ended."
+            "W&B shows train-7b as finished at 1970-01-01T00:01:00Z: that is what the program reported, not how the run ended."
         );
         assert!(said("MLflow", "killed", "KILLED", RunState::Running).is_some());
     }

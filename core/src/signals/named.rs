@@ -184,7 +184,6 @@ pub const NODE_CRASHED: &str = "node.crashed";
 pub const NODE_KILL_REQUESTED: &str = "node.kill_requested";
 pub const NODE_POWERED_OFF: &str = "node.powered_off";
 pub const NODE_POWERING_OFF: &str = "node.powering_off";
-pub const NODE_POWEROFF_REQUESTED: &str = "node.poweroff_requested";
 pub const NODE_REBOOT_REQUESTED: &str = "node.reboot_requested";
 pub const NODE_REBOOTING: &str = "node.rebooting";
 pub const RAY_ACTOR_DIED: &str = "ray.actor_died";

@@ -82,6 +82,7 @@ fn written(text: &str) -> (TempDir, ClusterOptions) {
     let file = dir.path().join("config");
     std::fs::write(&file, text).unwrap();
     let options = ClusterOptions {
+        selective: true,
         kubeconfig: Some(file),
         contexts: Contexts::Current,
         connect_timeout: Duration::from_secs(5),

@@ -248,7 +248,7 @@ mod tests {
         for part in [
             r#"log_id("serialconsole.googleapis.com/serial_port_1_output")"#,
             r#"labels."compute.googleapis.com/resource_name"="gpu-1""#,
-            r#"textPayload=~"NVRM: Xid|"#,
+            r#"textPayload=~"(?i)(nvrm: xid|"#,
         ] {
             assert!(lines.contains(part), "{part} in {lines}");
         }
