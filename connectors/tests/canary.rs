@@ -36,6 +36,7 @@ impl Sink for Told {
 const STEP: usize = 16;
 
 #[test]
+#[ignore = "took more than eight minutes beside other tests: run it by hand"]
 fn no_kind_is_left_in_any_place() {
     let step = std::env::var("CANARY_STEP").map_or(STEP, |step| step.parse().unwrap());
     let kinds = canary::kinds();
