@@ -18,7 +18,7 @@ use super::boot;
 pub(super) const PLACES: &str = "NVRM: GPU at ";
 
 /// What systemd says first of a unit that it was asked to stop: a service by its
-/// unit's name means something ([`stops_a_service`]).
+/// unit's name means something ([`stops_a_service`]), so that no signal has it searched for.
 const STOPPING: &str = "Stopping ";
 
 /// Words of lines that are read for what they are, beside the ends of [`boot`].
@@ -86,12 +86,10 @@ impl MachineWords {
                 .build(words)
                 .map_err(|error| error.to_string())
         };
-        // Of services that stop [`stops_a_service`] knows which count.
-        let stopping = STOPPING.to_ascii_lowercase();
-        let telling = || words.iter().filter(|word| word.part != stopping);
-        let parts = || telling().map(|word| word.part.as_str());
+        let parts = || words.iter().map(|word| word.part.as_str());
         let read = || READ.iter().chain(boot::ENDS).copied();
-        let own: Vec<&str> = telling()
+        let own: Vec<&str> = words
+            .iter()
             .filter(|word| word.own)
             .map(|word| word.part.as_str())
             .collect();
@@ -147,7 +145,7 @@ pub(crate) fn look_for<'w>(words: impl IntoIterator<Item = &'w LineWord>) -> Res
 /// What a log store is asked for: each line that may mean something holds one of these.
 pub(crate) fn asked() -> Vec<LineWord> {
     let mut asked = words().map_or_else(Vec::new, |words| words.words.clone());
-    for text in READ.iter().chain(boot::ENDS) {
+    for text in READ.iter().chain(boot::ENDS).chain([&STOPPING]) {
         let part = text.to_ascii_lowercase();
         // Whatever holds a word that is asked for is found by that.
         let finds = |known: &LineWord| {
