@@ -4,8 +4,6 @@
 //! `--split` takes records apart without decoding them, to measure the reader;
 //! `--events` also prints each event.
 
-#![allow(clippy::unwrap_used, reason = "an example")]
-
 use std::time::Instant;
 
 use whathappened_connectors::log_store::look_for;
@@ -29,7 +27,7 @@ impl Sink for Printer {
     }
 }
 
-fn main() {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let flag = |name: &str| arguments.iter().any(|argument| argument == name);
     let inputs: Vec<Input> = arguments
@@ -43,8 +41,8 @@ fn main() {
             }
         })
         .collect();
-    let rules = Ruleset::built_in().unwrap();
-    look_for(rules.machine_words(), rules.program_words()).unwrap();
+    let rules = Ruleset::built_in()?;
+    look_for(rules.machine_words(), rules.program_words())?;
     let mut sink = Printer {
         events: flag("--events"),
     };
@@ -59,6 +57,7 @@ fn main() {
     print(&summary);
     let rate = summary.total.bytes as f64 / seconds / 1e6;
     println!("{seconds:.2} s, {rate:.0} MB/s");
+    Ok(())
 }
 
 fn print(summary: &Summary) {

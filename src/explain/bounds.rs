@@ -4,8 +4,10 @@
 //! Rules are about what brings about what; whether it can have, in time, is
 //! decided here once, for all rules, a person's own among them.
 
+mod machine;
+
 use whathappened_core::death::Death;
-use whathappened_core::graph::{EntityGraph, Exit, Fact, Task, TaskKind, may_train};
+use whathappened_core::graph::{EntityGraph, Exit, Fact, Task, TaskKind};
 use whathappened_core::lifecycle::{Mode, given_up, signed_off};
 use whathappened_core::signals::named;
 use whathappened_model::event::SourceKind;
@@ -13,8 +15,8 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::edge::{Edge, Kind, Role};
 use super::machine_facts::{
-    DEVICES, RecordedEnd, SENDS_NONE, came_after, is_anybodys, is_for_a_fault,
-    is_for_another_reason, is_of_machine, names_another_part, was_started_again, was_unharmed,
+    RecordedEnd, came_after, is_anybodys, is_for_a_fault, is_for_another_reason, is_of_machine,
+    names_another_part, was_started_again, was_unharmed,
 };
 use super::requests::{ALIVE, Requests, SILENCE, is_request};
 
@@ -290,21 +292,6 @@ impl<'a> Bounds<'a> {
             && last.is_some_and(|last| last.lo > fact.time.hi.saturating_add(CLOCKS))
     }
 
-    /// Whether a fact is about a machine of which it gives no more than a name that another one bears, too.
-    fn is_of_either(&self, fact: &Fact) -> bool {
-        is_of_machine(fact)
-            && !fact.instance.is_some()
-            && self.requests.namesakes.contains(&fact.node)
-    }
-
-    /// Whether a device failed that another pod had.
-    fn is_anothers(&self, fault: &Fact) -> bool {
-        let own = self.task();
-        is_of_machine(fault)
-            && fault.holder.is_some()
-            && own.is_some_and(|own| own.name != fault.holder)
-    }
-
     /// Whether a record tells of a pod of that name on another node than the pod's own: it was another pod.
     fn is_of_namesake(&self, fact: &Fact) -> bool {
         let node = self.task().map(|task| task.node);
@@ -357,32 +344,6 @@ impl<'a> Bounds<'a> {
             && self.task().is_some_and(started)
     }
 
-    /// Whether a GPU failed that another run on the machine may have had, and the program says nothing of one.
-    fn is_perhaps_anothers(&self, fault: &Fact) -> bool {
-        let spoke = &self.requests.failed_by_device;
-        let tenants = &self.requests.tenants;
-        let signal = self.graph.name(fault.signal);
-        // A test of the machine fails by whatever is wrong with any of its GPUs.
-        signal.starts_with("gpu.")
-            && !signal.starts_with("gpu.test")
-            && !fault.holder.is_some()
-            && !spoke.contains(&self.death.pod)
-            && tenants.are_several(self.graph, self.death.pod, fault)
-    }
-
-    /// Whether the driver names the program on whose account it tells of an error in what that had on the GPU, which is no
-    /// trainer, and this one says nothing of a GPU.
-    fn is_of_another_program(&self, fault: &Fact) -> bool {
-        let signal = self.graph.name(fault.signal);
-        let process = self.graph.name(fault.detail);
-        (signal.starts_with(named::GPU_MEMORY_ERROR) || signal.starts_with(named::GPU_APPLICATION_ERROR))
-            && fault.detail.is_some()
-            // Of a condition it is the name.
-            && fault.source_kind != SourceKind::Kubernetes
-            && !may_train(process)
-            && !self.requests.failed_by_device.contains(&self.death.pod)
-    }
-
     /// Whether a fact is a line of the program's own that reads like one of a kernel: a machine's log
     /// is another one, so the program quotes it.
     fn is_quoted(&self, fact: &Fact) -> bool {
@@ -416,45 +377,6 @@ impl<'a> Bounds<'a> {
             && survived
     }
 
-    /// Whether a GPU failed and several nodes fell silent at once: that is beyond it.
-    fn is_beyond(&self, fault: &Fact, effect: usize) -> bool {
-        let of_gpu = self.graph.name(fault.signal).starts_with("gpu.");
-        let silence = self.graph.facts.get(effect);
-        let silence = silence.filter(|fact| SILENCE.contains(&self.graph.name(fact.signal)));
-        of_gpu && silence.is_some_and(|silence| self.requests.is_shared(silence))
-    }
-
-    /// Whether the steps stopped as something befell the machine, long before the end.
-    fn stood_still_since(&self, fault: &Fact) -> bool {
-        let progress = self.task().and_then(|task| task.progress.as_deref());
-        progress.and_then(|steps| steps.stopped_at(fault.time, self.death.time)) == Some(true)
-    }
-
-    /// Whether a batch job's own system says why it ended, and that needs no fault.
-    fn has_reason_of_its_own(&self) -> bool {
-        let reason = self.graph.name(self.death.reason);
-        self.is_of_kind(TaskKind::Job)
-            && matches!(reason, "CANCELLED" | "DEADLINE" | "PREEMPTED" | "TIMEOUT")
-    }
-
-    /// Whether the program was ended before its next step but one was due: nothing shows that it had stopped by then.
-    fn was_on_time(&self) -> bool {
-        let progress = self.task().and_then(|task| task.progress.as_deref());
-        progress.is_some_and(|steps| {
-            let since = self.death.time.lo.saturating_sub(steps.last.hi);
-            steps.are_known() && since < steps.usual().saturating_mul(2)
-        })
-    }
-
-    /// Whether somebody asked for the pod's end in the moment in which a device failed: whoever acts
-    /// on a fault has to learn of it, and closes the machine first.
-    fn is_in_haste(&self, fault: &Fact) -> bool {
-        self.asked
-            && self.is_of_device(fault)
-            && !self.requests.tainted.contains(&self.death.pod)
-            && self.death.time.lo.saturating_sub(fault.time.lo) < CLOCKS
-    }
-
     /// What a fact means.
     fn signal_of(&self, fact: usize) -> &str {
         let fact = self.graph.facts.get(fact);
@@ -476,63 +398,6 @@ impl<'a> Bounds<'a> {
         const PROBED: Nanos = 15 * SECOND;
         let since = |now: Nanos| now.saturating_sub(self.death.time.hi);
         self.death.state == "not_ready" && self.graph.now.is_some_and(|now| since(now) < PROBED)
-    }
-
-    /// Whether a device failed for good, in a moment: file servers fail for a while.
-    fn is_of_device(&self, fault: &Fact) -> bool {
-        let signal = self.graph.name(fault.signal);
-        DEVICES
-            .iter()
-            .any(|device| signal == *device || device.ends_with('.') && signal.starts_with(device))
-    }
-
-    /// Whether a kubelet stopped the pod: no device does, but whoever had it stopped.
-    fn was_stopped(&self) -> bool {
-        let pod = self.task();
-        self.death.mode == Mode::Killed
-            && !self.requests.tainted.contains(&self.death.pod)
-            && pod.is_some_and(|pod| pod.kind == TaskKind::Pod)
-    }
-
-    /// Whether a signal ended the process that no link, disk or module of memory sends, and it says
-    /// nothing of one.
-    fn was_killed_beside(&self, fault: &Fact) -> bool {
-        matches!(self.death.exit_code, Some(137 | 143))
-            && self.is_ordinary()
-            && SENDS_NONE
-                .iter()
-                .any(|device| self.graph.name(fault.signal).starts_with(device))
-    }
-
-    /// Whether a GPU failed, and what ended was an init container, which fetches and waits.
-    fn is_before_work(&self, fault: &Fact) -> bool {
-        let pod = self.task();
-        let init = |exit: &&Exit| exit.container == self.death.container;
-        self.graph.name(fault.signal).starts_with("gpu.")
-            && pod.is_some_and(|pod| pod.exits.iter().find(init).is_some_and(|exit| exit.init))
-    }
-
-    /// Whether the process went on for a while after a machine failed once, and then ended as
-    /// programs do.
-    fn is_late(&self, fault: &Fact) -> bool {
-        const SOON: Nanos = 60 * SECOND;
-        let last = fault.end.unwrap_or(fault.time).hi;
-        // Of an end that is known to minutes only, nothing says that it was soon after.
-        self.is_ordinary() && self.death.time.hi.saturating_sub(last) > SOON
-    }
-
-    /// Whether the process ended by itself and says nothing of a device.
-    fn is_ordinary(&self) -> bool {
-        let spoke = &self.requests.failed_by_device;
-        self.death.mode == Mode::Exited && !spoke.contains(&self.death.pod)
-    }
-
-    /// Whether a machine had failed before the pod came to it: who then asks for the pod's end
-    /// may have another reason.
-    fn is_older(&self, fault: &Fact) -> bool {
-        self.task()
-            .and_then(Task::known_begin)
-            .is_some_and(|begin| fault.end.unwrap_or(fault.time).hi < begin)
     }
 }
 

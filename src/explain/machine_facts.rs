@@ -1,6 +1,7 @@
 //! What machines say of themselves, and which of it cannot have ended what ran on them.
 
 use whathappened_core::death::Death;
+use whathappened_core::evidence::Row;
 use whathappened_core::graph::{EntityGraph, Fact, Journals, NO, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::named;
@@ -156,18 +157,20 @@ impl<'a> RecordedEnd<'a> {
 
     /// Whether a fact stands before it in the same journal.
     pub(super) fn is_after(&self, graph: &EntityGraph, fact: &Fact) -> bool {
-        let rows = graph.evidence.rows();
-        let (fact, end) = (rows.get(fact.row as usize), rows.get(self.row as usize));
-        fact.zip(end)
+        self.rows(graph, fact)
             .is_some_and(|(fact, end)| self.journals.is_after(end, fact))
     }
 
     /// Whether a fact stands behind it in the same journal.
     pub(super) fn is_before(&self, graph: &EntityGraph, fact: &Fact) -> bool {
-        let rows = graph.evidence.rows();
-        let (fact, end) = (rows.get(fact.row as usize), rows.get(self.row as usize));
-        fact.zip(end)
+        self.rows(graph, fact)
             .is_some_and(|(fact, end)| self.journals.is_after(fact, end))
+    }
+
+    /// The rows of a fact and of the end.
+    fn rows<'g>(&self, graph: &'g EntityGraph, fact: &Fact) -> Option<(&'g Row, &'g Row)> {
+        let rows = graph.evidence.rows();
+        Some((rows.get(fact.row as usize)?, rows.get(self.row as usize)?))
     }
 }
 

@@ -13,6 +13,7 @@ mod stored_line;
 mod stream_name;
 mod table;
 mod text_format;
+mod word_table;
 mod yaml;
 
 pub(crate) use foreign::{ForeignDecoder, ForeignOutput, ForeignRecord};
@@ -26,5 +27,6 @@ pub use stored_line::{Labels, StoredLine};
 pub(crate) use stream_name::labels_of_stream;
 pub(crate) use table::Table;
 pub(crate) use text_format::{FileHead, FormatOutput, TextFormat, TextReader, each_line, numbered};
+pub(crate) use word_table::{WordSearch, WordTable};
 pub(crate) use yaml::parse as yaml_to_json;
 pub use yaml::read as read_yaml;

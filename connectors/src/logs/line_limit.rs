@@ -1,13 +1,12 @@
 //! Which lines of a long log are kept: its ends, and what tells something.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, PoisonError, RwLock};
 
 use aho_corasick::AhoCorasick;
 use whathappened_model::line_word::LineWord;
 
 use super::join::JoinedRecord;
-use crate::contract::LogLines;
+use crate::contract::{LogLines, WordSearch, WordTable};
 
 /// Words of lines that may be evidence: kept however long the log is, and asked for over
 /// a whole run in log stores. The signals say them, as those of machines.
@@ -17,54 +16,41 @@ struct ProgramWords {
     search: AhoCorasick,
 }
 
-static WORDS: RwLock<Option<Arc<ProgramWords>>> = RwLock::new(None);
+impl WordSearch for ProgramWords {
+    fn new(words: Vec<LineWord>) -> Result<Self, String> {
+        let search = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(words.iter().map(|word| word.part.as_str()))
+            .map_err(|error| error.to_string())?;
+        Ok(Self { words, search })
+    }
 
-fn words() -> Option<Arc<ProgramWords>> {
-    #[cfg(test)]
-    look_for_built_in();
-    WORDS.read().unwrap_or_else(PoisonError::into_inner).clone()
+    fn words(&self) -> &[LineWord] {
+        &self.words
+    }
 }
 
-/// Tests of this package read as the tool does with its own signals.
+#[cfg(not(test))]
+static WORDS: WordTable<ProgramWords> = WordTable::new();
 #[cfg(test)]
-fn look_for_built_in() {
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    ONCE.call_once(|| {
-        let rules = whathappened_core::signals::Ruleset::built_in().unwrap();
-        look_for(rules.program_words()).unwrap();
-    });
-}
+static WORDS: WordTable<ProgramWords> =
+    WordTable::new(whathappened_core::signals::Ruleset::program_words);
 
 /// Looks for these words, too, in every log that is read from now on.
 pub(crate) fn look_for<'w>(words: impl IntoIterator<Item = &'w LineWord>) -> Result<(), String> {
-    let mut known = WORDS.write().unwrap_or_else(PoisonError::into_inner);
-    let mut all = known
-        .as_ref()
-        .map_or_else(Vec::new, |known| known.words.clone());
-    let before = all.len();
-    for word in words {
-        if !all.contains(word) {
-            all.push(word.clone());
-        }
-    }
-    if known.is_none() || all.len() > before {
-        let search = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .build(all.iter().map(|word| word.part.as_str()))
-            .map_err(|error| error.to_string())?;
-        *known = Some(Arc::new(ProgramWords { words: all, search }));
-    }
-    Ok(())
+    WORDS.add(words)
 }
 
 /// What a log store is asked for.
 pub(crate) fn asked() -> Vec<LineWord> {
-    words().map_or_else(Vec::new, |words| words.words.clone())
+    WORDS
+        .get()
+        .map_or_else(Vec::new, |words| words.words.clone())
 }
 
 /// Whether a line may be evidence. Until words are said, any may.
 pub(super) fn tells(text: &str) -> bool {
-    words().is_none_or(|words| words.search.is_match(text))
+    WORDS.get().is_none_or(|words| words.search.is_match(text))
 }
 
 /// What may be held back at once.

@@ -7,12 +7,13 @@
 //! anything is read. Until then every line may mean something. Beside them stand the
 //! few words of lines that no signal is made of and that readers here know.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use whathappened_model::line_word::LineWord;
 
 use super::boot;
+use crate::contract::{WordSearch, WordTable};
 
 /// The driver's line that says which GPU sits where; it means nothing by itself.
 pub(super) const PLACES: &str = "NVRM: GPU at ";
@@ -77,7 +78,7 @@ struct MachineWords {
     own: Option<AhoCorasick>,
 }
 
-impl MachineWords {
+impl WordSearch for MachineWords {
     fn new(words: Vec<LineWord>) -> Result<Self, String> {
         let search = |words: &mut dyn Iterator<Item = &str>| {
             AhoCorasick::builder()
@@ -104,42 +105,25 @@ impl MachineWords {
             words,
         })
     }
+
+    fn words(&self) -> &[LineWord] {
+        &self.words
+    }
 }
 
-static WORDS: RwLock<Option<Arc<MachineWords>>> = RwLock::new(None);
+#[cfg(not(test))]
+static WORDS: WordTable<MachineWords> = WordTable::new();
+#[cfg(test)]
+static WORDS: WordTable<MachineWords> =
+    WordTable::new(whathappened_core::signals::Ruleset::machine_words);
 
 fn words() -> Option<Arc<MachineWords>> {
-    #[cfg(test)]
-    look_for_built_in();
-    WORDS.read().unwrap_or_else(PoisonError::into_inner).clone()
-}
-
-/// Tests of this package read as the tool does with its own signals.
-#[cfg(test)]
-fn look_for_built_in() {
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    ONCE.call_once(|| {
-        let rules = whathappened_core::signals::Ruleset::built_in().unwrap();
-        look_for(rules.machine_words()).unwrap();
-    });
+    WORDS.get()
 }
 
 /// Looks for these words, too, wherever a machine's lines are read from now on.
 pub(crate) fn look_for<'w>(words: impl IntoIterator<Item = &'w LineWord>) -> Result<(), String> {
-    let mut known = WORDS.write().unwrap_or_else(PoisonError::into_inner);
-    let mut all = known
-        .as_ref()
-        .map_or_else(Vec::new, |known| known.words.clone());
-    let before = all.len();
-    for word in words {
-        if !all.contains(word) {
-            all.push(word.clone());
-        }
-    }
-    if known.is_none() || all.len() > before {
-        *known = Some(Arc::new(MachineWords::new(all)?));
-    }
-    Ok(())
+    WORDS.add(words)
 }
 
 /// What a log store is asked for: each line that may mean something holds one of these.

@@ -233,8 +233,10 @@ impl TextReader for HostLog {
             at = end;
         }
         let rest = lines.get(kept..).unwrap_or_default();
-        let written = memchr::memchr_iter(b'\n', lines.trim_ascii_end()).count() as u64;
-        self.unkept = (!rest.trim_ascii().is_empty()).then_some(first + written);
+        self.unkept = (!rest.trim_ascii().is_empty()).then(|| {
+            let rest = lines.get(counted..).unwrap_or_default().trim_ascii_end();
+            number + memchr::memchr_iter(b'\n', rest).count() as u64
+        });
         found.irrelevant += all.saturating_sub(evidence);
         self.tail.clear();
         let from = lines.len().saturating_sub(TAIL);

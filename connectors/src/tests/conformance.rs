@@ -3,15 +3,16 @@
 //! situation is said once, in `situations`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use regex::Regex;
 use whathappened_loopback::{Fake, ReceivedRequest};
 
-use crate::connector::{Connector, FetchRequest};
+use crate::connector::{Connector, Entity, FetchRequest, Scope, Window};
 use crate::coverage::{Coverage, Status};
+use crate::log_store::{Depth, LogSource, LogStore};
 use crate::observation::Observation;
 use crate::time::{Nanos, SECOND};
 
@@ -34,6 +35,43 @@ pub(crate) struct Subject {
 /// Opens a source whose server holds records `record-0`, `record-1`, … of these seconds, in pages of
 /// a few.
 pub(crate) type Open = fn(Vec<i64>) -> BoxFuture<'static, Subject>;
+
+/// A log store, asked for ten minutes of the lines of one pod.
+pub(crate) fn of_log_store(
+    store: impl LogStore + 'static,
+    server: Fake,
+    (namespace, pod): (&str, &str),
+    start: Nanos,
+    is_data: fn(&ReceivedRequest) -> bool,
+) -> Subject {
+    let window = Window {
+        from: Some(start),
+        to: Some(start + 600 * SECOND),
+    };
+    let pod = Entity {
+        namespace: Some(namespace.to_owned()),
+        name: pod.to_owned(),
+        window,
+        ..Entity::default()
+    };
+    Subject {
+        source: Box::new(LogSource::new(Arc::new(store), Depth::all())),
+        server,
+        _others: Vec::new(),
+        request: FetchRequest {
+            scope: Scope {
+                pods: vec![pod],
+                ..Scope::default()
+            },
+            window,
+            now: start + 3_600 * SECOND,
+            deadline: Instant::now() + Duration::from_secs(60),
+        },
+        start,
+        is_data,
+        resource: "logs",
+    }
+}
 
 /// What came of a question.
 #[derive(Debug)]

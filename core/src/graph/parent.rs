@@ -151,60 +151,31 @@ fn by_index(symbols: &mut SymbolTable, pods: &Pods, workloads: &mut Workloads) {
 
 /// Jobs of which only Events are known, by the name of a `JobSet` that is known.
 fn jobs_of_sets(symbols: &SymbolTable, workloads: &mut Workloads) {
-    let (Some(job), Some(set)) = (symbols.find("Job"), symbols.find("JobSet")) else {
-        return;
-    };
-    let found: Vec<(u32, u32)> = (0..)
-        .zip(&workloads.all)
-        .filter(|(_, one)| one.kind == job && one.owner == NO && one.body.is_none())
-        .filter_map(|(number, one)| {
-            let at = workloads.begin(number);
-            let name = symbols.name(one.name);
-            let above = sets_of(name)
-                .filter_map(|name| symbols.find(name))
-                .find_map(|name| workloads.named(set, one.namespace, name, at))?;
-            Some((number, above))
-        })
-        .collect();
-    for (number, above) in found {
-        if let Some(one) = workloads.all.get_mut(number as usize) {
-            one.owner = above;
-        }
-    }
+    let set = symbols.find("JobSet");
+    own(symbols, workloads, "Job", |workloads, number, one| {
+        let at = workloads.begin(number);
+        sets_of(symbols.name(one.name))
+            .filter_map(|name| symbols.find(name))
+            .find_map(|name| workloads.named(set?, one.namespace, name, at))
+    });
 }
 
 /// A `JobSet` of which no object tells the owner, by the name of a `TrainJob`, which makes one of its own name.
 fn sets_of_trainers(symbols: &SymbolTable, workloads: &mut Workloads) {
-    let (Some(set), Some(trainer)) = (symbols.find("JobSet"), symbols.find("TrainJob")) else {
-        return;
-    };
-    let found: Vec<(u32, u32)> = (0..)
-        .zip(&workloads.all)
-        .filter(|(_, one)| one.kind == set && one.owner == NO && one.body.is_none())
-        .filter_map(|(number, one)| {
-            let at = workloads.begin(number);
-            Some((
-                number,
-                workloads.named(trainer, one.namespace, one.name, at)?,
-            ))
-        })
-        .collect();
-    for (number, above) in found {
-        if let Some(one) = workloads.all.get_mut(number as usize) {
-            one.owner = above;
-        }
-    }
+    let trainer = symbols.find("TrainJob");
+    own(symbols, workloads, "JobSet", |workloads, number, one| {
+        let at = workloads.begin(number);
+        workloads.named(trainer?, one.namespace, one.name, at)
+    });
 }
 
 /// What Kueue queues of a job that is known.
 fn queued(symbols: &SymbolTable, workloads: &mut Workloads) {
-    let Some(queued) = symbols.find("Workload") else {
-        return;
-    };
-    let owner = |one: &Workload| {
+    let queued = symbols.find("Workload");
+    own(symbols, workloads, "Workload", |workloads, _, one| {
         let mut jobs = (0..).zip(&workloads.all).filter(|(_, job)| {
             job.namespace == one.namespace
-                && job.kind != queued
+                && Some(job.kind) != queued
                 && is_queue_entry(
                     symbols.name(one.name),
                     symbols.name(job.kind),
@@ -216,16 +187,27 @@ fn queued(symbols: &SymbolTable, workloads: &mut Workloads) {
             (Some((number, _)), None) => Some(number),
             _ => None,
         }
+    });
+}
+
+/// Gives workloads of a kind of which no record names the owner the one that is found for them.
+fn own(
+    symbols: &SymbolTable,
+    workloads: &mut Workloads,
+    kind: &str,
+    find: impl Fn(&Workloads, u32, &Workload) -> Option<u32>,
+) {
+    let Some(kind) = symbols.find(kind) else {
+        return;
     };
-    let found: Vec<(usize, u32)> = workloads
-        .all
-        .iter()
-        .enumerate()
-        .filter(|(_, one)| one.kind == queued && one.owner == NO && one.body.is_none())
-        .filter_map(|(number, one)| Some((number, owner(one)?)))
+    let known: &Workloads = workloads;
+    let found: Vec<(u32, u32)> = (0..)
+        .zip(&known.all)
+        .filter(|(_, one)| one.kind == kind && one.owner == NO && one.body.is_none())
+        .filter_map(|(number, one)| Some((number, find(known, number, one)?)))
         .collect();
     for (number, above) in found {
-        if let Some(one) = workloads.all.get_mut(number) {
+        if let Some(one) = workloads.all.get_mut(number as usize) {
             one.owner = above;
         }
     }

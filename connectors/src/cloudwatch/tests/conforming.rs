@@ -3,15 +3,9 @@
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
 use super::fake::{FakeBehaviour, FakeEvent, serve};
 use super::store::{START, store_with, stream};
-use crate::connector::{Entity, FetchRequest, Scope, Window};
-use crate::log_store::{Depth, LogSource};
-use crate::tests::conformance::Subject;
-use crate::time::SECOND;
+use crate::tests::conformance::{Subject, of_log_store};
 
 pub(crate) fn conforming(seconds: Vec<i64>) -> BoxFuture<'static, Subject> {
     async move {
@@ -26,33 +20,9 @@ pub(crate) fn conforming(seconds: Vec<i64>) -> BoxFuture<'static, Subject> {
         };
         let server = serve(behaviour, puts.collect());
         let store = store_with(&server, |_| {});
-        let window = Window {
-            from: Some(START),
-            to: Some(START + 600 * SECOND),
-        };
-        let pod = Entity {
-            namespace: Some("ml".to_owned()),
-            name: "w-0".to_owned(),
-            window,
-            ..Entity::default()
-        };
-        Subject {
-            source: Box::new(LogSource::new(Arc::new(store), Depth::all())),
-            server,
-            _others: Vec::new(),
-            request: FetchRequest {
-                scope: Scope {
-                    pods: vec![pod],
-                    ..Scope::default()
-                },
-                window,
-                now: START + 3_600 * SECOND,
-                deadline: Instant::now() + Duration::from_secs(60),
-            },
-            start: START,
-            is_data: |request| request.header("x-amz-target").ends_with("FilterLogEvents"),
-            resource: "logs",
-        }
+        of_log_store(store, server, ("ml", "w-0"), START, |request| {
+            request.header("x-amz-target").ends_with("FilterLogEvents")
+        })
     }
     .boxed()
 }

@@ -3,13 +3,9 @@
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-use std::sync::Arc;
-
 use super::server::{Server, StoredRecord};
-use super::{MINUTE, START, soon, store_with};
-use crate::connector::{Entity, FetchRequest, Scope, Window};
-use crate::log_store::{Depth, LogSource};
-use crate::tests::conformance::Subject;
+use super::{START, store_with};
+use crate::tests::conformance::{Subject, of_log_store};
 
 pub(crate) fn conforming(seconds: Vec<i64>) -> BoxFuture<'static, Subject> {
     async move {
@@ -31,33 +27,13 @@ pub(crate) fn conforming(seconds: Vec<i64>) -> BoxFuture<'static, Subject> {
             options.requests_per_question = 1_000;
             options.http.tries = 2;
         });
-        let window = Window {
-            from: Some(START),
-            to: Some(START + 10 * MINUTE),
-        };
-        let pod = Entity {
-            namespace: Some("research".to_owned()),
-            name: "llama-ft-7-0".to_owned(),
-            window,
-            ..Entity::default()
-        };
-        Subject {
-            source: Box::new(LogSource::new(Arc::new(store), Depth::all())),
+        of_log_store(
+            store,
             server,
-            _others: Vec::new(),
-            request: FetchRequest {
-                scope: Scope {
-                    pods: vec![pod],
-                    ..Scope::default()
-                },
-                window,
-                now: START + 30 * MINUTE,
-                deadline: soon(),
-            },
-            start: START,
-            is_data: |request| request.path == "/api/v2/logs/events/search",
-            resource: "logs",
-        }
+            ("research", "llama-ft-7-0"),
+            START,
+            |request| request.path == "/api/v2/logs/events/search",
+        )
     }
     .boxed()
 }

@@ -4,15 +4,12 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use super::fake::{FakeDialect, FakeDocument, serve};
-use crate::connector::{Entity, FetchRequest, Scope, Window};
 use crate::elasticsearch::{Elasticsearch, ElasticsearchOptions};
-use crate::log_store::{Depth, LogSource};
-use crate::tests::conformance::Subject;
+use crate::tests::conformance::{Subject, of_log_store};
 use crate::time::{Nanos, SECOND};
 
 const START: Nanos = 1_795_273_200 * SECOND;
@@ -35,35 +32,9 @@ pub(crate) fn conforming(seconds: Vec<i64>) -> BoxFuture<'static, Subject> {
         options.page = 6;
         options.http.tries = 2;
         let store = Elasticsearch::open(options, Arc::new(|| START)).await.unwrap();
-        let window = Window {
-            from: Some(START),
-            to: Some(START + 600 * SECOND),
-        };
-        let pod = Entity {
-            namespace: Some("ml".to_owned()),
-            name: "w-0".to_owned(),
-            window,
-            ..Entity::default()
-        };
-        Subject {
-            source: Box::new(LogSource::new(Arc::new(store), Depth::all())),
-            server: served.fake,
-            _others: Vec::new(),
-            request: FetchRequest {
-                scope: Scope {
-                    pods: vec![pod],
-                    ..Scope::default()
-                },
-                window,
-                now: START + 3_600 * SECOND,
-                deadline: Instant::now() + Duration::from_secs(60),
-            },
-            start: START,
-            is_data: |request| {
-                request.path.ends_with("/_search") && request.body["size"] != 0
-            },
-            resource: "logs",
-        }
+        of_log_store(store, served.fake, ("ml", "w-0"), START, |request| {
+            request.path.ends_with("/_search") && request.body["size"] != 0
+        })
     }
     .boxed()
 }
