@@ -9,15 +9,19 @@
 -- summary_of: cloud.capacity_reclaimed: The cloud took back the capacity that {node} had borrowed; {pod} {was} on it.
 -- advice: Use on-demand or reserved capacity for runs that cannot restart cheaply, or checkpoint more often.
 -- A mere warning for the machine of a member that its job took away, since another had failed, took nobody; nor did one
--- that came when the member had ended.
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
+-- that came when the member had ended. What somebody then asked for is theirs.
+SELECT u.death, u.fact AS cause, m.fact AS effect,
+  CASE WHEN COALESCE(u.phase, 'announced') = 'announced' AND a.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links u
+LEFT JOIN asked_for a ON a.death = u.death
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('cloud.spot_reclaimed', 'cloud.capacity_reclaimed') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
   AND (COALESCE(u.phase, 'announced') <> 'announced' OR u.lag_s >= -5 AND u.death NOT IN (SELECT death FROM torn_down))
 UNION ALL
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN COALESCE(u.phase, 'announced') = 'announced' AND a.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links u
+LEFT JOIN asked_for a ON a.death = u.death
 WHERE u.signal IN ('cloud.spot_reclaimed', 'cloud.capacity_reclaimed') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
   AND (COALESCE(u.phase, 'announced') <> 'announced' OR u.lag_s >= -5 AND u.death NOT IN (SELECT death FROM torn_down))
 UNION ALL

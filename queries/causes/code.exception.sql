@@ -108,6 +108,17 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'k8s.workload.failed.exception' AND via = 'workload' AND state = 'failed' AND lag_s BETWEEN -60 AND 60
 UNION ALL
+-- A rank that failed, and after which no step was made: whoever ended what was left of the program, minutes later, did not
+-- end it.
+SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links t
+JOIN links r ON r.death = t.death AND r.record = t.record AND r.signal = 'log.traceback.of_rank'
+LEFT JOIN peers p ON p.death = t.death AND p.record = t.record
+WHERE t.signal = 'log.traceback' AND t.via = 'pod' AND t.mode IN ('killed', 'lost') AND t.steps_after IS FALSE AND t.lag_s BETWEEN 120 AND 7200
+  AND p.death IS NULL AND t.detail <> ''
+  AND t.detail NOT LIKE '%DistBackendError' AND t.detail NOT LIKE '%ChildFailedError'
+  AND t.detail NOT LIKE '%SignalException' AND t.detail NOT LIKE '%KeyboardInterrupt'
+UNION ALL
 -- A launcher that starts the same failure anew hides its end.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links

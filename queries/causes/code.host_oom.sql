@@ -34,7 +34,8 @@ once AS (
 kernel AS (
   SELECT death, fact FROM links
   WHERE signal = 'kernel.oom_kill.limit' AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop')
-    AND (lag_s BETWEEN -5 AND 60 OR lag_s BETWEEN -86400 AND 86400 AND death IN (SELECT death FROM once))
+    AND (lag_s BETWEEN -5 AND 60
+      OR COALESCE(exit_code, 137) = 137 AND lag_s BETWEEN -86400 AND 86400 AND death IN (SELECT death FROM once))
 ),
 witnessed AS (
   SELECT death FROM seen WHERE signal IN ('memory.near_limit', 'memory.oom_event')
@@ -42,8 +43,10 @@ witnessed AS (
   SELECT death FROM kernel
 )
 -- Who had waited in vain for another rank until its time was up was stopped by that; what it wrote out then takes memory.
+-- containerd keeps the word for as long as the container lives once any process of it was killed so: beside another code than
+-- that of SIGKILL it claims nothing of the end.
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN n.death IS NOT NULL THEN 'guess' WHEN w.death IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'claim' AS role
+  CASE WHEN n.death IS NOT NULL OR w.death IS NULL AND COALESCE(t.exit_code, 137) <> 137 THEN 'guess' WHEN w.death IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'claim' AS role
 FROM links t
 LEFT JOIN witnessed w ON w.death = t.death
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'nccl.timeout' AND via = 'pod' AND lag_s BETWEEN 0 AND 300) n ON n.death = t.death

@@ -59,8 +59,5 @@ WHERE signal = 'k8s.pod.sandbox_failed.image' AND via = 'pod' AND state = 'stuck
 UNION ALL
 -- A deadline only ends the wait of a pod that never started.
 SELECT d.death, u.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM links d
+FROM waited_out d
 JOIN links u ON u.death = d.death AND u.via = 'pod' AND u.signal LIKE 'k8s.container.image_pull_failed%'
-LEFT JOIN links s ON s.death = d.death AND s.via = 'pod' AND s.signal = 'k8s.container.started'
-WHERE d.signal IN ('k8s.workload.deadline', 'k8s.pod.deadline') AND d.mode = 'killed'
-  AND d.exit_code IS NULL AND s.fact IS NULL

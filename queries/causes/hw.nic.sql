@@ -2,14 +2,21 @@
 -- title: A network card or its link failed
 -- rank: 81
 -- level: supported
--- needs: nic.error
+-- needs: nic.error, node.link_set_down
 -- alone: nic.error
 -- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: A network link of {node} failed while {pod} {was} on it: {message}
 -- advice: Drain the node; check the cable, the transceiver and the switch port.
 -- A link that is down ends programs by what they write of it, or by what their peers do; rarely by a crash. One that was
--- up again a minute later has ended what it ends within some minutes, turns no number into NaN, and takes no GPU away.
+-- up again a minute later has ended what it ends within some minutes, turns no number into NaN, and takes no GPU away. One
+-- that somebody took down has not failed.
+WITH taken_down AS (
+  SELECT DISTINCT e.death, e.fact FROM links e
+  JOIN links s ON s.death = e.death AND s.machine = e.machine AND s.signal = 'node.link_set_down'
+    AND e.time - s.time BETWEEN -2000000000 AND 10000000000
+  WHERE e.signal = 'nic.error'
+)
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN e.exit_code = 139 OR back.death IS NOT NULL OR own.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links e
@@ -32,7 +39,7 @@ LEFT JOIN (SELECT DISTINCT d.death, d.fact FROM links d
 WHERE e.signal IN ('nic.error') AND e.via IN ('node', 'pod')
   AND (e.mode = 'lost' OR COALESCE(e.exit_code, 1) <> 0 OR e.mode = 'killed') AND COALESCE(e.reason, '') <> 'OOMKilled' AND e.state IN ('died', 'restarted', 'crash_loop')
   AND e.lag_s BETWEEN -120 AND 900
-  AND e.death NOT IN (SELECT death FROM own_reason)
+  AND e.death NOT IN (SELECT death FROM own_reason) AND e.fact NOT IN (SELECT fact FROM taken_down)
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
   CASE WHEN m.person OR up.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
@@ -44,6 +51,7 @@ LEFT JOIN (SELECT DISTINCT d.death, d.fact FROM links d
            WHERE d.signal = 'nic.error') up
   ON up.death = u.death AND up.fact = u.fact
 WHERE u.signal IN ('nic.error') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
+  AND u.fact NOT IN (SELECT fact FROM taken_down)
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM links

@@ -3,7 +3,7 @@
 -- rank: 58
 -- level: established
 -- needs: k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost
--- needs: ray.node_died, kueue.evicted.node_failures, slurm.node_fail, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller, k8s.pod.deleted_by_user
+-- needs: ray.node_died, kueue.evicted.node_failures, slurm.node_fail, slurm.batch_missing, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller, k8s.pod.deleted_by_user
 -- overturned_by: audit: whether someone stopped the node
 -- overturned_by: kernel: why the machine stopped responding
 -- summary: {node} stopped responding; {pod} {was} on it.
@@ -39,9 +39,12 @@ silent AS (
 again AS (
   SELECT DISTINCT death, time, time_hi FROM links WHERE signal = 'k8s.node.ready' AND via = 'node'
 ),
--- When the node's controller told of the pod that it was out of reach.
+-- When the node's controller told of the pod, or of its node, that it was out of reach.
 cut_off AS (
-  SELECT death, MIN(time) AS time FROM links WHERE signal = 'k8s.pod.node_lost' AND via = 'pod' GROUP BY death
+  SELECT death, MIN(time) AS time FROM links
+  WHERE signal = 'k8s.pod.node_lost' AND via = 'pod'
+    OR via = 'node' AND (signal = 'k8s.node.silent' OR signal = 'k8s.node.unreachable' AND COALESCE(detail, '') LIKE '%/unreachable')
+  GROUP BY death
 ),
 -- It had answered again before the pod was lost, or how it stands now is told beside when it fell silent.
 past AS (
@@ -251,11 +254,12 @@ JOIN links k ON k.death = s.death AND k.signal = 'kueue.evicted.node_failures' A
   AND k.mode IN ('killed', 'lost') AND k.detail = k.node AND k.time - s.time BETWEEN -5000000000 AND 600000000000
 UNION ALL
 -- Slurm says that a node of the job failed; on several nodes it does not say which. Its line in the job's own output
--- says the same of a node that somebody set down.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN source_kind NOT LIKE 'slurm%' THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
-FROM links
-WHERE signal = 'slurm.node_fail' AND via = 'pod' AND mode = 'lost' AND lag_s BETWEEN -60 AND 60
+-- says the same of a node that somebody set down, and it calls so as well what the daemon of a node that answers has lost.
+SELECT f.death, f.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN f.source_kind NOT LIKE 'slurm%' OR m.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
+FROM links f
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'slurm.batch_missing' AND via = 'pod') m ON m.death = f.death
+WHERE f.signal = 'slurm.node_fail' AND f.via = 'pod' AND f.mode = 'lost' AND f.lag_s BETWEEN -60 AND 60
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'claim' AS role
 FROM links

@@ -97,7 +97,7 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'k8s.pod.deleted_by_controller' AND via = 'pod' AND mode IN ('killed', 'lost')
   AND actor LIKE 'system:serviceaccount:%'
-  AND NOT regexp_like(actor, '^system:serviceaccount:kube-system:|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws|argo([^c]|$)|workflow|operator')
+  AND NOT regexp_like(actor, '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws|argo([^c]|$)|workflow|operator')
 UNION ALL
 -- A CronJob that may run one job at a time deletes the one that runs for the next (concurrencyPolicy: Replace).
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
@@ -137,7 +137,7 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'k8s.workload.deleted_by_controller' AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -5 AND 600
-  AND NOT regexp_like(COALESCE(actor, ''), '^system:serviceaccount:kube-system:|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws')
+  AND NOT regexp_like(COALESCE(actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws')
 UNION ALL
 -- A workload of whose pods nothing is known: the record of its end names it. Whether it still ran, none says.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
@@ -160,10 +160,12 @@ LEFT JOIN links other ON other.death = p.death AND other.via = 'workload'
 WHERE p.signal IN ('k8s.namespace.deletion_requested', 'k8s.workload.deletion_requested') AND p.via = 'workload'
   AND p.mode IN ('killed', 'lost') AND p.lag_s BETWEEN -5 AND 600 AND other.fact IS NULL
 UNION ALL
--- Who clears away what lost its owner, or keeps a workload as it was asked for, looks at no node.
+-- Who clears away what lost its owner, or keeps a workload as it was asked for, looks at no node. Who removes a node of which
+-- nothing was heard by then may have switched it off, or clears away what was lost.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN g.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
+  CASE WHEN g.death IS NULL AND s.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
 FROM links u
+LEFT JOIN silence s ON s.death = u.death AND s.time < u.time AND COALESCE(s.again, s.time) <= s.time
 LEFT JOIN (SELECT DISTINCT g.death FROM links g
            LEFT JOIN links p ON p.death = g.death AND p.via = 'pod' AND p.signal IN ('k8s.pod.evicted.podgc', 'k8s.pod.deleted_by_podgc')
            WHERE g.via = 'pod' AND g.mode = 'killed' AND p.fact IS NULL

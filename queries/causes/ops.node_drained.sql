@@ -23,11 +23,13 @@ WITH single AS (
   WHERE e.signal = 'k8s.pod.evicted_by_user' AND e.via = 'pod' AND e.node_open IS NULL AND (k.fact IS NULL OR e.node_never_closed)
     AND retried.fact IS NULL
 ),
--- A node is tainted, as out of service, so that what was lost on it is cleared away: its controller had told of the pod
--- that it was out of reach, and the node had not answered again.
+-- A node is tainted, as out of service, so that what was lost on it is cleared away: its controller had told of it, or of the
+-- pod, that it was out of reach, and the node had not answered again.
 out_of_reach AS (
   SELECT DISTINCT c.death, c.fact FROM links c
-  JOIN links p ON p.death = c.death AND p.signal = 'k8s.pod.node_lost' AND p.via = 'pod' AND p.time < c.time
+  JOIN links p ON p.death = c.death AND p.time < c.time
+    AND (p.signal = 'k8s.pod.node_lost' AND p.via = 'pod'
+      OR p.via = 'node' AND (p.signal = 'k8s.node.silent' OR p.signal = 'k8s.node.unreachable' AND COALESCE(p.detail, '') LIKE '%/unreachable'))
   LEFT JOIN links back ON back.death = c.death AND back.signal = 'k8s.node.ready' AND back.via = 'node'
     AND back.time > p.time AND back.time_hi < c.time
   WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node' AND back.fact IS NULL

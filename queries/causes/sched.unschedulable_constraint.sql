@@ -43,11 +43,8 @@ WHERE signal = 'k8s.pod.admission_failed.constraint' AND via = 'pod' AND state =
 UNION ALL
 -- A deadline only ends the wait of a pod that never started.
 SELECT d.death, u.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'state' AS role
-FROM links d
+FROM waited_out d
 JOIN links u ON u.death = d.death AND u.via = 'pod' AND u.signal = 'k8s.pod.unschedulable.constraint'
-LEFT JOIN links s ON s.death = d.death AND s.via = 'pod' AND s.signal = 'k8s.container.started'
-WHERE d.signal IN ('k8s.workload.deadline', 'k8s.pod.deadline') AND d.mode = 'killed'
-  AND d.exit_code IS NULL AND s.fact IS NULL
 UNION ALL
 -- Slurm says so itself, of a job that waits.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role

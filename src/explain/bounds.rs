@@ -167,8 +167,11 @@ impl<'a> Bounds<'a> {
         }
         // Nor that it took away more than what was left of a program that had just failed.
         let outside = |fact: &Fact| !fact.is_line && self.is_of_kind(TaskKind::Instance);
-        if is_sure && (edge.role == Role::Act || cause.is_some_and(outside)) && self.had_given_up()
-        {
+        let is_unseen = || {
+            let stood_still = cause.is_some_and(|fault| self.stood_still_since(fault));
+            self.had_given_up() || !stood_still && self.was_not_heard()
+        };
+        if is_sure && (edge.role == Role::Act || cause.is_some_and(outside)) && is_unseen() {
             return Kind::Guess;
         }
         let is_second = |fact: &Fact| self.requests.was_ending(self.graph, self.death, fact);
@@ -224,9 +227,11 @@ impl<'a> Bounds<'a> {
                     && edge
                         .effect
                         .is_some_and(|effect| is_for_another_reason(self.signal_of(effect)))
-                || effect.map_or(self.has_reason_of_its_own(), |effect| {
-                    is_anybodys(self.graph.name(effect.signal))
-                }) && self.is_of_device(fault)
+                || (self.was_taken()
+                    || effect.map_or(self.has_reason_of_its_own(), |effect| {
+                        is_anybodys(self.graph.name(effect.signal))
+                    }))
+                    && self.is_of_device(fault)
                     && self.was_on_time()
                 || effect.is_some_and(|effect| !is_for_a_fault(self.graph.name(effect.signal)))
                     && self.is_of_another_program(fault)
@@ -241,8 +246,9 @@ impl<'a> Bounds<'a> {
         edge.kind
     }
 
-    /// Whether the log of what somebody ended had told of a failure just before, and of nothing since: with clocks apart,
-    /// or lines that bear no time, nobody knows which was first.
+    /// Whether the log of what somebody ended had told of a failure before, and of nothing since: with clocks apart, or lines
+    /// that bear no time, nobody knows which was first. What waits for a rank that failed may live on for long, and is ended
+    /// by anybody.
     fn had_given_up(&self) -> bool {
         let task = self.task();
         let Some(task) = task.filter(|_| self.death.mode == Mode::Killed) else {
@@ -253,9 +259,11 @@ impl<'a> Bounds<'a> {
             TaskKind::Instance => said.lo <= by,
             _ => said.hi <= by && by <= said.hi.saturating_add(CLOCKS),
         };
-        self.death.exit_code.is_none()
-            && signed_off(task).is_none()
-            && given_up(task).is_some_and(is_near)
+        let has_waited = || task.kind != TaskKind::Pod && self.has_made_no_step_for_long();
+        signed_off(task).is_none()
+            && given_up(task).is_some_and(|said| {
+                self.death.exit_code.is_none() && is_near(said) || said.lo <= by && has_waited()
+            })
     }
 
     /// What ended.

@@ -1,6 +1,7 @@
 //! From deaths to incidents: the first failure, those it struck, and those that
 //! only followed because the gang was torn down.
 
+mod elastic;
 mod member;
 mod root;
 
@@ -306,6 +307,15 @@ impl Grouping<'_> {
             let trimmed = !left.is_empty() && self.was_trimmed(primary);
             // Nor did a Job whose time was up while it had tries left fail of the one that it was to try again.
             let retried = self.was_retried(primary, &left);
+            let outlived = gang && self.went_on_without(primary, &left);
+            if let Some(known) = candidate.as_mut()
+                && gang
+                && (self.were_taken_later(primary, &left)
+                    || self.failed_later(primary, &collateral)
+                    || self.failed_later(primary, &left))
+            {
+                known.level = known.level.min(Level::Hypothesis);
+            }
             let earliest = victims
                 .iter()
                 .map(|death| self.stamp(*death))
@@ -340,7 +350,7 @@ impl Grouping<'_> {
                 first,
                 victims,
                 collateral,
-                recovered: trimmed || retried,
+                recovered: trimmed || retried || outlived,
                 follows: broke && later(primary),
             });
         }

@@ -21,47 +21,31 @@ use tokio::sync::OnceCell;
 
 use super::tables;
 
-/// How something further upstream reaches a pod.
-const MECHANISMS: &str = include_str!("../../queries/views/mechanisms.sql");
-
-/// Deaths that have a trouble of their machine, or a deed, further upstream.
-const TROUBLED: &str = include_str!("../../queries/views/troubled.sql");
-
-/// Deletions of nodes that had not fallen silent.
-const ANSWERING: &str = include_str!("../../queries/views/answering.sql");
-
-/// Deaths whose end somebody asked for.
-const ASKED_FOR: &str = include_str!("../../queries/views/asked_for.sql");
-
-/// Members that others of their gang waited for in vain.
-const MISSED: &str = include_str!("../../queries/views/missed.sql");
-const ASKED_AT_CLOUD: &str = include_str!("../../queries/views/asked_at_cloud.sql");
-const CUT_OFF: &str = include_str!("../../queries/views/cut_off.sql");
-const OUTWAITED: &str = include_str!("../../queries/views/outwaited.sql");
-
-/// Deaths for which the program gave a reason of its own.
-const OWN_REASON: &str = include_str!("../../queries/views/own_reason.sql");
-
-/// Evictions that kubectl asked for until they were granted.
-const RETRIED: &str = include_str!("../../queries/views/retried.sql");
-
-/// Members that their own job took away from machines that nobody missed.
-const TORN_DOWN: &str = include_str!("../../queries/views/torn_down.sql");
+/// A view's name, and the statement in its file.
+macro_rules! view {
+    ($name:literal) => {
+        (
+            $name,
+            include_str!(concat!("../../queries/views/", $name, ".sql")),
+        )
+    };
+}
 
 /// The views that rules may select from, by name.
 /// One may use those before it.
-pub(super) const VIEWS: [(&str, &str); 11] = [
-    ("answering", ANSWERING),
-    ("mechanisms", MECHANISMS),
-    ("asked_at_cloud", ASKED_AT_CLOUD),
-    ("asked_for", ASKED_FOR),
-    ("cut_off", CUT_OFF),
-    ("missed", MISSED),
-    ("outwaited", OUTWAITED),
-    ("own_reason", OWN_REASON),
-    ("retried", RETRIED),
-    ("torn_down", TORN_DOWN),
-    ("troubled", TROUBLED),
+pub(super) const VIEWS: [(&str, &str); 12] = [
+    view!("answering"),
+    view!("mechanisms"),
+    view!("asked_at_cloud"),
+    view!("asked_for"),
+    view!("cut_off"),
+    view!("missed"),
+    view!("outwaited"),
+    view!("own_reason"),
+    view!("retried"),
+    view!("torn_down"),
+    view!("troubled"),
+    view!("waited_out"),
 ];
 
 /// The views that rules may select from: name, and what the comment in its file says of it.

@@ -3,6 +3,7 @@
 
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, TaskKind};
+use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::named;
 use whathappened_model::time::{Nanos, SECOND};
 
@@ -14,6 +15,9 @@ use crate::answer::Level;
 /// How long after a pod's end its controller has made another: grace, then the
 /// deletion, then the controller's own pace.
 const MADE_ANEW: Nanos = 180 * SECOND;
+
+/// What a node that fell silent had on it is given up, and made anew, this much later.
+const GIVEN_UP: Nanos = 420 * SECOND;
 
 /// Marks what waits in the place of another, and that the run did not get over the
 /// other's end.
@@ -31,17 +35,37 @@ pub(super) fn mark(graph: &EntityGraph, deaths: &[Death], findings: &mut [Findin
                 findings[number].recovered = false;
             }
             findings[wait].follows = true;
+            // Whoever then takes away what waits ends the wait, and nothing that ran.
+            for ended in ends_of(deaths, findings, wait) {
+                findings[ended].follows = true;
+            }
         }
     }
+}
+
+/// The findings that tell how a wait ended: of its pods alone.
+fn ends_of(deaths: &[Death], findings: &[Finding], wait: usize) -> Vec<usize> {
+    let pods = |finding: &Finding| pods_of(deaths, finding);
+    let waited = pods(&findings[wait]);
+    (0..findings.len())
+        .filter(|number| *number != wait)
+        .filter(|number| {
+            let own = pods(&findings[*number]);
+            !own.is_empty() && own.iter().all(|pod| waited.contains(pod))
+        })
+        .collect()
+}
+
+/// The pods that a finding is about, with their runs.
+fn pods_of(deaths: &[Death], finding: &Finding) -> Vec<(usize, u32)> {
+    let own = finding.deaths().filter_map(|death| deaths.get(death));
+    own.map(|death| (death.run, death.pod)).collect()
 }
 
 /// What was wrong with the same pods before they were taken away: the run did not get over
 /// that either while nothing runs in their place.
 fn wrong_before(deaths: &[Death], findings: &[Finding], ended: usize) -> Vec<usize> {
-    let pods = |finding: &Finding| -> Vec<(usize, u32)> {
-        let own = finding.deaths().filter_map(|death| deaths.get(death));
-        own.map(|death| (death.run, death.pod)).collect()
-    };
+    let pods = |finding: &Finding| pods_of(deaths, finding);
     let taken = pods(&findings[ended]);
     let was_wrong = |finding: &Finding| {
         let mut own = finding
@@ -102,16 +126,24 @@ fn made_way(graph: &EntityGraph, deaths: &[Death], ended: &Finding, waits: &Find
         let begin = pod.and_then(|pod| pod.created.map(|made| made.lo).or(pod.begin()));
         begin.is_some_and(|begin| {
             ends.iter().any(|end| {
+                let after = match end.mode {
+                    Mode::Lost => MADE_ANEW.saturating_add(GIVEN_UP),
+                    _ => MADE_ANEW,
+                };
                 begin >= end.time.lo.saturating_sub(CLOCKS)
-                    && begin <= end.time.hi.saturating_add(MADE_ANEW)
+                    && begin <= end.time.hi.saturating_add(after)
             })
         })
     };
-    ended.run == waits.run
-        && ended.level() >= Level::Supported
-        && waits
-            .victims
-            .iter()
-            .filter_map(|death| deaths.get(*death))
-            .all(took_its_place)
+    // A pod of the same rank waits in its place, whatever ended it.
+    let of_rank = |death: &Death| graph.pods.get(death.pod as usize)?.rank;
+    let is_next = |death: &Death| {
+        let rank = of_rank(death);
+        let taken = |end: &&&Death| matches!(end.mode, Mode::Killed | Mode::Lost);
+        rank.is_some() && ends.iter().filter(taken).any(|end| of_rank(end) == rank)
+    };
+    let waiting = || waits.victims.iter().filter_map(|death| deaths.get(*death));
+    let is_known =
+        ended.level() >= Level::Supported || ended.candidate.is_some() && waiting().all(is_next);
+    ended.run == waits.run && is_known && waiting().all(took_its_place)
 }

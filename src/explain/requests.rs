@@ -13,6 +13,7 @@ use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::bounds::CLOCKS;
+use super::machine_facts::is_anybodys;
 use super::namesakes::namesakes;
 use super::tenants::Tenants;
 use crate::answer::Level;
@@ -59,6 +60,9 @@ const SHUT_DOWN: [&str; 3] = [
     named::NODE_REBOOTING,
 ];
 
+/// What ran on a machine that is taken out of service has ended within this long.
+const TAKEN: Nanos = 120 * SECOND;
+
 /// A machine that shuts down in good order is up again, or silent, after this long.
 const GOING: Nanos = 300 * SECOND;
 
@@ -81,6 +85,8 @@ pub(super) struct Requests {
     silent: HashMap<Symbol, Vec<Stamp>>,
     /// When nodes began to shut down.
     shut_down: HashMap<Symbol, Vec<Stamp>>,
+    /// When nodes were rebooted, switched off or taken out of service, which anybody may do for any reason.
+    taken: HashMap<Symbol, Vec<Stamp>>,
     /// When nodes fell silent, as anybody tells.
     fell_silent: Vec<(Symbol, Stamp)>,
     /// When the kernel ended processes of nobody knows which pod.
@@ -128,6 +134,7 @@ impl Requests {
         let mut by_kubelet = HashMap::<u32, Vec<Stamp>>::new();
         let mut silent = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut shut_down = HashMap::<Symbol, Vec<Stamp>>::new();
+        let mut taken = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut crashed = HashMap::<Symbol, Vec<Stamp>>::new();
         let (mut tainted, mut failed_by_device) = (HashSet::new(), HashSet::new());
         let mut fell_silent = Vec::new();
@@ -140,6 +147,9 @@ impl Requests {
             }
             if SHUT_DOWN.contains(&signal) && fact.node.is_some() {
                 shut_down.entry(fact.node).or_default().push(fact.time);
+            }
+            if is_anybodys(signal) && fact.node.is_some() {
+                taken.entry(fact.node).or_default().push(fact.time);
             }
             if signal == named::KERNEL_SEGFAULT && fact.node.is_some() && fact.pod == NO {
                 crashed.entry(fact.node).or_default().push(fact.time);
@@ -184,6 +194,7 @@ impl Requests {
             alive,
             silent,
             shut_down,
+            taken,
             crashed,
             tainted,
             fell_silent,
@@ -195,6 +206,14 @@ impl Requests {
             namesakes: namesakes(graph),
             tenants: Tenants::of(graph),
         }
+    }
+
+    /// Whether somebody rebooted a node, switched it off or took it out of service just before a time.
+    pub(super) fn was_taken(&self, node: Symbol, time: Stamp) -> bool {
+        let acts = self.taken.get(&node).into_iter().flatten();
+        acts.filter(|act| **act != Stamp::OPEN).any(|act| {
+            act.lo <= time.hi.saturating_add(CLOCKS) && act.hi >= time.lo.saturating_sub(TAKEN)
+        })
     }
 
     /// Whether another node fell silent in the very moment in which this one did.

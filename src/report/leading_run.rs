@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use whathappened_core::signals::named;
 
 use whathappened_core::death::RunState;
-use whathappened_core::graph::EntityGraph;
-use whathappened_core::resolve::{BY_ARRAY, NameMatch, Run};
-use whathappened_model::time::Nanos;
+use whathappened_core::graph::{EntityGraph, Task, TaskKind};
+use whathappened_core::resolve::{BY_ARRAY, NameMatch, Root, Run};
+use whathappened_model::time::{Nanos, SECOND};
 
 use crate::case::Case;
 use crate::explain::Verdict;
@@ -72,11 +72,53 @@ pub(super) fn in_order(case: &Case, verdict: &Verdict, matched: &NameMatch) -> V
     let leading: Vec<usize> = order.iter().copied().filter(leads).collect();
     order.sort_by_key(|number| {
         let others = leading.iter().filter(|other| *other != number);
-        let misses_one = || misses_one_of(case, verdict, *number, others);
+        let misses_one = || misses_one_of(case, verdict, *number, others.clone());
+        let was_cleared = || was_cleared_after(case, verdict, *number, others.clone());
         let leads = leads(number);
-        (!leads, !latest.contains(number), leads && misses_one())
+        let follows = leads && (misses_one() || was_cleared());
+        (!leads, !latest.contains(number), follows)
     });
     order
+}
+
+/// Whether a pod that nobody owns was deleted by a person after another one that was made with it had ended otherwise: who
+/// clears up takes all of them.
+fn was_cleared_after<'a>(
+    case: &Case,
+    verdict: &Verdict,
+    number: usize,
+    mut others: impl Iterator<Item = &'a usize>,
+) -> bool {
+    /// Pods that one command makes are made within this long.
+    const TOGETHER: Nanos = 60 * SECOND;
+    /// Whoever clears up does so within this long.
+    const CLEARED: Nanos = 900 * SECOND;
+    let graph = &case.graph;
+    let bare = |number: usize| {
+        let run = case.runs.get(number)?;
+        matches!(run.root, Root::Pod(_)).then_some(run.begin?)
+    };
+    let end = |number: usize| {
+        let mut own = verdict.findings.iter();
+        let own = own.find(|one| one.run == number && !one.recovered)?;
+        let death = verdict.deaths.get(*own.victims.first()?)?;
+        let root = own.candidate.as_ref().map(Candidate::root);
+        let root = root.and_then(|root| graph.facts.get(root));
+        let by_user = root.is_some_and(|root| graph.name(root.signal).ends_with("_by_user"));
+        Some((death.time, by_user))
+    };
+    let Some((begin, (time, true))) = bare(number).zip(end(number)) else {
+        return false;
+    };
+    others.any(|other| {
+        bare(*other)
+            .zip(end(*other))
+            .is_some_and(|(made, (ended, by_user))| {
+                let since = time.lo.saturating_sub(ended.lo);
+                let together = made.saturating_sub(begin).saturating_abs() <= TOGETHER;
+                !by_user && together && (0..=CLEARED).contains(&since)
+            })
+    })
 }
 
 /// Whether all that a run broke of is that it could not reach another one, which had ended: that one's end is the story.
@@ -140,11 +182,17 @@ fn is_there(graph: &EntityGraph, run: &Run) -> bool {
         .iter()
         .filter_map(|pod| graph.pods.get(*pod as usize));
     let root = match run.root {
-        whathappened_core::resolve::Root::Workload(root) => graph.workloads.get(root as usize),
-        whathappened_core::resolve::Root::Pod(_) => None,
+        Root::Workload(root) => graph.workloads.get(root as usize),
+        Root::Pod(_) => None,
+    };
+    let is_known = |pod: &Task| match pod.kind {
+        TaskKind::Pod => false,
+        // A machine of which nothing but somebody's act is known may be a namesake.
+        TaskKind::Instance => pod.created.is_some() || pod.last_line.is_some(),
+        TaskKind::Job | TaskKind::Log => true,
     };
     root.is_some_and(|root| root.body.is_some())
-        || pods.any(|pod| pod.body.is_some() || pod.kind != whathappened_core::graph::TaskKind::Pod)
+        || pods.any(|pod| pod.body.is_some() || is_known(pod))
 }
 
 /// When the last of its pods had ended, if all have.

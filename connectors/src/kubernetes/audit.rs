@@ -246,6 +246,9 @@ impl AuditAct<'_> {
             ("delete", None) => Some("k8s.audit.delete"),
             ("deletecollection", None) => Some("k8s.audit.deletecollection"),
             ("update" | "patch", Some("status")) => {
+                if self.reports() {
+                    return Some("k8s.audit.report");
+                }
                 let marks_disruption = self.kind == "Pod"
                     && self
                         .body_text()
@@ -289,6 +292,15 @@ impl AuditAct<'_> {
             && self.verb == "patch"
             && by == Some(CONTROLLER)
             && self.body_text().is_none_or(names_it)
+    }
+
+    /// A kubelet reports what became of a pod of its own. Where the log keeps no bodies that is all that is told.
+    fn reports(&self) -> bool {
+        let kept = ["requestObject", "responseObject"].iter();
+        let mut kept = kept.filter_map(|body| self.record.get(body));
+        self.kind == "Pod"
+            && user(self.record).is_some_and(|user| user.starts_with("system:node:"))
+            && !kept.any(Value::is_object)
     }
 
     /// A patch that makes a node unschedulable or schedulable. null, false and

@@ -65,7 +65,7 @@ pub(super) fn decode(
         body.phase = Some("Running".to_owned());
     }
     body.retries = (kind == "Job").then(|| retries(object)).flatten();
-    let version = meta::version(key, object, body, context);
+    let mut version = meta::version(key, object, body, context);
     for condition in field::items(object, &["status", "conditions"]) {
         let (Some(name), Some(status)) = (
             field::text(condition, &["type"]),
@@ -138,6 +138,10 @@ pub(super) fn decode(
             &raw,
             context,
         );
+        // What KubeRay calls the job's own status is how the job stands; the rest is how it is deployed.
+        if kind == "RayJob" && became == Some(word) {
+            version.body.phase = Some(word.to_owned());
+        }
         // The word lasts over many versions, each with a later time: one fact.
         event.id =
             crate::event::EventId::of(&["k8s.workload.phase", &version.key.identity(), word]);

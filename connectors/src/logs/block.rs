@@ -117,6 +117,9 @@ pub(super) fn goes_on(
     text: &str,
 ) -> Option<BlockStage> {
     let indented = text.starts_with([' ', '\t']);
+    if indented && tells_of_progress(text.trim_start()) {
+        return None;
+    }
     match kind {
         Kind::Python => python(stage, indented, text),
         Kind::Cpp => {
@@ -156,6 +159,17 @@ pub(super) fn goes_on(
         Kind::Report => (!is_rule(text.trim_end())).then_some(BlockStage::Frames),
         Kind::Library => goes_on_library(text).then_some(BlockStage::Frames),
     }
+}
+
+/// Whether a line tells of a step: Megatron and tqdm begin theirs with a blank.
+fn tells_of_progress(text: &str) -> bool {
+    let dated = text
+        .strip_prefix('[')
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()) && rest.contains(']'));
+    let bar = text
+        .split_once("%|")
+        .is_some_and(|(percent, _)| percent.ends_with(|c: char| c.is_ascii_digit()));
+    dated && text.contains("iteration") || bar
 }
 
 fn python(stage: BlockStage, indented: bool, text: &str) -> Option<BlockStage> {

@@ -4,7 +4,7 @@ use crate::signals::named;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Fact, Task, TaskKind, Workload};
-use crate::lifecycle::{BatchState, End, Mode, State};
+use crate::lifecycle::{BatchState, End, Mode, State, is_operated};
 use crate::resolve::{Root, Run};
 
 /// How a run stands.
@@ -57,6 +57,18 @@ fn failed_at(graph: &EntityGraph, run: &Run) -> Option<Nanos> {
     let failed = said
         .filter_map(|signal| graph.last_said(root, signal))
         .max()?;
+    // Its own last word, of which nobody knows since when it is so, is later than whatever it made.
+    const GIVEN_UP: [&str; 6] = [
+        "Aborted",
+        "Error",
+        "FAILED",
+        "Failed",
+        "STOPPED",
+        "Terminated",
+    ];
+    if own_word(graph, root).is_some_and(|word| GIVEN_UP.contains(&word)) {
+        return Some(failed);
+    }
     let is_made_since = {
         let there = run.pods.iter().filter(|pod| is_there(graph, **pod));
         let mut begun = there.filter_map(|pod| graph.pods.get(*pod as usize)?.known_begin());
@@ -436,15 +448,16 @@ fn replaces_pods(graph: &EntityGraph, run: &Run) -> bool {
     })
 }
 
-/// How many pods a Job wants at a time, or a workload of interchangeable pods.
+/// How many pods a job wants at a time, or a workload of interchangeable pods.
 fn wanted(graph: &EntityGraph, run: &Run) -> Option<i64> {
     let Root::Workload(root) = run.root else {
         return None;
     };
     let root = graph.workloads.get(root as usize)?;
+    let kind = graph.name(root.kind);
     let counts = matches!(
-        graph.name(root.kind),
+        kind,
         "DaemonSet" | "Deployment" | "Job" | "ReplicaSet" | "StatefulSet"
-    );
+    ) || is_operated(kind);
     root.body.as_ref()?.replicas.filter(|_| counts)
 }

@@ -13,11 +13,11 @@ use super::identity::{Pods, Workloads};
 use super::node_claim::NodeClaims;
 use super::{
     EntityGraph, NO, NodeInstances, TaskKind, Topology, Workload, asked_again, boots, clocks,
-    clusters, collection, collectives, deletion, gpu_repeats, instance, job, job_logs,
-    kill_command, killed_process, last_line, learn, lone_log, mismatch, new_facts, node_folder,
-    node_instance, order, pace, parent, pod_log, progress, remade, rows, scheduling, short_name,
-    slurm_zone, tagged, tracked, undated, unit, version_diff, versions, vm_log, witness,
-    workload_names, zones,
+    clusters, collection, collectives, deletion, gave_up, gpu_repeats, instance, job, job_logs,
+    kill_command, killed_process, last_line, learn, lone_log, mismatch, never_ran, new_facts,
+    node_folder, node_instance, not_carried_out, order, pace, parent, pod_log, progress, remade,
+    rows, scheduling, short_name, slurm_zone, tagged, tracked, undated, unit, version_diff,
+    versions, vm_log, witness, workload_names, zones,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -163,11 +163,13 @@ pub(super) fn build(
     short_name::join(&evidence.symbols, &pods.all, &mut facts);
     unit::claim(&evidence, &mut pods.all, &mut facts, &pod_of_row)?;
     learn::heard(&mut pods.all);
+    gave_up::note(&pods.all, &workloads, &mut evidence.symbols, &mut facts);
+    never_ran::forget_ends(&mut pods.all, &evidence, &mut facts)?;
     witness::fold(&mut evidence, &mut facts, &gpus);
     let now = now(&evidence, &zoneless).max(known);
     scheduling::settle(&pods.all, now, &mut evidence, &mut facts);
     // What an operation set out to do did not happen where it failed in the end.
-    instance::settle(&mut pods.all, &failed);
+    instance::settle(&mut pods.all, &failed, &evidence.symbols);
     facts.retain(|fact| failed_rows.contains(&fact.row) || !failed.contains(&fact.operation));
 
     let mut graph = EntityGraph {
@@ -190,6 +192,7 @@ pub(super) fn build(
     gpu_repeats::mark(&mut graph, &gpus);
     mismatch::note(&mut graph)?;
     kill_command::set_apart(&mut graph)?;
+    not_carried_out::forget(&mut graph)?;
     killed_process::note(&mut graph)?;
     order::put_in_order(&mut graph);
     asked_again::mark(&mut graph);

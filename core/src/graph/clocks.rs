@@ -161,8 +161,9 @@ fn ahead(pod: &Task, job: Option<Stamp>) -> Option<ClockOffset> {
         return None;
     }
     let asked = asked(pod);
-    // A Job that is over has no pods that run, but for those that it deletes for it.
-    let outlived = |over: &Stamp| asked.is_none_or(|asked| asked.lo > over.hi);
+    // A Job that is over has no pods that run, but for those that it deletes for it, in the next moment.
+    let outlived =
+        |over: &Stamp| asked.is_none_or(|asked| asked.lo > over.hi.saturating_add(AT_ONCE));
     let by_server = pod.stored.over.filter(|_| pod.stored.by_server);
     // A kubelet that began to stop it just when that was asked for has a clock that is right, and something to stop.
     let agrees = |asked: &Stamp| {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use whathappened_model::event::Event;
 use whathappened_model::object::{ObjectBody, ObjectKey};
-use whathappened_model::time::Stamp;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::identity::{Pods, Workloads};
 use super::learn::earlier;
@@ -217,13 +217,15 @@ pub(super) fn event(
 }
 
 /// Forgets what was only tried, and settles when each instance was made and deleted.
-pub(super) fn settle(pods: &mut [Task], failed: &HashSet<Symbol>) {
+pub(super) fn settle(pods: &mut [Task], failed: &HashSet<Symbol>, symbols: &SymbolTable) {
+    let by_user = symbols.find(BY_USER);
     for one in pods.iter_mut().filter(|one| one.kind == TaskKind::Instance) {
         one.signs.retain(|sign| {
             sign.what == InstanceChange::Refused || !failed.contains(&sign.operation)
         });
         one.signs
             .sort_by_key(|sign| (sign.time.lo, sign.time.hi, sign.what));
+        forget_echoes(&mut one.signs, by_user);
         for sign in &one.signs {
             match sign.what {
                 InstanceChange::Made => one.created = earlier(one.created, sign.time),
@@ -239,6 +241,30 @@ pub(super) fn settle(pods: &mut [Task], failed: &HashSet<Symbol>) {
             }
         }
     }
+}
+
+/// Who asked for what a scheduled event of Azure announces (`EventSource`).
+const BY_USER: &str = "User";
+
+/// Drops what the cloud announces to a machine of a request that somebody made at its API, where that itself is on record.
+fn forget_echoes(signs: &mut Vec<InstanceRecord>, by_user: Option<Symbol>) {
+    /// A machine is told of it up to fifteen minutes before.
+    const ANNOUNCED: Nanos = 900 * SECOND;
+    let is_asked = |sign: &InstanceRecord| {
+        matches!(sign.what, InstanceChange::Stopped | InstanceChange::Deleted)
+            && Some(sign.word) != by_user
+    };
+    let asked: Vec<Nanos> = signs
+        .iter()
+        .filter(|sign| is_asked(sign))
+        .map(|sign| sign.time.lo)
+        .collect();
+    signs.retain(|sign| {
+        let near = |asked: &Nanos| asked.saturating_sub(sign.time.lo).saturating_abs() <= ANNOUNCED;
+        sign.what != InstanceChange::Stopped
+            || Some(sign.word) != by_user
+            || !asked.iter().any(near)
+    });
 }
 
 fn is_known_as(one: &mut Task, account: Symbol, name: Symbol) {

@@ -34,7 +34,8 @@ pub(super) fn set_apart(graph: &mut EntityGraph) -> Result<(), SpillError> {
     if commands.is_empty() {
         return Ok(());
     }
-    let mut own: HashMap<Symbol, HashSet<String>> = HashMap::new();
+    // Which task's log says so, by machine and number of the process.
+    let mut own: HashMap<Symbol, HashMap<String, HashSet<Symbol>>> = HashMap::new();
     let mut read: HashMap<u32, usize> = HashMap::new();
     for (number, pod) in (0_u32..).zip(&graph.pod_of_row) {
         let task = graph.pods.get(*pod as usize);
@@ -56,18 +57,27 @@ pub(super) fn set_apart(graph: &mut EntityGraph) -> Result<(), SpillError> {
         let found = OWN.as_ref().zip(text);
         let found = found.and_then(|(pattern, text)| pattern.captures(text));
         let pid = found.and_then(|found| Some(found.get(1)?.as_str().to_owned()));
-        own.entry(task.node).or_default().extend(pid);
+        let known = own.entry(task.node).or_default();
+        if let Some(pid) = pid {
+            known.entry(pid).or_default().insert(task.name);
+        }
     }
     for (place, node, pids) in commands {
-        let known = own.get(&node).filter(|known| !known.is_empty());
-        if known.is_some_and(|known| !pids.iter().any(|pid| known.contains(pid))) {
-            let holder = graph
+        let Some(known) = own.get(&node).filter(|known| !known.is_empty()) else {
+            continue;
+        };
+        let mut of_tasks = pids.iter().filter_map(|pid| known.get(pid)).flatten();
+        let holder = match (of_tasks.next(), of_tasks.next()) {
+            (None, _) => graph
                 .evidence
                 .symbols
-                .number(&format!("pid {}", pids.join(" ")));
-            if let Some(fact) = graph.facts.get_mut(place) {
-                fact.holder = holder;
-            }
+                .number(&format!("pid {}", pids.join(" "))),
+            // It is about that program, and no other beside it.
+            (Some(task), None) => *task,
+            _ => continue,
+        };
+        if let Some(fact) = graph.facts.get_mut(place) {
+            fact.holder = holder;
         }
     }
     Ok(())
@@ -84,11 +94,16 @@ fn named_pids(line: &str) -> Vec<String> {
         .is_some_and(|word| word.ends_with("/kill") || word == "kill");
     let mut after = "";
     let mut found = Vec::new();
+    let mut options_end = false;
     for word in words.filter(|_| is_kill) {
-        let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        // A number below zero is that of a group of processes, which bears the number of its first one.
+        let of_group = word.strip_prefix('-').filter(|_| options_end);
+        let number = of_group.unwrap_or(word);
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
         if is_number && !matches!(after, "-s" | "-n" | "--signal") {
-            found.push(word.to_owned());
+            found.push(number.to_owned());
         }
+        options_end |= word == "--";
         after = word;
     }
     found
@@ -103,6 +118,7 @@ mod tests {
         let of = |command: &str| named_pids(&format!("carol : USER=root ; COMMAND={command}"));
         assert_eq!(of("/usr/bin/kill -9 4711 4712"), ["4711", "4712"]);
         assert_eq!(of("/usr/bin/kill -s 9 4711"), ["4711"]);
+        assert_eq!(of("/usr/bin/kill -9 -- -4711"), ["4711"]);
         assert_eq!(of("/usr/bin/pkill -f train.py"), [""; 0]);
     }
 

@@ -144,7 +144,10 @@ pub(super) fn event(
             }
         }
         // A kubelet only confirms that a pod which was asked to go has ended.
-        "k8s.audit.delete" if done && by_kubelet.is_some() => {}
+        "k8s.audit.delete" if done && by_kubelet.is_some() => {
+            pod.reports.confirmed = earlier(pod.reports.confirmed, event.time);
+        }
+        "k8s.audit.report" if done => pod.reports.times.push(event.time),
         "k8s.audit.delete" | "k8s.audit.deletecollection" | "k8s.audit.evict" if done => {
             pod.deletion_requested = earlier(pod.deletion_requested, event.time);
         }

@@ -126,6 +126,8 @@ pub struct Task {
     pub(crate) restarted: Vec<Exit>,
     /// Its end was asked for, at a time that nobody knows.
     pub(crate) is_asked: bool,
+    /// When its kubelet reported of it, where no more than that is told.
+    pub(crate) reports: Reports,
     /// The kubelet holds a failed container back (last time told).
     pub held_back: Option<Stamp>,
     /// When somebody else than its process ended it, as Events and conditions tell.
@@ -170,6 +172,34 @@ pub struct Task {
     pub pace: Pace,
     /// How its versions show its end, in the order in which the cluster stored them.
     pub(super) stored: Stored,
+}
+
+/// When a kubelet reported to the API server what became of a pod, from an audit log that keeps no bodies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reports {
+    /// Patches of its status.
+    pub(crate) times: Vec<Stamp>,
+    /// When it confirmed that a pod which was to go had ended.
+    pub(crate) confirmed: Option<Stamp>,
+}
+
+impl Reports {
+    /// When the last report was made before the end was asked for, of a pod for which its kubelet had nothing more to
+    /// report after that than that it had ended: it had then. A container that is stopped is reported first.
+    pub(crate) fn ended_before(&self, asked: Stamp, now: Option<Nanos>) -> Option<Stamp> {
+        /// That it starts, and that it ended.
+        const OF_A_LIFE: usize = 2;
+        /// What had ended is gone at once, and its kubelet has nothing to confirm; what ran is stopped within this long.
+        const STOPPED: Nanos = 120 * SECOND;
+        let confirmed = self.confirmed.filter(|confirmed| confirmed.lo >= asked.lo);
+        let since = asked.hi.saturating_add(STOPPED);
+        let silent = now.filter(|now| *now > since);
+        let confirmed = confirmed.map(|confirmed| confirmed.hi).or(silent)?;
+        let (before, after): (Vec<Stamp>, Vec<Stamp>) =
+            self.times.iter().partition(|report| report.hi < asked.lo);
+        let went_on = after.iter().any(|report| report.lo <= confirmed);
+        (before.len() >= OF_A_LIFE && !went_on).then(|| before.into_iter().max())?
+    }
 }
 
 /// What Events that were printed with no more than their ages tell of the beginning of a pod.
@@ -400,6 +430,7 @@ impl Task {
             heard: Vec::new(),
             starts: Vec::new(),
             waits: Vec::new(),
+            reports: Reports::default(),
             verdict: None,
             ready: None,
             unplaced: None,

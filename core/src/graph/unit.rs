@@ -30,6 +30,9 @@ const BOOTS: [&str; 2] = [named::K8S_NODE_REBOOTED, named::NODE_CRASHED];
 /// What a machine's going down in good order is told by.
 const GOES_DOWN: [&str; 2] = [named::NODE_POWERING_OFF, named::NODE_REBOOTING];
 
+/// How long systemd waits for a service that it has asked to stop, and a little more (`TimeoutStopSec`).
+const STOPPED_WITHIN: Nanos = 100 * SECOND;
+
 /// A machine that goes down in good order stops its services within this long.
 const GOING_DOWN: Nanos = 120 * SECOND;
 
@@ -92,13 +95,28 @@ pub(super) fn claim(
             row: fact.row,
             task: *number,
             time: event.time,
+            reckoned: fact.time,
             is_stop: STOPS.contains(&signal),
             is_restart: event.attribute("verb") == Some("restart"),
+            is_request: signal == named::UNIT_STOP_REQUESTED,
             is_exit: signal == named::UNIT_MAIN_EXITED,
             was_survived: signal == named::UNIT_OOM_KILLED,
             exit_code: exit_code(&event),
         });
     }
+    // systemd says first how a process ended, and then that this was as it should be.
+    let ends: Vec<(u32, Stamp)> = said
+        .iter()
+        .filter(|one| one.is_exit && one.exit_code != Some(0))
+        .map(|one| (one.task, one.time))
+        .collect();
+    said.retain(|one| {
+        let told = |(task, time): &(u32, Stamp)| {
+            let apart = one.time.lo.saturating_sub(time.lo).saturating_abs();
+            *task == one.task && apart <= SECOND
+        };
+        !one.is_exit || one.exit_code != Some(0) || !ends.iter().any(told)
+    });
     let journals = Journals::of(evidence);
     // Not every systemd names the services that it stops for that.
     let going_down: Vec<(Symbol, u32, Stamp)> = facts
@@ -132,6 +150,8 @@ pub(super) fn claim(
         if one.is_outlived(task, &said)
             || one.is_after_boot(task, &boots)
             || one.is_after_end(task, &said, &after)
+            || one.is_of_earlier_start(task, &said)
+            || one.came_to_nothing(evidence, &journals, &said)
         {
             continue;
         }
@@ -222,10 +242,14 @@ struct Said {
     row: u32,
     task: u32,
     time: Stamp,
+    /// The same; of a line without a year as it is reckoned, in a zone that may be another.
+    reckoned: Stamp,
     is_stop: bool,
     /// Whether the service was to be started again at once.
     is_restart: bool,
     is_exit: bool,
+    /// Whether somebody asked for it, and systemd has not said yet that it does so.
+    is_request: bool,
     /// Whether a program may live on after it: a worker of it was killed.
     was_survived: bool,
     exit_code: Option<i32>,
@@ -234,37 +258,37 @@ struct Said {
 impl Said {
     /// Whether the program made steps after that: it was started again, or lives on. Whatever ended it at last came later.
     fn is_outlived(&self, task: &Task, all: &[Self]) -> bool {
-        /// How long systemd waits for a service that it has asked to stop, and a little more (`TimeoutStopSec`).
-        const ASKED: Nanos = 100 * SECOND;
         /// What a stop and the request for it are apart at most.
         const AT_ONCE: Nanos = 10 * SECOND;
         const CLOCKS: Nanos = 5 * SECOND;
-        let Some(progress) = task
-            .progress
-            .as_deref()
-            .filter(|_| self.time != Stamp::OPEN)
-        else {
+        // Who asks for a stop may have done so days before; of the end itself a time that is hours off says nothing.
+        let at = if self.is_stop {
+            self.reckoned
+        } else {
+            self.time
+        };
+        let Some(progress) = task.progress.as_deref().filter(|_| at != Stamp::OPEN) else {
             return false;
         };
         let went_on =
             |time: Stamp, by: Nanos| progress.went_on_after(time.hi.saturating_add(by), None);
         let within = |other: &Self, before: Nanos, after: Nanos| {
-            let from = self.time.lo.saturating_sub(before);
-            let to = self.time.hi.saturating_add(after);
-            other.task == self.task && (from..=to).contains(&other.time.lo)
+            let from = at.lo.saturating_sub(before);
+            let to = at.hi.saturating_add(after);
+            other.task == self.task && (from..=to).contains(&other.reckoned.lo)
         };
         let starts_again = || {
             all.iter()
                 .any(|other| other.is_restart && within(other, AT_ONCE, AT_ONCE))
         };
         if self.is_exit || self.was_survived || starts_again() {
-            return went_on(self.time, CLOCKS);
+            return went_on(at, CLOCKS);
         }
         // The process ended for it, and another one goes on.
         let mut ends = all
             .iter()
-            .filter(|other| other.is_exit && within(other, 0, ASKED));
-        went_on(self.time, ASKED) || ends.any(|end| went_on(end.time, CLOCKS))
+            .filter(|other| other.is_exit && within(other, 0, STOPPED_WITHIN));
+        went_on(at, STOPPED_WITHIN) || ends.any(|end| went_on(end.time, CLOCKS))
     }
 
     /// Whether somebody stops what had ended by then: systemd says in one journal that its process ended, and it made no
@@ -283,10 +307,49 @@ impl Said {
             .filter(|other| other.is_exit && other.task == self.task && after(self, other));
         let step = task.progress.as_deref().map(|progress| progress.last.lo);
         let done = task.said_done.filter(|done| {
-            let before = self.time != Stamp::OPEN && done.hi <= self.time.lo;
+            // A log whose zone nobody knows may have been written before or after that: what says that all is done was not
+            // stopped.
+            let before = self.time == Stamp::OPEN || done.lo <= self.time.lo;
             before && step.is_none_or(|step| step <= done.hi)
         });
         done.is_some() || ends.any(|end| !end.is_outlived(task, all))
+    }
+
+    /// Whether the service ended for that, and then again, of a later start of which the log tells, too.
+    fn is_of_earlier_start(&self, task: &Task, all: &[Self]) -> bool {
+        /// Two records of one end are no further apart.
+        const ONE_END: Nanos = 10 * SECOND;
+        let own =
+            |other: &&Self| other.is_exit && other.task == self.task && other.time != Stamp::OPEN;
+        let end = if self.is_exit {
+            Some(self.time)
+        } else {
+            let within =
+                |time: Stamp| (0..=STOPPED_WITHIN).contains(&time.lo.saturating_sub(self.time.lo));
+            let ends = all.iter().filter(own).map(|other| other.time);
+            ends.filter(|time| within(*time)).min()
+        };
+        let Some(end) = end.filter(|end| *end != Stamp::OPEN) else {
+            return false;
+        };
+        let later = |other: &Self| other.time.lo > end.hi.saturating_add(ONE_END);
+        let wrote_on = task
+            .last_line
+            .is_some_and(|last| last.lo > end.hi.saturating_add(ONE_END));
+        wrote_on && all.iter().filter(own).any(later)
+    }
+
+    /// Whether nothing came of a request in a journal that goes on: there was no such service, or it did not run.
+    fn came_to_nothing(&self, evidence: &Evidence, journals: &Journals, all: &[Self]) -> bool {
+        let row = evidence.rows().get(self.row as usize);
+        let goes_on = || row.is_some_and(|row| journals.goes_on_after(row, STOPPED_WITHIN));
+        let follows = |other: &Self| {
+            let lag = other.time.lo.saturating_sub(self.time.lo);
+            !other.is_request
+                && other.task == self.task
+                && (-SECOND..=STOPPED_WITHIN).contains(&lag)
+        };
+        self.is_request && self.time != Stamp::OPEN && !all.iter().any(follows) && goes_on()
     }
 
     /// Whether the machine was started again since the log's last line: what ran before ended with it, and nobody stops
@@ -295,9 +358,9 @@ impl Said {
         let last = task.last_line.filter(|last| *last != Stamp::OPEN);
         let since = |last: Stamp| {
             let mut boots = boots.iter().filter(|(node, _)| *node == task.node);
-            boots.any(|(_, boot)| last.hi < *boot && *boot < self.time.lo)
+            boots.any(|(_, boot)| last.hi < *boot && *boot < self.reckoned.lo)
         };
-        self.time != Stamp::OPEN && last.is_some_and(since)
+        self.reckoned != Stamp::OPEN && last.is_some_and(since)
     }
 }
 
@@ -315,8 +378,11 @@ fn had_failed(task: &Task, stopped: Nanos) -> bool {
 
 /// The code as a shell would say it: systemd tells how a process ended, and with which code or signal.
 fn exit_code(event: &Event) -> Option<i32> {
+    let Some(how) = event.attribute("how") else {
+        return Some(0);
+    };
     let status: i32 = event.attribute("status")?.parse().ok()?;
-    match event.attribute("how")? {
+    match how {
         "exited" | "ExitCode" => Some(status),
         _ => Some(128 + status),
     }

@@ -5,13 +5,16 @@ use std::collections::HashMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::last_words::given_up;
+use super::last_words::{ended, given_up};
 use super::{End, Mode, Restart, State};
 use crate::graph::{EntityGraph, Exit, InstanceChange, InstanceRecord, Progress, Task, TaskKind};
 use crate::symbols::Symbol;
 
 /// Clocks of a machine and of its cloud are this far apart at most.
 const CLOCKS: Nanos = 5 * SECOND;
+
+/// A machine that is switched off stops its services first; its cloud may tell of it later.
+const GOING_DOWN: Nanos = 120 * SECOND;
 
 /// Records of one end come within this long of each other: a notice, what the
 /// platform did, and what its group cleaned up.
@@ -175,8 +178,14 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
     let gone = !runs || is_told_on || ends.last().is_some_and(|end| ended_there(end));
     let mut last = ends.pop_if(|_| gone);
     // What had ended is not ended again by who switches its machine off.
-    let failed = failed(one, last);
-    let service = service_end(one, last);
+    // Nor was what made steps for minutes after that: its own end, where any is known, came later.
+    let outlived = |end: &&InstanceRecord| {
+        let steps = one.progress.as_deref();
+        steps.is_some_and(|steps| steps.last.lo > end.time.hi.saturating_add(GOING_DOWN))
+    };
+    let by = last.filter(|end| !outlived(end));
+    let failed = failed(one, by);
+    let service = service_end(one, by);
     if failed.is_some() || service.is_some() {
         last = None;
     }
@@ -220,8 +229,6 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
 /// How the service ended that the program on an instance ran as, before the end of the instance itself and since it was
 /// last started, as the machine's journal tells.
 fn service_end(one: &Task, end: Option<&InstanceRecord>) -> Option<End> {
-    /// A machine that is switched off stops its services first; its cloud may tell of it later.
-    const GOING_DOWN: Nanos = 120 * SECOND;
     let exit = one.exits.iter().max_by_key(|exit| exit.time);
     let by = exit.map(|exit| exit.time.lo);
     let kill = one
@@ -270,7 +277,7 @@ fn finished(one: &Task, done: Option<Stamp>) -> Option<Stamp> {
 /// When the log of the program on an instance ended in a failure, before the end of the
 /// instance itself, and since it was last started.
 fn failed(one: &Task, end: Option<&InstanceRecord>) -> Option<Stamp> {
-    let said = given_up(one)?;
+    let said = given_up(one).or_else(|| ended(one))?;
     // What its only log tells of after the word that all is done ended nothing.
     let step = one.progress.as_deref().map(|progress| progress.last.lo);
     let was_done = one.log_files.len() == 1

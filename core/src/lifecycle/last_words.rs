@@ -64,14 +64,7 @@ pub(super) fn failed_last(pod: &Task) -> Option<Stamp> {
             hi: over.hi,
         })
     };
-    // What a program may go on from ended it where not a line follows.
-    let ended = || {
-        let said = pod.said_end.filter(|_| whole_log)?;
-        let last = pod
-            .last_line
-            .is_none_or(|last| last.lo <= said.hi.saturating_add(SECOND));
-        last_of_log(pod, said, None).filter(|_| last)
-    };
+    let ended = || ended(pod).filter(|_| whole_log);
     given_up(pod)
         .filter(|_| pod.held_back.is_none())
         .or_else(unseen)
@@ -93,6 +86,15 @@ fn failed_untimed(pod: &Task) -> Option<Stamp> {
     let whole_log = matches!(pod.kind, TaskKind::Log | TaskKind::Job);
     let ended = whole_log && log.end > log.step && log.last <= log.end + REST;
     (!log.is_done() && (failed || ended)).then_some(Stamp::OPEN)
+}
+
+/// When the log of a pod ended with what a program may go on from: it ended it where not a line follows.
+pub(super) fn ended(pod: &Task) -> Option<Stamp> {
+    let said = pod.said_end?;
+    let last = pod
+        .last_line
+        .is_none_or(|last| last.lo <= said.hi.saturating_add(SECOND));
+    last_of_log(pod, said, None).filter(|_| last)
 }
 
 /// When the log of a pod ended in a failure.

@@ -30,6 +30,9 @@ pub(super) type Losses = HashMap<Symbol, Vec<Loss>>;
 /// A boot is told of this long before its node is silent, or after it answered again, at most.
 const TOLD: Nanos = 180 * SECOND;
 
+/// What is told of one silence is told within this long.
+const TOLD_AGAIN: Nanos = 60 * SECOND;
+
 /// The stretch in which the node of a pod did not answer at a time: where a pod was started since, it did.
 pub(super) fn silent_at<'a>(losses: &'a Losses, pod: &Task, time: Stamp) -> Option<&'a Loss> {
     let starts = || pod.starts.iter().chain(&pod.started);
@@ -51,8 +54,11 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
     // or with its first words afterwards.
     let boots = graph.traits.of(SignalClass::Boots).iter();
     let boots: Vec<_> = boots.map(|signal| symbols.find(signal)).collect();
-    let gone =
-        [named::K8S_NODE_GONE_IN_CLOUD, named::K8S_NODE_DELETED].map(|signal| symbols.find(signal));
+    let gone_in_cloud = symbols.find(named::K8S_NODE_GONE_IN_CLOUD);
+    // Whether its object was seen to be gone, or somebody asked for that.
+    let is_gone = |signal: Symbol| {
+        Some(signal) == gone_in_cloud || graph.name(signal).starts_with(named::K8S_NODE_DELETED)
+    };
     let mut found: Losses = Losses::new();
     let mut booted: HashMap<Symbol, Nanos> = HashMap::new();
     // Facts are in time order, so a loss is closed by the next recovery.
@@ -70,9 +76,14 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
             }
             continue;
         }
-        let open = stretches.last_mut().filter(|loss| loss.until.is_none());
-        match open {
-            None if signal == down => stretches.push(Loss {
+        // Who is told to be silent again has answered meanwhile, or has not: that it did nobody saw.
+        let anew = stretches
+            .last()
+            .is_none_or(|loss| fact.time.lo.saturating_sub(loss.from.hi) > TOLD_AGAIN);
+        let is_open = stretches.iter().any(|loss| loss.until.is_none());
+        let open = stretches.iter_mut().filter(|loss| loss.until.is_none());
+        if signal == down && (anew || !is_open) {
+            stretches.push(Loss {
                 from: fact.time,
                 onset: fact.onset,
                 until: None,
@@ -80,11 +91,12 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
                 booted: booted
                     .get(&fact.node)
                     .is_some_and(|at| fact.time.lo.saturating_sub(*at) < TOLD),
-            }),
-            Some(loss) if signal == up => loss.until = Some(fact.time),
+            });
+        } else if signal == up {
+            open.for_each(|loss| loss.until = Some(fact.time));
+        } else if is_gone(fact.signal) {
             // Its last version may be of any time before it was gone.
-            Some(loss) if gone.contains(&signal) => loss.gone |= fact.time.hi >= loss.from.lo,
-            _ => {}
+            open.for_each(|loss| loss.gone |= fact.time.hi >= loss.from.lo);
         }
     }
     found

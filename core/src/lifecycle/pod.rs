@@ -161,9 +161,12 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         && let Some((time, well)) = ended_unseen(graph, pod, around.job_over).or(failed_since)
     {
         // Whose node did not answer any more by then was lost with it.
-        if let Some(loss) =
-            silent_at(losses, pod, time).filter(|_| !well && given_up(pod).is_none())
-        {
+        // One that answers again, and did not boot, runs what it ran.
+        let lasted = |loss: &&Loss| {
+            let until = loss.until.is_none_or(|until| until.lo > time.hi);
+            !well && given_up(pod).is_none() && (until || loss.booted)
+        };
+        if let Some(loss) = silent_at(losses, pod, time).filter(lasted) {
             return End {
                 state: State::Died,
                 mode: Mode::Lost,
@@ -172,8 +175,9 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
                 restarts,
             };
         }
-        // Whose last word is that it was asked to stop did not end by itself.
-        let stopped = signed_off(pod).is_some() && given_up(pod).is_none();
+        // Whose last word is that it was asked to stop did not end by itself, whatever went wrong as it stopped.
+        let stopped =
+            signed_off(pod).is_some_and(|stop| given_up(pod).is_none_or(|said| stop.lo <= said.lo));
         return End {
             state: if well { State::Completed } else { State::Died },
             mode: match (well, stopped) {

@@ -11,6 +11,9 @@ use crate::graph::{EntityGraph, Exit, NO, Task};
 /// Clocks of two machines are this far apart at most.
 pub(super) const CLOCKS: Nanos = 5 * SECOND;
 
+/// What the API server says of when a request came; Events and objects tell whole seconds.
+const EXACT: Nanos = SECOND / 100;
+
 /// A node that stopped is found to have within this long.
 const FOUND_WITHIN: Nanos = 60 * SECOND;
 
@@ -104,12 +107,19 @@ pub(super) fn death(
     {
         return Some((Mode::Exited, exited));
     }
-    // Controllers and the API server keep the same time; kubelets may not.
-    let apart = if asked == pod.deletion_requested {
-        SECOND
-    } else {
-        CLOCKS
+    // Of two requests the API server itself kept the times, and controllers keep the same; kubelets may not.
+    let exact = |time: Stamp| time.width() < EXACT;
+    let counted = pod.untracked.is_some_and(exact) && asked.is_some_and(exact);
+    let apart = match asked {
+        _ if asked == pod.deletion_requested && counted => 0,
+        _ if asked == pod.deletion_requested => SECOND,
+        _ => CLOCKS,
     };
+    if let (Some(asked), None) = (asked, exited)
+        && let Some(reported) = pod.reports.ended_before(asked, graph.now)
+    {
+        return Some((Mode::Exited, in_life(pod, reported, asked.lo)));
+    }
     if let (Some(asked), None) = (asked, exited)
         && let Some((ended, well)) = ended_unseen(graph, pod, around.job_over)
         && ended.hi.saturating_add(apart) < asked.lo
@@ -125,7 +135,8 @@ pub(super) fn death(
     let is_hit = |loss: &&Loss| {
         let over = over.is_some_and(|(over, _)| over.hi <= loss.from.hi);
         // What answers again without having booted runs what it ran.
-        let lasted = loss.until.is_none() || loss.booted || !pod.exits.is_empty();
+        let lasted =
+            loss.until.is_none() || loss.booted || !pod.exits.is_empty() || was_given_up(pod, loss);
         lasted
             && !over
             && pod.begin().is_none_or(|begin| begin <= loss.from.hi)
@@ -259,6 +270,14 @@ pub(crate) fn ran_on_after(graph: &EntityGraph, pod: &Task, said: Stamp) -> bool
     pod.stopped.is_some_and(|stopped| later(stopped.lo))
         && pod.root != NO
         && graph.pods.iter().any(went_on)
+}
+
+/// Whether the cluster had counted the pod as ended, or its object was gone, before its node answered again: what ran there
+/// by then was none of its any more.
+fn was_given_up(pod: &Task, loss: &Loss) -> bool {
+    let over = [pod.untracked, pod.gone].into_iter().flatten().min();
+    over.zip(loss.until)
+        .is_some_and(|(over, until)| loss.from.lo <= over.lo && over.hi <= until.lo)
 }
 
 /// Whether the pod went on with its work long after somebody asked for its end: that

@@ -30,6 +30,8 @@ pub enum SignalClass {
     Boots,
     /// A machine is going down, or is up again.
     GoesDown,
+    /// Somebody asks that a machine goes down now, which it may refuse.
+    AsksDown,
     /// A machine was started anew, repaired or let in again: a fault told afterwards is another one.
     Mends,
     /// Slurm has no answer from a machine.
@@ -38,7 +40,7 @@ pub enum SignalClass {
 
 impl SignalClass {
     /// Each with its name in files and what it means there.
-    pub const ALL: [(Self, &'static str); 10] = [
+    pub const ALL: [(Self, &'static str); 11] = [
         (Self::LastWords, "last_words"),
         (Self::SaysOver, "says_over"),
         (Self::MayEnd, "may_end"),
@@ -47,6 +49,7 @@ impl SignalClass {
         (Self::PeerGone, "peer_gone"),
         (Self::Boots, "boots"),
         (Self::GoesDown, "goes_down"),
+        (Self::AsksDown, "asks_down"),
         (Self::Mends, "mends"),
         (Self::Unanswered, "unanswered"),
     ];

@@ -1,6 +1,6 @@
 //! What a fault of a machine, or of a device of it, cannot have done to what ran there.
 
-use whathappened_core::graph::{Exit, Fact, Task, TaskKind, may_train};
+use whathappened_core::graph::{Exit, Fact, Progress, Task, TaskKind, may_train};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::named;
 use whathappened_model::event::SourceKind;
@@ -9,6 +9,10 @@ use whathappened_model::time::{Nanos, SECOND};
 use super::super::machine_facts::{DEVICES, SENDS_NONE, is_of_machine};
 use super::super::requests::SILENCE;
 use super::{Bounds, CLOCKS};
+
+/// A machine that is asked to go down does so within this long, its clock is not off by more, and a program that writes
+/// its steps does not keep them back for longer.
+const SILENT: Nanos = 120 * SECOND;
 
 impl Bounds<'_> {
     /// Whether a fact is about a machine of which it gives no more than a name that another one bears, too.
@@ -71,6 +75,39 @@ impl Bounds<'_> {
         let reason = self.graph.name(self.death.reason);
         self.is_of_kind(TaskKind::Job)
             && matches!(reason, "CANCELLED" | "DEADLINE" | "PREEMPTED" | "TIMEOUT")
+    }
+
+    /// Whether a program that tells of its steps had told nothing for many of them when its machine was taken, or told of
+    /// more long after: nothing shows that it ran until then, and no longer.
+    pub(super) fn was_not_heard(&self) -> bool {
+        let is_alone = |task: &&Task| matches!(task.kind, TaskKind::Instance | TaskKind::Log);
+        let is_known = self.death.state == "died" && self.death.time.width() < SILENT;
+        let task = self.task().filter(is_alone).filter(|_| is_known);
+        let heard = task.and_then(|task| Some((task.progress.as_deref()?, task.last_line?)));
+        self.recorded.is_none()
+            && heard.is_some_and(|(steps, last)| {
+                let later = steps.last.lo > self.death.time.hi.saturating_add(SILENT);
+                steps.are_known() && (later || self.is_long_after(steps, last.hi))
+            })
+    }
+
+    /// Whether a program that tells of its steps had told of none for many of them when it ended.
+    pub(super) fn has_made_no_step_for_long(&self) -> bool {
+        let progress = self.task().and_then(|task| task.progress.as_deref());
+        progress.is_some_and(|steps| steps.are_known() && self.is_long_after(steps, steps.last.hi))
+    }
+
+    /// Whether the end came so long after something that a program would have made many steps meanwhile.
+    fn is_long_after(&self, steps: &Progress, since: Nanos) -> bool {
+        const STEPS: Nanos = 10;
+        let least = SILENT.max(steps.usual().saturating_mul(STEPS));
+        self.death.time.lo.saturating_sub(since) > least
+    }
+
+    /// Whether somebody had taken its machine out of service by then.
+    pub(super) fn was_taken(&self) -> bool {
+        let node = self.task().map(|task| task.node);
+        node.is_some_and(|node| self.requests.was_taken(node, self.death.time))
     }
 
     /// Whether the program was ended before its next step but one was due: nothing shows that it had stopped by then.

@@ -197,7 +197,7 @@ impl Grouping<'_> {
 }
 
 /// Whether the root itself is an act, and not a fault that something acted upon.
-fn begins_with_act(candidate: &Candidate) -> bool {
+pub(super) fn begins_with_act(candidate: &Candidate) -> bool {
     candidate
         .path
         .first()

@@ -16,6 +16,9 @@ const ONE_ACT: Nanos = 600 * SECOND;
 /// Nobody looks at a run, and acts, within this long of what happened to it.
 const IN_HASTE: Nanos = 15 * SECOND;
 
+/// Whoever is left of a run that was made smaller is stopped with the rest, or goes on.
+const GOES_ON: Nanos = 60 * SECOND;
+
 impl Grouping<'_> {
     /// Whether all that is known is that somebody, who is not, asked for the end: so does whoever
     /// takes away what is left.
@@ -119,7 +122,7 @@ impl Grouping<'_> {
     }
 
     /// When a pod was made in the place of one that died.
-    fn replaced_at(&self, death: usize) -> Option<Nanos> {
+    pub(super) fn replaced_at(&self, death: usize) -> Option<Nanos> {
         let death = self.deaths.get(death)?;
         let rank = self.graph.pods.get(death.pod as usize)?.rank?;
         let later = self
@@ -153,11 +156,14 @@ impl Grouping<'_> {
             && (self
                 .replaced_at(primary)
                 .is_some_and(|made| made.saturating_add(CLOCKS) < one.time.lo)
-                || self.was_trimmed(primary) && after > CLOCKS);
+                || self.was_trimmed(primary) && after > CLOCKS)
+            // What its run goes on without, nobody ends of.
+            || self.was_trimmed(primary) && after > GOES_ON;
         let unmoved = self.is_unmoved(primary, death, after);
         let by_somebody = self.waits(primary) && self.was_taken(death);
         let out_of_time = self.exited(primary) && self.is_out_of_time(death);
-        let apart = of_its_own || unmoved || by_somebody || out_of_time;
+        let apart =
+            of_its_own || unmoved || by_somebody || out_of_time || self.outlived(primary, death);
         one.time.hi > start && (after <= TEARDOWN || !own_cause) && !apart
     }
 }
