@@ -5,6 +5,6 @@ FROM links d
 LEFT JOIN links s ON s.death = d.death AND s.via = 'pod' AND s.signal = 'k8s.container.started'
 LEFT JOIN (SELECT run, MIN(time) AS time FROM links
            WHERE via = 'pod' AND signal = 'k8s.container.started' GROUP BY run) ran
-  ON ran.run = d.run AND ran.time + 60000000000 < d.created
+  ON ran.run = d.run AND ran.time + 60000000000 < COALESCE(d.created, d.time)
 WHERE d.signal IN ('k8s.workload.deadline', 'k8s.pod.deadline') AND d.mode = 'killed'
   AND d.exit_code IS NULL AND s.fact IS NULL AND ran.run IS NULL

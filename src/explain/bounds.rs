@@ -4,6 +4,7 @@
 //! Rules are about what brings about what; whether it can have, in time, is
 //! decided here once, for all rules, a person's own among them.
 
+mod afterwards;
 mod machine;
 
 use whathappened_core::death::Death;
@@ -77,6 +78,7 @@ impl<'a> Bounds<'a> {
             || self.is_of_namesake(cause)
             || self.is_overcome(cause)
             || self.is_behind_end(cause)
+            || self.is_of_stopping(cause)
             || came_after(self.graph, self.death, self.recorded.as_ref(), cause)
             || edge.effect.is_none() && self.is_anothers(cause)
         {
@@ -163,6 +165,10 @@ impl<'a> Bounds<'a> {
         let is_sure = matches!(edge.kind, Kind::Asserted | Kind::Inferred);
         // Of a pod that may have been over for long, nothing says that it still ran when somebody took it away.
         if is_sure && cause.is_some_and(|fact| self.may_be_of_a_leftover(fact)) {
+            return Kind::Guess;
+        }
+        if is_sure && !self.death.goes_on() && cause.is_some_and(|fact| self.is_after_failure(fact))
+        {
             return Kind::Guess;
         }
         // Nor that it took away more than what was left of a program that had just failed.
@@ -309,26 +315,6 @@ impl<'a> Bounds<'a> {
             && self.graph.name(fact.signal).starts_with("k8s.pod.")
     }
 
-    /// Whether a fact is that somebody asked for the end of a service which had ended by then, as its journal tells.
-    fn is_behind_end(&self, fact: &Fact) -> bool {
-        const ASKED: [&str; 2] = [named::UNIT_STOP_REQUESTED, named::UNIT_STOPPING];
-        ASKED.contains(&self.graph.name(fact.signal))
-            && self
-                .recorded
-                .as_ref()
-                .is_some_and(|end| end.is_before(self.graph, fact))
-    }
-
-    /// Whether a machine's log tells of an act at a time that nobody knows, and not that the end came after it.
-    fn is_undated(&self, fact: &Fact) -> bool {
-        fact.source_kind == SourceKind::NodeLog
-            && fact.time.hi == Nanos::MAX
-            && !self
-                .recorded
-                .as_ref()
-                .is_some_and(|end| end.is_after(self.graph, fact))
-    }
-
     /// Whether a fact is that a pod could not start, which did so since.
     fn is_overcome(&self, fact: &Fact) -> bool {
         const KEEP_FROM_STARTING: [&str; 7] = [
@@ -377,7 +363,7 @@ impl<'a> Bounds<'a> {
         let survived = if self.death.goes_on() {
             self.death.state == "crash_loop" && fact.is_mild
         } else {
-            self.graph.survived(fact)
+            self.graph.survived(fact) || self.made_a_step_after(fact)
         };
         fact.pod == self.death.pod
             && fact.is_line
@@ -386,6 +372,13 @@ impl<'a> Bounds<'a> {
     }
 
     /// What a fact means.
+    /// Whether the program that wrote a line made a step after it. With several ranks in one log that may be another's.
+    fn made_a_step_after(&self, line: &Fact) -> bool {
+        let progress = self.task().and_then(|task| task.progress.as_deref());
+        let since = line.end.unwrap_or(line.time).hi;
+        progress.is_some_and(|steps| steps.are_known() && steps.made_a_step_after(since, line.rank))
+    }
+
     fn signal_of(&self, fact: usize) -> &str {
         let fact = self.graph.facts.get(fact);
         fact.map_or("", |fact| self.graph.name(fact.signal))

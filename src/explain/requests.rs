@@ -66,6 +66,12 @@ const TAKEN: Nanos = 120 * SECOND;
 /// A machine that shuts down in good order is up again, or silent, after this long.
 const GOING: Nanos = 300 * SECOND;
 
+/// What a workload says of itself that has failed.
+const FAILED: [&str; 2] = [
+    named::K8S_WORKLOAD_BACKOFF_LIMIT,
+    named::K8S_WORKLOAD_FAILED,
+];
+
 /// What is said of a node that nothing was heard of, whatever silenced it.
 pub const SILENCE: [&str; 3] = [
     named::K8S_NODE_NOT_READY,
@@ -97,6 +103,8 @@ pub(super) struct Requests {
     pub(super) failed_by_device: HashSet<u32>,
     /// When the kernel killed a process of a pod because the pod was at its limit of memory.
     over_limit: HashMap<u32, Vec<Stamp>>,
+    /// When workloads said that they had failed.
+    pub(super) failed: HashMap<u32, Vec<Stamp>>,
     /// Pods that were cleared away with what they belonged to.
     cleared: HashSet<u32>,
     /// Whether kubelets' own deletions are on record: who was deleted without one had ended.
@@ -135,6 +143,7 @@ impl Requests {
         let mut silent = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut shut_down = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut taken = HashMap::<Symbol, Vec<Stamp>>::new();
+        let mut failed = HashMap::<u32, Vec<Stamp>>::new();
         let mut crashed = HashMap::<Symbol, Vec<Stamp>>::new();
         let (mut tainted, mut failed_by_device) = (HashSet::new(), HashSet::new());
         let mut fell_silent = Vec::new();
@@ -147,6 +156,9 @@ impl Requests {
             }
             if SHUT_DOWN.contains(&signal) && fact.node.is_some() {
                 shut_down.entry(fact.node).or_default().push(fact.time);
+            }
+            if FAILED.contains(&signal) && fact.workload != NO && fact.time != Stamp::OPEN {
+                failed.entry(fact.workload).or_default().push(fact.time);
             }
             if is_anybodys(signal) && fact.node.is_some() {
                 taken.entry(fact.node).or_default().push(fact.time);
@@ -195,6 +207,7 @@ impl Requests {
             silent,
             shut_down,
             taken,
+            failed,
             crashed,
             tainted,
             fell_silent,

@@ -361,6 +361,17 @@ impl Progress {
     /// buffer.
     #[must_use]
     pub fn went_on_after(&self, time: Nanos, rank: Option<i32>) -> bool {
+        self.steps_after(time, rank) >= 2
+    }
+
+    /// Whether at least one step of a rank was told after a time, and no part of the one before.
+    #[must_use]
+    pub fn made_a_step_after(&self, time: Nanos, rank: Option<i32>) -> bool {
+        self.steps_after(time.saturating_add(self.usual() / 3), rank) >= 1
+    }
+
+    /// How many of the latest steps of a rank were told after a time.
+    fn steps_after(&self, time: Nanos, rank: Option<i32>) -> usize {
         /// What several ranks write of one step, or a buffer lets go of at once.
         const TOGETHER: Nanos = 500_000_000;
         let apart = (self.usual() / 3).min(TOGETHER);
@@ -375,7 +386,7 @@ impl Progress {
                 last = Some(*step);
             }
         }
-        steps >= 2
+        steps
     }
 }
 
