@@ -91,7 +91,7 @@ pub(crate) fn of_case(
     stored: &[Coverage],
     held: &Held,
 ) -> Vec<Coverage> {
-    let mut rows = of_recording(graph, summary, held);
+    let mut rows = of_recording(graph, summary, &beside(held, stored));
     lost::mark(&mut rows, stored);
     // A source that was asked is there, whatever it had to say.
     rows.retain(|row| {
@@ -123,6 +123,19 @@ pub(crate) fn of_case(
     rows.sort();
     rows.dedup();
     rows
+}
+
+/// What a store holds of sources that were not listed just now: a list says itself that it was read.
+fn beside(held: &Held, stored: &[Coverage]) -> Held {
+    let mut held = held.clone();
+    held.sources.retain(|(source, resource)| {
+        !stored.iter().any(|row| {
+            row.status == Status::Complete
+                && row.source == *source
+                && resource_group(row) == resource
+        })
+    });
+    held
 }
 
 /// Whether all that ran was a batch job, an instance or a program on a machine of its own, and nothing of Kubernetes

@@ -6,6 +6,10 @@ use crate::event::SourceKind;
 use crate::kind::is_workload;
 use crate::time::Nanos;
 
+mod tally;
+
+pub use tally::{Tally, first_reasons};
+
 /// Why the rest of an input was left out.
 pub const MORE_THAN_HELD: &str = "more facts than are held in memory";
 

@@ -73,13 +73,12 @@ pub fn run(args: &Args) -> Result<(), Error> {
         );
         common::report(&summary, &facts);
     }
-    // Facts beside a damaged segment may have been told before: whoever adds some should know.
-    for damaged in store.snapshot()?.damaged()? {
-        note!("warning: {damaged}");
-        note!("hint: recover what can be read: whathappened store repair");
+    let warnings = fetch::warnings(&store)?;
+    for warning in &warnings {
+        note!("warning: {warning}");
     }
-    if let Some(detail) = store.unlisted_coverage()?.and_then(|row| row.detail) {
-        note!("warning: {detail}");
+    if !warnings.is_empty() {
+        note!("hint: recover what can be read: whathappened store repair");
     }
     common::nothing_read(&summary)?;
     store.retain(now)?;

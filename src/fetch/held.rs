@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use whathappened_model::coverage::Coverage;
+use whathappened_model::coverage::{Coverage, Mode, Status};
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 use whathappened_store::{Heard, Root, ScopedRows, Snapshot};
@@ -45,6 +45,18 @@ pub(super) fn beside(found: &ScopedRows) -> Held {
         }),
         sources,
     }
+}
+
+/// When the pods of a run's cluster were listed last: that nothing of them is told since is known until then.
+pub(super) fn listed(coverage: &[Coverage], found: &ScopedRows) -> Option<Nanos> {
+    let clusters = found.clusters();
+    let lists = coverage.iter().filter(|row| {
+        let cluster = row.cluster.as_ref();
+        row.resource == "pods"
+            && (row.status, row.mode) == (Status::Complete, Mode::Snapshot)
+            && cluster.is_some_and(|cluster| clusters.contains(cluster))
+    });
+    lists.filter_map(|row| row.got_to).max()
 }
 
 /// The sources and resources that were heard of in a window.

@@ -43,6 +43,18 @@ impl Sink for Importer<'_> {
     }
 }
 
+/// What of a store is damaged or unknown to it, a sentence each. Facts beside a damaged segment may have been told before:
+/// whoever adds some should know.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn warnings(store: &Store) -> Result<Vec<String>, Error> {
+    let damaged = store.snapshot()?.damaged()?;
+    let mut said: Vec<String> = damaged.iter().map(ToString::to_string).collect();
+    said.extend(store.unlisted_coverage()?.and_then(|row| row.detail));
+    Ok(said)
+}
+
 /// Takes in everything that some inputs hold. What is there already is not kept
 /// twice; files that fall short become rows of coverage.
 ///

@@ -18,7 +18,7 @@ mod verdicts;
 mod writer;
 
 pub use held::{ClusterHours, held_sources};
-pub use import::import;
+pub use import::{import, warnings};
 pub use incidents::{
     IncidentOfRun, from_stored, is_untold, store_incidents, stored_incidents, visible,
 };

@@ -7,7 +7,7 @@ use whathappened_core::evidence::Evidence;
 use whathappened_core::resolve::{Name, resolve};
 use whathappened_core::shared_fault::SharedFaults;
 use whathappened_model::connector::Window;
-use whathappened_model::coverage::Coverage;
+use whathappened_model::coverage::{Coverage, Status};
 use whathappened_model::event::EventId;
 use whathappened_model::time::{Nanos, SECOND};
 use whathappened_store::{Fact, Object, ScopedRows, Snapshot};
@@ -159,7 +159,9 @@ pub fn of_found(
         failed: None,
     };
     let window = found.window;
-    let held = held::beside(&found);
+    let mut held = held::beside(&found);
+    let listed = held::listed(&coverage, &found);
+    held.known_until = held.known_until.max(listed);
     for fact in found.facts {
         taker.fact(fact);
     }
@@ -207,6 +209,13 @@ pub fn all_of_window(
     finish(evidence, failed, window, (coverage, held), rules)
 }
 
+/// Where a source of short memory had nothing: what it may have had before, it has forgotten.
+fn forgotten(row: &Coverage) -> Option<Nanos> {
+    let has_nothing = row.rows == 0 && row.status == Status::Complete;
+    let kept = row.retention_s.filter(|_| has_nothing)?;
+    Some(row.asked_to?.saturating_sub(kept.saturating_mul(SECOND)))
+}
+
 fn finish(
     evidence: Evidence,
     failed: Option<Error>,
@@ -219,7 +228,8 @@ fn finish(
     }
     // What fell short at another time says nothing of this.
     coverage.retain(|row| {
-        row.got_from.or(row.asked_from).is_none_or(|at| at <= to)
+        let begun = row.got_from.or(row.asked_from);
+        begun.or_else(|| forgotten(row)).is_none_or(|at| at <= to)
             && row.got_to.or(row.asked_to).is_none_or(|at| at >= from)
     });
     Ok(Case::of_evidence(evidence, &coverage, held, rules)?)

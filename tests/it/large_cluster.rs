@@ -217,12 +217,14 @@ fn differences(path: &str, a: &Value, b: &Value, found: &mut Vec<String>) {
 async fn third(of: usize) {
     let rules = Arc::new(Rules::load(&[]).unwrap());
     let (mut found, mut asked) = (Vec::new(), 0);
-    for fixture in golden::fixtures().into_iter().skip(of).step_by(3) {
-        let Some((fake, others)) = played(&fixture) else {
-            continue;
-        };
+    let fixtures = golden::fixtures().into_iter().skip(of).step_by(3);
+    let played = fixtures.filter_map(|fixture| Some((played(&fixture)?, fixture)));
+    for (number, ((fake, others), fixture)) in played.enumerate() {
         let mut names = golden::questions(&fixture);
-        names.extend(["zz-filler-2", "nothing-bears-this"].map(str::to_owned));
+        // These are asked much alike everywhere.
+        if number % 4 == 0 {
+            names.extend(["zz-filler-2", "nothing-bears-this"].map(str::to_owned));
+        }
         for name in names {
             let (whole, _) = answer(&fake, &others, &name, &rules, false).await;
             let (selective, is_selective) = answer(&fake, &others, &name, &rules, true).await;
@@ -239,19 +241,16 @@ async fn third(of: usize) {
 }
 
 #[tokio::test]
-#[ignore = "takes minutes a fixture: what waits there is not known yet"]
 async fn a_large_cluster_is_answered_as_one_that_is_listed_in_full() {
     third(0).await;
 }
 
 #[tokio::test]
-#[ignore = "takes minutes a fixture: what waits there is not known yet"]
 async fn a_second_third_of_large_clusters_is_answered_alike() {
     third(1).await;
 }
 
 #[tokio::test]
-#[ignore = "takes minutes a fixture: what waits there is not known yet"]
 async fn the_last_third_of_large_clusters_is_answered_alike() {
     third(2).await;
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::decode::{KnownEntities, alert, silence};
 use super::options::AlertmanagerOptions;
 use crate::connector::{Connector, FetchRequest, Health, Scope, Skew};
-use crate::coverage::{Coverage, Mode};
+use crate::coverage::{Coverage, Mode, Status};
 use crate::event::{Event, Origin, SourceKind};
 use crate::http::{Answer, Client, HttpError, Request};
 use crate::observation::{Observation, Rejection};
@@ -98,19 +98,17 @@ impl Alertmanager {
                     let (found, broken) = decoded(&all, decode, &known, fetch_request);
                     row.rows = u64::try_from(found.len()).unwrap_or(u64::MAX);
                     row.got_to = Some(fetch_request.now);
-                    row.detail = detail(resource, broken);
                     if resource == SILENCES.0 {
                         row.retention_s = Some(KEPT_S);
                     }
                     out.extend(found);
+                    row.ended(Status::Complete, &said(resource, broken))
                 }
                 Err(failure) => {
-                    row.status = failure.status();
-                    row.detail = Some(format!("{failure}; {}", failure.hint()));
-                    row.would_have_shown = Some(shows.to_owned());
+                    let why = format!("{failure}; {}", failure.hint());
+                    row.ended(failure.status(), &[why]).lacking(shows)
                 }
             }
-            row
         });
         out.sort_by_key(|event| (event.time, event.id));
         if !out.is_empty() {
@@ -123,12 +121,11 @@ impl Alertmanager {
 
 type AlertDecoder = fn(&Value, &KnownEntities<'_>) -> Result<Vec<Event>, Rejection>;
 
-fn detail(resource: &str, broken: Option<Rejection>) -> Option<String> {
+fn said(resource: &str, broken: Option<Rejection>) -> Vec<String> {
     let own = (resource == ALERTS.0)
         .then(|| "only what fires now: its past is in Prometheus, in the metric ALERTS".to_owned());
     let broken = broken.map(|why| format!("some could not be parsed: {why}"));
-    let parts: Vec<String> = own.into_iter().chain(broken).collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
+    own.into_iter().chain(broken).collect()
 }
 
 /// Those of a list that are about what was asked and near it in time.

@@ -34,13 +34,12 @@ pub(super) fn denied(
         detail.push_str("; ");
         detail.push_str(why);
     }
-    Coverage {
+    let row = Coverage {
         mode: mode(resource),
-        status: Status::Denied,
-        detail: Some(detail),
-        would_have_shown: Some(resource.shows().to_owned()),
         ..row(inner, &resource.name(), namespace, now)
-    }
+    };
+    row.ended(Status::Denied, &[detail])
+        .lacking(resource.shows())
 }
 
 pub(super) fn mode(resource: &Resource) -> Mode {

@@ -66,15 +66,14 @@ impl ClusterError {
             Reason::NoKubeconfig => Status::NotConfigured,
             _ => Status::Failed,
         };
-        Coverage {
+        let row = Coverage {
             cluster: self.context.clone(),
             mode: Mode::Snapshot,
             asked_to: Some(now),
-            status,
-            detail: Some(format!("{}; {}", self.message, self.hint)),
-            would_have_shown: Some("pods, events, nodes and workloads of the cluster".to_owned()),
             ..Coverage::new(source, "cluster")
-        }
+        };
+        row.ended(status, &[format!("{}; {}", self.message, self.hint)])
+            .lacking("pods, events, nodes and workloads of the cluster")
     }
 
     pub(super) fn of_kubeconfig(file: &str, error: &KubeconfigError) -> Self {

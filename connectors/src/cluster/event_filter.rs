@@ -48,12 +48,29 @@ impl EventFilter {
         names.contains(name) || stems.into_iter().any(|stem| names.contains(stem))
     }
 
+    /// Whether a workload says that it made or deleted a pod that is asked about: of one that is gone, nothing
+    /// else tells whose it was.
+    fn is_maker(&self, kind: &str, head: &EventHead<'_>) -> bool {
+        let names = self.names.get(head.namespace());
+        let names = names.filter(|_| is_workload(kind));
+        names.is_some_and(|names| head.words().any(|word| names.contains(word)))
+    }
+
+    /// Whether it is what Kueue queues of a workload: it is named after the workload's kind and name.
+    fn is_queued(&self, kind: &str, namespace: &str, name: &str) -> bool {
+        let queued = name.split_once('-').filter(|_| kind == "Workload");
+        queued.is_some_and(|(_, of)| self.covers(namespace, of))
+    }
+
     fn takes(&self, head: &EventHead<'_>) -> bool {
         let (kind, namespace, name) = (head.kind(), head.namespace(), head.name());
         if kind == "Node" {
             return self.nodes.contains(name);
         }
-        if self.covers(namespace, name) {
+        if self.covers(namespace, name)
+            || self.is_queued(&kind, namespace, name)
+            || self.is_maker(&kind, head)
+        {
             return true;
         }
         let none = BTreeMap::new();
@@ -119,8 +136,28 @@ mod tests {
             filter.takes(&serde_json::from_str(&text).unwrap())
         };
         assert!(takes("Job", "ml", "llm") && takes("Pod", "ml", "llm-0-x7k2p"));
+        assert!(takes("Workload", "ml", "job-llm-0a1b2") && !takes("Job", "ml", "job-llm-0a1b2"));
         assert!(takes("Node", "", "gpu-1") && takes("PersistentVolumeClaim", "ml", "data"));
         assert!(!takes("Pod", "ml", "other") && !takes("Pod", "b", "llm-0"));
         assert!(!takes("Node", "", "gpu-2") && !takes("PersistentVolumeClaim", "b", "data"));
+    }
+
+    #[test]
+    fn who_made_a_pod_that_is_gone_is_told_by_its_makers_event() {
+        let mut filter = EventFilter::default();
+        filter.add("ml", "llm-0-x7k2p");
+        let takes = |kind: &str, namespace: &str, said: &str| {
+            let about = format!(r#"{{"kind":"{kind}","namespace":"{namespace}","name":"llm"}}"#);
+            let core = format!(r#"{{"involvedObject":{about},"message":"{said}"}}"#);
+            let new = format!(r#"{{"regarding":{about},"note":"{said}"}}"#);
+            [core, new].map(|text| filter.takes(&serde_json::from_str(&text).unwrap()))
+        };
+        let made = "Created pod: llm-0-x7k2p";
+        assert_eq!(takes("Job", "ml", made), [true; 2]);
+        let stateful = "create Pod llm-0-x7k2p in StatefulSet llm successful";
+        assert_eq!(takes("StatefulSet", "ml", stateful), [true; 2]);
+        assert_eq!(takes("Job", "b", made), [false; 2]);
+        assert_eq!(takes("Pod", "ml", made), [false; 2]);
+        assert_eq!(takes("Job", "ml", "Created pod: llm-0-x7k2"), [false; 2]);
     }
 }

@@ -13,7 +13,7 @@ use super::head::{Head, HeadReader};
 use super::list::{ItemReader, ListOptions, ListOutcome, ListTarget, list};
 use super::plan::{Plan, PlanInput, plan};
 use crate::connector::FetchRequest;
-use crate::coverage::{Coverage, Status};
+use crate::coverage::{Coverage, Status, Tally};
 use crate::observation::Observation;
 use crate::sink::Sink;
 
@@ -225,20 +225,17 @@ pub(super) fn row(
             fetch_request.now,
         );
     }
-    let mut said = Vec::new();
-    let mut status = Status::Complete;
+    let mut came = Tally::of(listed.rows > 0 || listed.cut.is_some());
     if let Some(failure) = &listed.failure {
-        status = if listed.rows == 0 {
-            Status::Failed
-        } else {
-            Status::Truncated
-        };
-        said.push(format!("{}: {}", target.path(), failure.words()));
+        let why = format!("{}: {}", target.path(), failure.words());
+        came.failed(Status::Failed, why);
     }
-    if let Some(cut) = &listed.cut {
-        status = Status::Truncated;
-        said.push(cut.clone());
-    }
+    let mut status = came.status(match listed.cut {
+        Some(_) => Status::Truncated,
+        None => Status::Complete,
+    });
+    let mut said: Vec<String> = came.reasons().map(str::to_owned).collect();
+    said.extend(listed.cut.clone());
     if let Some(first) = &listed.first_rejected {
         said.push(format!(
             "{} could not be used, the first: {first}",
@@ -266,8 +263,5 @@ pub(super) fn row(
             said.push(words);
         }
     }
-    row.status = status;
-    row.detail = Some(said.join("; ")).filter(|said| !said.is_empty());
-    row.would_have_shown = (status != Status::Complete).then(|| resource.shows().to_owned());
-    row
+    row.ended(status, &said).lacking(resource.shows())
 }

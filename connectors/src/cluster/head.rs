@@ -77,6 +77,8 @@ pub(super) struct EventHead<'a> {
     last_timestamp: Option<Cow<'a, str>>,
     #[serde(borrow)]
     event_time: Option<Cow<'a, str>>,
+    #[serde(borrow, alias = "note")]
+    message: Option<Cow<'a, str>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -120,6 +122,11 @@ impl EventHead<'_> {
 
     pub(super) fn name(&self) -> &str {
         text(&self.involved_object.name)
+    }
+
+    /// The words of its message.
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        text(&self.message).split_whitespace()
     }
 
     /// When it last occurred: the server forgets by that.

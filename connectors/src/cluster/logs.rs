@@ -17,7 +17,7 @@ use super::options::LogOptions;
 use super::resource::Resource;
 use crate::connector::Verdict;
 use crate::contract::LogLines;
-use crate::coverage::{Coverage, Mode, Status};
+use crate::coverage::{Coverage, Mode, Status, Tally, first_reasons};
 use crate::event::Entities;
 use crate::logs::{LogSource, LogStream};
 use crate::object::ObjectVersion;
@@ -83,10 +83,7 @@ impl PodLogs {
 #[derive(Debug, Default)]
 struct NamespaceTally {
     lines: u64,
-    status: Option<Status>,
-    said: Vec<String>,
-    unsaid: u64,
-    missing: bool,
+    came: Tally,
 }
 
 /// One run of one container.
@@ -125,11 +122,8 @@ pub(super) async fn read(
             detail.push_str("; ");
             detail.push_str(why);
         }
-        rows.push(Coverage {
-            status: Status::Denied,
-            detail: Some(detail),
-            ..row(inner, namespace, now)
-        });
+        let row = row(inner, namespace, now);
+        rows.push(row.ended(Status::Denied, &[detail]).lacking(SHOWS));
     }
     let wanted = pods
         .iter()
@@ -143,7 +137,7 @@ pub(super) async fn read(
         for got in runs {
             tally.lines += got.lines;
             if let Some((status, why)) = got.failure {
-                tally.note(status, why);
+                tally.came.failed(status, why);
             }
             if !got.observations.is_empty() {
                 sink.observe(got.observations);
@@ -151,51 +145,25 @@ pub(super) async fn read(
         }
     }
     for (namespace, tally) in tallies {
-        let status = tally.status.unwrap_or(Status::Complete);
-        let mut said = tally.said.join("; ");
-        if tally.unsaid > 0 {
-            said = format!("{said}; and {} more", tally.unsaid);
-        }
-        let blank = row(inner, namespace, now);
-        rows.push(Coverage {
-            status,
+        // What one container's log lacks is no less lacking for what another's has.
+        let status = tally.came.worst().unwrap_or(Status::Complete);
+        let said = first_reasons(tally.came.reasons(), TOLD, "more");
+        let row = Coverage {
             rows: tally.lines,
             got_to: (status == Status::Complete).then_some(now),
-            detail: Some(said).filter(|said| !said.is_empty()),
-            would_have_shown: blank.would_have_shown.clone().filter(|_| tally.missing),
-            ..blank
-        });
+            ..row(inner, namespace, now)
+        };
+        rows.push(row.ended(status, &said).lacking(SHOWS));
     }
     rows.sort();
     rows
 }
 
-impl NamespaceTally {
-    /// Notes trouble; the worst gives the status.
-    fn note(&mut self, status: Status, why: String) {
-        let rank = |status: Status| match status {
-            Status::Complete => 0,
-            Status::Expired | Status::Sampled | Status::NotConfigured => 1,
-            Status::Truncated => 2,
-            Status::Failed => 3,
-            Status::Denied => 4,
-        };
-        if self.status.is_none_or(|worst| rank(worst) < rank(status)) {
-            self.status = Some(status);
-        }
-        self.missing |= status != Status::Complete;
-        if self.said.len() < TOLD {
-            self.said.push(why);
-        } else {
-            self.unsaid += 1;
-        }
-    }
-}
+const SHOWS: &str = "what the processes logged before they ended";
 
 fn row(inner: &Inner, namespace: &str, now: Nanos) -> Coverage {
     Coverage {
         mode: Mode::Interval,
-        would_have_shown: Some("what the processes logged before they ended".to_owned()),
         ..cover::row(inner, "logs", Some(namespace), now)
     }
 }

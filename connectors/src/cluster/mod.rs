@@ -27,6 +27,7 @@ mod discover;
 mod error;
 mod event_filter;
 mod event_lists;
+mod event_memory;
 mod fetch;
 mod follow;
 mod head;

@@ -146,16 +146,15 @@ async fn in_place(
             let row = cover::denied(inner, resource, &verbs, namespace, why.as_deref(), need.now);
             out.rows.push(row);
         }
-        Access::Absent => out.rows.push(Coverage {
-            mode: cover::mode(resource),
-            status: Status::Failed,
-            detail: Some(format!(
-                "the cluster does not serve {}",
-                resource.path(namespace)
-            )),
-            would_have_shown: Some(resource.shows().to_owned()),
-            ..cover::row(inner, &resource.name(), namespace, need.now)
-        }),
+        Access::Absent => {
+            let why = format!("the cluster does not serve {}", resource.path(namespace));
+            let row = Coverage {
+                mode: cover::mode(resource),
+                ..cover::row(inner, &resource.name(), namespace, need.now)
+            };
+            let row = row.ended(Status::Failed, &[why]);
+            out.rows.push(row.lacking(resource.shows()));
+        }
     }
     false
 }

@@ -13,6 +13,7 @@ use super::client::RequestError;
 use super::connect::{Cluster, Inner};
 use super::event_filter::EventFilter;
 use super::event_lists;
+use super::event_memory;
 use super::fetch::{self, ListJob, heads, heads_a_page};
 use super::head::METADATA_ONLY;
 use super::index::{Index, IndexedList};
@@ -105,6 +106,7 @@ impl Cluster {
             return self.whole(list.plan, fetch_request, sink).await;
         }
         list.family(sink).await;
+        list.remember().await;
         Listed::Selective(Box::new(list))
     }
 
@@ -218,6 +220,20 @@ impl SelectiveList {
                 .is_some_and(|one| &*one.kind == "Node")
         };
         self.index.best().is_none() && self.index.of_name("", name).any(is_node)
+    }
+
+    /// Notes how far back Events go.
+    async fn remember(&mut self) {
+        for (of, target) in (0..).zip(&self.plan.targets) {
+            if target.resource.is_events() {
+                let oldest = event_memory::oldest(&self.inner, target, self.request.deadline);
+                let seen = ListOutcome {
+                    oldest: oldest.await,
+                    ..ListOutcome::default()
+                };
+                self.outcomes.entry(of).or_default().add_outcome(seen);
+            }
+        }
     }
 
     /// What the name means, with all it owns and is owned by.

@@ -16,7 +16,7 @@ use super::options::{DatadogOptions, Tier};
 use super::page::{MAX_PAGE, MILLI, Search, SearchResult};
 use super::query;
 use crate::connector::Health;
-use crate::coverage::{Coverage, Status};
+use crate::coverage::{Coverage, Status, Tally};
 use crate::event::{Origin, SourceKind};
 use crate::http::HttpError;
 use crate::log_store::{
@@ -298,13 +298,6 @@ impl Datadog {
         deadline: Instant,
         sink: &mut (dyn Sink + Send),
     ) -> Vec<Coverage> {
-        let mut row = Coverage {
-            asked_from: Some(span.from),
-            asked_to: Some(span.to),
-            // Complete would mean that what is absent did not happen.
-            status: Status::Sampled,
-            ..Coverage::new(&self.options.name, "events")
-        };
         let questions = query::events(about, &self.options);
         if questions.is_empty() || span.from >= span.to {
             return Vec::new();
@@ -343,34 +336,46 @@ impl Datadog {
             .flat_map(|emitted| emitted.facts(&origin, sum.date))
             .map(|fact| Observation::Event(Box::new(fact)))
             .collect();
-        row.rows = facts.len() as u64;
+        let row = Coverage {
+            rows: facts.len() as u64,
+            ..Coverage::new(&self.options.name, "events")
+        };
         if !facts.is_empty() {
             sink.observe(facts);
         }
         if cut {
             sum.say(format!("only the first {MAX_EVENTS} events were read"));
         }
-        let mut detail = std::mem::take(&mut sum.partial);
-        match &sum.failure {
+        let mut said = std::mem::take(&mut sum.partial);
+        let mut came = Tally::of(sum.answered);
+        if let Some(failure) = &sum.failure {
+            came.failed(failure.status(), failure.to_string());
+        }
+        // Complete would mean that what is absent did not happen.
+        let status = came.status(if cut {
+            Status::Truncated
+        } else {
+            Status::Sampled
+        });
+        let asked = Some((span.from, span.to));
+        let row = match &sum.failure {
             Some(failure) if !sum.answered => {
-                row.status = failure.status();
                 if failure.is_denied() {
-                    detail.push("the application key needs the permission events_read".to_owned());
+                    said.push("the application key needs the permission events_read".to_owned());
                 }
-                row.would_have_shown = Some(WOULD_HAVE_SHOWN.to_owned());
+                row.ended(status, &said).lacking(WOULD_HAVE_SHOWN)
             }
             failure => {
+                said.push(FILTERED.to_owned());
+                let row = row.got(asked).ended(status, &said);
                 if cut || failure.is_some() {
-                    row.status = Status::Truncated;
-                    row.would_have_shown = Some(WOULD_HAVE_SHOWN.to_owned());
+                    row.lacking(WOULD_HAVE_SHOWN)
+                } else {
+                    row
                 }
-                row.got_from = Some(span.from);
-                row.got_to = Some(span.to);
-                detail.push(FILTERED.to_owned());
             }
-        }
-        row.detail = Some(detail.join("; "));
-        vec![row]
+        };
+        vec![row.asked(asked)]
     }
 }
 

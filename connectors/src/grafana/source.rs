@@ -201,16 +201,14 @@ impl Grafana {
             _ => None,
         };
         let row = Coverage {
-            asked_from: Some(span.from),
-            asked_to: Some(span.to),
-            got_from,
-            got_to: got_from.map(|_| span.to),
-            status,
             rows: u64::try_from(out.len()).unwrap_or(u64::MAX),
-            detail: (!parts.is_empty()).then(|| parts.join("; ")),
-            would_have_shown: (status != Status::Complete).then(|| SHOWS.to_owned()),
             ..Coverage::new(&self.name, "annotations")
         };
+        let row = row
+            .asked(Some((span.from, span.to)))
+            .got(got_from.map(|from| (from, span.to)))
+            .ended(status, &parts)
+            .lacking(SHOWS);
         if !out.is_empty() {
             for event in &mut out {
                 event.observed = Some(fetch_request.now);

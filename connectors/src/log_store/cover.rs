@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::contract::Span;
 use super::plan::ReadReason;
-use crate::coverage::{Coverage, Status};
+use crate::coverage::{Coverage, Status, Tally, first_reasons};
 use crate::http::HttpError;
 use crate::time::Nanos;
 
@@ -35,7 +35,7 @@ impl LineOwner {
 
 /// What came of the questions of one row.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct LinesTally {
     span: Option<Span>,
     lines: u64,
     /// Lines that there are, where they were counted.
@@ -43,14 +43,13 @@ pub(super) struct Tally {
     read: BTreeMap<ReadReason, u64>,
     cut: BTreeMap<ReadReason, u64>,
     left: BTreeMap<ReadReason, u64>,
-    failures: Vec<(Status, String)>,
     partial: BTreeSet<String>,
-    answered: bool,
+    came: Tally,
     /// Nothing at all is kept from that time, of machines: nothing of these.
     pub(super) nothing_kept: bool,
 }
 
-impl Tally {
+impl LinesTally {
     pub(super) fn requested(&mut self, span: Span) {
         let old = self.span.unwrap_or(span);
         self.span = Some(Span {
@@ -60,7 +59,7 @@ impl Tally {
     }
 
     pub(super) fn read(&mut self, why: ReadReason, lines: usize, cut: bool) {
-        self.answered = true;
+        self.came.answered = true;
         self.lines += lines as u64;
         *self.read.entry(why).or_default() += 1;
         if cut {
@@ -82,15 +81,12 @@ impl Tally {
             HttpError::Unreachable { .. } => format!("{failure}; {}", failure.hint()),
             _ => format!("{}: {failure}; {}", why.words(), failure.hint()),
         };
-        let emitted = (failure.status(), emitted);
-        if !self.failures.contains(&emitted) {
-            self.failures.push(emitted);
-        }
+        self.came.failed(failure.status(), emitted);
     }
 
     /// Whether nothing was found although somebody answered.
     pub(super) fn is_empty(&self) -> bool {
-        self.answered && self.lines == 0
+        self.came.answered && self.lines == 0
     }
 
     pub(super) fn span(&self) -> Option<Span> {
@@ -107,19 +103,19 @@ impl Tally {
             && self.cut.is_empty()
             && self.left.is_empty()
             && self.partial.is_empty()
-            && self.failures.is_empty()
+            && !self.came.has_failed()
     }
 
     fn status(&self) -> Status {
-        let worst = self.failures.iter().map(|(status, _)| *status);
-        match worst.max_by_key(|status| status.caps_a_verdict()) {
-            Some(status) if !self.answered => status,
-            Some(_) => Status::Truncated,
-            None if self.nothing_kept => Status::Expired,
-            None if !self.partial.is_empty() => Status::Truncated,
-            None if self.is_whole() => Status::Complete,
-            None => Status::Sampled,
-        }
+        self.came.status(if self.nothing_kept {
+            Status::Expired
+        } else if !self.partial.is_empty() {
+            Status::Truncated
+        } else if self.is_whole() {
+            Status::Complete
+        } else {
+            Status::Sampled
+        })
     }
 
     /// The row of it.
@@ -136,25 +132,26 @@ impl Tally {
             status => status,
         };
         let whole = status == Status::Complete;
-        let span = self.span;
-        let detail = self.detail(of, status, requests, (now, lag));
+        let said = self.detail(of, status, requests, (now, lag));
         let (resource, shows) = of.shows();
-        Coverage {
+        let asked = self.span.map(|span| (span.from, span.to));
+        let got = asked.filter(|_| whole);
+        let row = Coverage {
             namespace: match of {
                 LineOwner::Pods(namespace) => namespace.clone(),
                 LineOwner::Machines => None,
             },
-            asked_from: span.map(|span| span.from),
-            asked_to: span.map(|span| span.to),
-            got_from: span.filter(|_| whole).map(|span| span.from),
-            got_to: span
-                .filter(|_| whole)
-                .map(|span| span.to.min(now.saturating_sub(lag))),
-            status,
             rows: self.lines,
-            detail: Some(detail).filter(|detail| !detail.is_empty()),
-            would_have_shown: (!whole && status != Status::Sampled).then(|| shows.to_owned()),
             ..Coverage::new(source, resource)
+        };
+        let row = row
+            .asked(asked)
+            .got(got.map(|(from, to)| (from, to.min(now.saturating_sub(lag)))))
+            .ended(status, &said);
+        match status {
+            // What was left out is less telling than what was read.
+            Status::Sampled => row,
+            _ => row.lacking(shows),
         }
     }
 
@@ -164,7 +161,7 @@ impl Tally {
         status: Status,
         requests: u64,
         (now, lag): (Nanos, Nanos),
-    ) -> String {
+    ) -> Vec<String> {
         let mut parts: Vec<String> = Vec::new();
         if status == Status::Expired {
             parts.push(
@@ -189,7 +186,7 @@ impl Tally {
                 .to_owned(),
             );
         }
-        if self.answered && status != Status::Complete && !self.nothing_kept {
+        if self.came.answered && status != Status::Complete && !self.nothing_kept {
             let lines = self.lines;
             let of = self
                 .counted
@@ -216,13 +213,9 @@ impl Tally {
                 kinds.join(", ")
             ));
         }
-        let mut reasons: Vec<&str> = self.partial.iter().map(String::as_str).collect();
-        reasons.extend(self.failures.iter().map(|(_, emitted)| emitted.as_str()));
-        let more = reasons.len().saturating_sub(TOLD);
-        parts.extend(reasons.into_iter().take(TOLD).map(str::to_owned));
-        if more > 0 {
-            parts.push(format!("and {more} reasons more"));
-        }
+        let reasons = self.partial.iter().map(String::as_str);
+        let reasons = reasons.chain(self.came.reasons());
+        parts.extend(first_reasons(reasons, TOLD, "reasons more"));
         if lag > 0
             && self
                 .span
@@ -231,7 +224,7 @@ impl Tally {
             let seconds = lag / crate::time::SECOND;
             parts.push(format!("the last {seconds} s may still be incomplete"));
         }
-        parts.join("; ")
+        parts
     }
 }
 

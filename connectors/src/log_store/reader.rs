@@ -8,7 +8,7 @@ use futures::StreamExt as _;
 
 use super::collected::CollectedLines;
 use super::contract::{Counts, LineFilter, LineQuery, LineSubject, LinesRead, LogStore, Span};
-use super::cover::{LineOwner, Tally};
+use super::cover::{LineOwner, LinesTally};
 use super::density;
 use super::depth::Depth;
 use super::emit::{EmitOptions, emit};
@@ -36,7 +36,7 @@ struct Reader<'a> {
     harvest: CollectedLines,
     /// The machines whose own logs are asked for.
     machines: MachineWatchlist,
-    tallies: BTreeMap<LineOwner, Tally>,
+    tallies: BTreeMap<LineOwner, LinesTally>,
     /// Nobody listens there: nothing else is asked.
     is_gone: bool,
 }

@@ -17,12 +17,9 @@ use crate::sink::Sink;
 const EVENTS: usize = 20_000;
 
 fn failed(row: Coverage, failure: &HttpError) -> Coverage {
-    Coverage {
-        status: failure.status(),
-        detail: Some(format!("{failure}; {}", failure.hint())),
-        would_have_shown: Some("Kubernetes Events that an agent sent there".to_owned()),
-        ..row
-    }
+    let why = format!("{failure}; {}", failure.hint());
+    row.ended(failure.status(), &[why])
+        .lacking("Kubernetes Events that an agent sent there")
 }
 
 impl Loki {
@@ -34,11 +31,8 @@ impl Loki {
         sink: &mut (dyn Sink + Send),
     ) -> Option<Coverage> {
         let span = sound(span)?;
-        let mut row = Coverage {
-            asked_from: Some(span.from),
-            asked_to: Some(span.to),
-            ..Coverage::new(&self.options.name, "events")
-        };
+        let asked = Some((span.from, span.to));
+        let mut row = Coverage::new(&self.options.name, "events").asked(asked);
         let schema = match self.schema(span, deadline).await {
             Ok(schema) => schema,
             Err(failure) => return Some(failed(row, &failure)),
@@ -81,18 +75,17 @@ impl Loki {
         let place: Arc<str> = self.place.as_str().into();
         let none = emit_events(&lines, &self.options.names, &place, &mut emitted);
         row.rows = emitted.len() as u64;
-        (row.got_from, row.got_to) = (row.asked_from, row.asked_to);
-        if !partial.is_empty() {
-            row.status = Status::Truncated;
-        }
+        let status = match partial.is_empty() {
+            true => Status::Complete,
+            false => Status::Truncated,
+        };
         if none > 0 {
             partial.insert(format!("{none} lines are not Events in a known format"));
         }
-        let detail: Vec<String> = partial.into_iter().collect();
-        row.detail = (!detail.is_empty()).then(|| detail.join("; "));
+        let said: Vec<String> = partial.into_iter().collect();
         if !emitted.is_empty() {
             sink.observe(emitted);
         }
-        Some(row)
+        Some(row.got(asked).ended(status, &said))
     }
 }

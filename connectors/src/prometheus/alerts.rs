@@ -2,7 +2,7 @@
 //! whoever asks again and again.
 
 use super::Prometheus;
-use super::cover::Tally;
+use super::cover::Measured;
 use super::emit::{DeathTimes, Emitter, alert};
 use super::names::Names;
 use super::plan::Plan;
@@ -23,7 +23,7 @@ impl Prometheus {
         fetch_request: &FetchRequest,
         sink: &mut (dyn Sink + Send),
     ) -> Vec<Coverage> {
-        let mut tally = Tally::of(fetch_request, &Plan::default());
+        let mut measured = Measured::of(fetch_request, &Plan::default());
         let span = fetch_request
             .window
             .from
@@ -31,7 +31,7 @@ impl Prometheus {
             .map(|(from, to)| Span { from, to })
             .filter(|span| span.from < span.to);
         let Some(span) = span else {
-            return vec![tally.nobody(&self.name)];
+            return vec![measured.nobody(&self.name)];
         };
         let who = [selector(&["kube_node_info", "node_uname_info"], &[])];
         let fired = selector(&alert::METRICS, &[]);
@@ -64,18 +64,18 @@ impl Prometheus {
                     |one| matches!(one, Observation::Event(event) if is_whole(event, span.from)),
                 );
                 warnings.extend(fired.warnings);
-                tally.note(true, warnings.into_iter().collect(), Vec::new());
-                tally.emitted(&emitted);
+                measured.note(true, warnings.into_iter().collect(), Vec::new());
+                measured.emitted(&emitted);
                 if !emitted.is_empty() {
                     sink.observe(emitted);
                 }
             }
             (who, fired) => {
                 let failures = who.err().into_iter().chain(fired.err());
-                tally.note(false, Default::default(), failures.collect());
+                measured.note(false, Default::default(), failures.collect());
             }
         }
-        tally.of_alerts(&self.name, fetch_request.now)
+        measured.of_alerts(&self.name, fetch_request.now)
     }
 }
 

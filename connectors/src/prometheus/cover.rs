@@ -6,7 +6,7 @@ use super::names::label;
 use super::plan::Plan;
 use super::wire::Series;
 use crate::connector::FetchRequest;
-use crate::coverage::{Coverage, Status};
+use crate::coverage::{Coverage, Status, Tally};
 use crate::http::HttpError;
 use crate::log_store::Span;
 use crate::observation::Observation;
@@ -34,22 +34,21 @@ const EXPORTERS: [(&str, &str); 4] = [
 
 /// What came of the question.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub(super) struct Measured {
     span: Option<Span>,
     left_out: Vec<String>,
     nodes: usize,
     pods: usize,
     series: u64,
     alerts: u64,
-    answered: bool,
+    came: Tally,
     warnings: BTreeSet<String>,
-    failures: Vec<HttpError>,
     exporters: BTreeSet<&'static str>,
     /// Whether anything at all is kept of the time, where that was asked.
     pub(super) kept: Option<bool>,
 }
 
-impl Tally {
+impl Measured {
     pub(super) fn of(fetch_request: &FetchRequest, plan: &Plan) -> Self {
         let all = || plan.nodes.iter().chain(&plan.pods).map(|one| one.span);
         let from = all().map(|span| span.from).min();
@@ -63,9 +62,8 @@ impl Tally {
             pods: 0,
             series: 0,
             alerts: 0,
-            answered: false,
+            came: Tally::default(),
             warnings: BTreeSet::new(),
-            failures: Vec::new(),
             exporters: BTreeSet::new(),
             kept: None,
         }
@@ -96,12 +94,11 @@ impl Tally {
         warnings: BTreeSet<String>,
         failures: Vec<HttpError>,
     ) {
-        self.answered |= answered;
+        self.came.answered |= answered;
         self.warnings.extend(warnings);
         for failure in failures {
-            if !self.failures.contains(&failure) {
-                self.failures.push(failure);
-            }
+            let why = format!("{failure}; {}", failure.hint());
+            self.came.failed(failure.status(), why);
         }
     }
 
@@ -114,16 +111,14 @@ impl Tally {
 
     /// Whether all was answered and nothing was there.
     pub(super) fn is_empty(&self) -> bool {
-        self.series == 0 && self.failures.is_empty()
+        self.series == 0 && !self.came.has_failed()
     }
 
     /// The row where there is nobody to ask about.
     pub(super) fn nobody(&self, source: &str) -> Coverage {
         Coverage {
-            asked_from: self.span.map(|span| span.from),
-            asked_to: self.span.map(|span| span.to),
             detail: Some("there is no known machine or pod failure to query for".to_owned()),
-            ..Coverage::new(source, METRICS)
+            ..Coverage::new(source, METRICS).asked(self.span.map(ends))
         }
     }
 
@@ -136,11 +131,7 @@ impl Tally {
 
     /// A row for what was measured and one for alerts.
     pub(super) fn rows(&self, source: &str, now: Nanos) -> Vec<Coverage> {
-        let mut parts: Vec<String> = self
-            .failures
-            .iter()
-            .map(|failure| format!("{failure}; {}", failure.hint()))
-            .collect();
+        let mut parts: Vec<String> = self.came.reasons().map(str::to_owned).collect();
         if !self.warnings.is_empty() {
             let words: Vec<&str> = self.warnings.iter().map(String::as_str).collect();
             parts.push(format!("it reports: {}", words.join("; ")));
@@ -157,7 +148,7 @@ impl Tally {
                     self.nodes, self.pods
                 ),
             });
-        } else if self.answered {
+        } else if self.came.answered {
             let missing: Vec<&str> = EXPORTERS
                 .iter()
                 .filter(|(prefix, _)| !self.exporters.contains(prefix))
@@ -174,17 +165,14 @@ impl Tally {
         let row = |resource: &str, rows: u64, parts: &[String], shows: &str| {
             let status = self.status(rows);
             let got = whole.filter(|_| matches!(status, Status::Complete | Status::Sampled));
-            Coverage {
-                asked_from: self.span.map(|span| span.from),
-                asked_to: self.span.map(|span| span.to),
-                got_from: got.map(|span| span.from),
-                got_to: got.map(|span| span.to),
-                status,
+            let row = Coverage {
                 rows,
-                detail: (!parts.is_empty()).then(|| parts.join("; ")),
-                would_have_shown: (status != Status::Complete).then(|| shows.to_owned()),
                 ..Coverage::new(source, resource)
-            }
+            };
+            row.asked(self.span.map(ends))
+                .got(got.map(ends))
+                .ended(status, parts)
+                .lacking(shows)
         };
         vec![
             row(ALERTS, self.alerts, &parts, ALERTS_SHOW),
@@ -194,14 +182,18 @@ impl Tally {
 
     /// Of a row that holds `rows` records: what is there has not expired, whatever else is not.
     fn status(&self, rows: u64) -> Status {
-        let first = self.failures.first();
-        match first {
-            Some(_) if self.answered => Status::Truncated,
-            Some(failure) => failure.status(),
-            None if !self.warnings.is_empty() => Status::Truncated,
-            None if rows == 0 && self.is_empty() && self.kept == Some(false) => Status::Expired,
-            None if !self.left_out.is_empty() => Status::Sampled,
-            None => Status::Complete,
-        }
+        self.came.status(if !self.warnings.is_empty() {
+            Status::Truncated
+        } else if rows == 0 && self.is_empty() && self.kept == Some(false) {
+            Status::Expired
+        } else if !self.left_out.is_empty() {
+            Status::Sampled
+        } else {
+            Status::Complete
+        })
     }
+}
+
+fn ends(span: Span) -> (Nanos, Nanos) {
+    (span.from, span.to)
 }

@@ -7,7 +7,7 @@ use futures::future::{BoxFuture, join_all};
 
 use super::api::Api;
 use super::check;
-use super::cover::Tally;
+use super::cover::Measured;
 use super::emit::{self, Emitter};
 use super::names::{Labels, Names, OF_NODES, OF_PODS, label};
 use super::options::PrometheusOptions;
@@ -101,9 +101,9 @@ impl Prometheus {
             return self.alerts(fetch_request, sink).await;
         }
         let plan = plan(fetch_request);
-        let mut tally = Tally::of(fetch_request, &plan);
+        let mut measured = Measured::of(fetch_request, &plan);
         if plan.nodes.is_empty() && plan.pods.is_empty() {
-            return vec![tally.nobody(&self.name)];
+            return vec![measured.nobody(&self.name)];
         }
         let known = plan.moments.nodes.keys().cloned();
         let known = Names::of(known);
@@ -146,17 +146,17 @@ impl Prometheus {
                 (stretch.span, fetch_request.now),
                 &part.series,
             );
-            tally.took(names.len(), *of_nodes, &part.series);
-            tally.note(part.answered, part.warnings, part.failures);
-            tally.emitted(&emitted);
+            measured.took(names.len(), *of_nodes, &part.series);
+            measured.note(part.answered, part.warnings, part.failures);
+            measured.emitted(&emitted);
             if !emitted.is_empty() {
                 sink.observe(emitted);
             }
         }
-        if tally.is_empty() {
-            tally.kept = self.anything(fetch_request, &plan).await;
+        if measured.is_empty() {
+            measured.kept = self.anything(fetch_request, &plan).await;
         }
-        tally.rows(&self.name, fetch_request.now)
+        measured.rows(&self.name, fetch_request.now)
     }
 
     fn emitted(

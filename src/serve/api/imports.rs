@@ -72,6 +72,8 @@ pub(super) struct ImportReport {
     short: Vec<IncompleteFile>,
     /// The first rejected records, at most a hundred.
     samples: Vec<UnusedRecord>,
+    /// What of the store is damaged; the operator recovers what can be read with `whathappened store repair`.
+    warnings: Vec<String>,
 }
 
 /// A file that could not be read completely.
@@ -177,7 +179,7 @@ async fn take(
         let done = import(&begun, &input, &tell);
         drop(file);
         match done {
-            Ok((summary, written)) => imported(&summary, written),
+            Ok((summary, written, warnings)) => imported(&summary, written, warnings),
             Err(error) => Err(Problem::from(&error)),
         }
     });
@@ -300,7 +302,7 @@ fn import(
     service: &Service,
     input: &Input,
     tell: &mpsc::Sender<Bytes>,
-) -> Result<(Summary, Written), Error> {
+) -> Result<(Summary, Written, Vec<String>), Error> {
     let mut store = Store::open(&service.store, service.config.limits())?;
     let now = (service.clock)();
     let mut last = Instant::now();
@@ -314,7 +316,7 @@ fn import(
         tell.try_send(format!("{line}\n").into()).ok();
     };
     let inputs = std::slice::from_ref(input);
-    let done = fetch::import(
+    let (summary, written) = fetch::import(
         &mut store,
         &service.rules.signals,
         inputs,
@@ -322,11 +324,16 @@ fn import(
         &Options::default(),
         &mut progress,
     )?;
+    let warnings = fetch::warnings(&store)?;
     store.retain(now)?;
-    Ok(done)
+    Ok((summary, written, warnings))
 }
 
-fn imported(summary: &Summary, written: Written) -> Result<ImportReport, Problem> {
+fn imported(
+    summary: &Summary,
+    written: Written,
+    warnings: Vec<String>,
+) -> Result<ImportReport, Problem> {
     let short: Vec<IncompleteFile> = summary
         .files
         .iter()
@@ -375,6 +382,7 @@ fn imported(summary: &Summary, written: Written) -> Result<ImportReport, Problem
         left_out: total.left_out,
         short,
         samples: samples.collect(),
+        warnings,
     })
 }
 

@@ -142,8 +142,7 @@ fn admit(service: &Service, method: &Method, uri: &Uri, headers: &HeaderMap) -> 
         Admitted::Refused(Problem::new(StatusCode::FORBIDDEN, detail).hint(hint))
     };
     // A link on somebody else's page: the browser says nothing of who is signed in.
-    let from_elsewhere = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
-    let from_elsewhere = matches!(from_elsewhere, Some(b"cross-site" | b"same-site"));
+    let from_elsewhere = !is_here_by_site(headers);
     let navigates = headers
         .get("sec-fetch-mode")
         .is_some_and(|mode| mode == "navigate");
@@ -160,6 +159,12 @@ fn admit(service: &Service, method: &Method, uri: &Uri, headers: &HeaderMap) -> 
             Ok(caller) => enter(caller, false),
             Err(problem) => Admitted::Refused(problem),
         };
+    }
+    // A browser names an origin where a page's script reads: of another page's nothing is read here.
+    let public_url = service.config.serve.public_url.as_deref();
+    if headers.contains_key(header::ORIGIN) && method == Method::GET && !is_own(headers, public_url)
+    {
+        return Admitted::Refused(not_ours());
     }
     if let Some(caller) = service.pages.sessions.of(headers, (service.clock)()) {
         return enter(caller, true);
@@ -193,6 +198,12 @@ fn is_of_this_machine(headers: &HeaderMap) -> bool {
     api::is_for_this_machine(headers) && is_own(headers, None)
 }
 
+/// Whether no header of a browser says that the request comes from a page of another site.
+fn is_here_by_site(headers: &HeaderMap) -> bool {
+    let mut sites = headers.get_all("sec-fetch-site").iter();
+    sites.all(|site| matches!(site.as_bytes(), b"none" | b"same-origin"))
+}
+
 /// Whether a request comes from a page of the service, as far as the browser says where it
 /// comes from.
 pub(super) fn is_own(headers: &HeaderMap, public_url: Option<&str>) -> bool {
@@ -210,10 +221,9 @@ pub(super) fn is_own(headers: &HeaderMap, public_url: Option<&str>) -> bool {
             || public_url
                 .is_some_and(|own| address == own || address.starts_with(&format!("{own}/")))
     };
-    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     let said = [header::ORIGIN, header::REFERER];
     let said = said.iter().flat_map(|name| headers.get_all(name));
-    matches!(site, None | Some(b"none" | b"same-origin"))
+    is_here_by_site(headers)
         && said
             .into_iter()
             .all(|value| value.to_str().is_ok_and(is_here))

@@ -1,6 +1,7 @@
 //! Who there is: pods and workloads, who owned them, from when to when, and
 //! under which names people ask for them.
 
+mod closure;
 mod heard;
 mod lookup;
 mod roots;
@@ -9,11 +10,11 @@ mod update;
 
 use whathappened_core::resolve::Name;
 
+pub(crate) use closure::{above, closure, others};
 pub use heard::Heard;
 pub(crate) use heard::{cluster, heard};
 pub(crate) use lookup::{
-    CatalogueView, above, all, closure, family, has_lone_logs, is_of_logs, is_on_top, machines,
-    nearest, on_node, others,
+    CatalogueView, all, family, has_lone_logs, is_of_logs, is_on_top, machines, nearest, on_node,
 };
 pub(crate) use roots::roots;
 pub(crate) use sums::{

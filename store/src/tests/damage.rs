@@ -341,7 +341,7 @@ fn a_store_of_before_gets_checksums_of_what_came_lately() {
 
 #[test]
 fn an_import_into_the_day_of_a_damaged_segment_makes_nothing_twice() {
-    for way in ["bulk", "hot", "gone"] {
+    for way in ["bulk", "hot", "gone", "cut", "empty", "folder"] {
         let (_folder, root) = filled();
         let path = segments(&root).remove(0);
         let mut bytes = std::fs::read(&path).unwrap();
@@ -349,19 +349,26 @@ fn an_import_into_the_day_of_a_damaged_segment_makes_nothing_twice() {
         bytes[middle] ^= 1;
         match way {
             "gone" => std::fs::remove_file(&path).unwrap(),
+            "cut" => std::fs::write(&path, &bytes[..middle]).unwrap(),
+            "empty" => std::fs::write(&path, "").unwrap(),
+            "folder" => {
+                std::fs::remove_file(&path).unwrap();
+                std::fs::create_dir(&path).unwrap();
+            }
             _ => std::fs::write(&path, &bytes).unwrap(),
         }
         let mut store = Store::open(&root, Limits::default()).unwrap();
-        let same = || (0..400).map(|n| reported(event(n, &format!("p-{}", n % 9), START)));
+        // All of before and some more.
+        let same = || (0..430).map(|n| reported(event(n, &format!("p-{}", n % 9), START)));
         if way == "hot" {
             store.write(same().collect(), &[]).unwrap();
         } else {
             import(&mut store, same());
         }
-        assert_eq!(facts(&store).len(), 1_200, "{way}");
+        assert_eq!(facts(&store).len(), 1_230, "{way}");
         store.flush(START).unwrap();
         store.compact(1, START, &mut |_, _| {}).unwrap();
-        assert_eq!(facts(&store).len(), 1_200, "{way}");
+        assert_eq!(facts(&store).len(), 1_230, "{way}");
         let reported = store.coverage().unwrap();
         assert!(
             reported[0].detail.as_ref().unwrap().contains("is damaged"),
@@ -371,7 +378,7 @@ fn an_import_into_the_day_of_a_damaged_segment_makes_nothing_twice() {
         drop(store);
         anew(&root);
         let store = Store::open_to_read(&root).unwrap();
-        assert_eq!(facts(&store).len(), 1_200, "{way}");
+        assert_eq!(facts(&store).len(), 1_230, "{way}");
     }
 }
 

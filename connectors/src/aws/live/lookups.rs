@@ -193,7 +193,7 @@ impl LookupScan<'_> {
     }
 
     fn finish(mut self, about: &RecordFilter<'_>, origin: &Origin) -> KindResult {
-        if self.not_made > 0 && self.part.answered {
+        if self.not_made > 0 && self.part.came.answered {
             self.part.left(format!(
                 "{} lookups were skipped: no requests or no time was left",
                 self.not_made

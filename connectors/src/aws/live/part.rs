@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::api::Pages;
-use crate::coverage::{Coverage, Mode, Status};
+use crate::coverage::{Coverage, Mode, Status, Tally};
 use crate::http::HttpError;
 use crate::log_store::Span;
 use crate::observation::Observation;
@@ -91,11 +91,10 @@ pub(super) struct KindResult {
     pub(super) observations: Vec<Observation>,
     /// Records obtained.
     pub(super) records: u64,
-    /// Something was answered.
-    pub(super) answered: bool,
+    /// Whether something was answered, and what failed.
+    pub(super) came: Tally,
     /// What it is about is no longer kept.
     pub(super) expired: bool,
-    failures: Vec<(Status, String)>,
     /// What is missing although it is there.
     left: BTreeSet<String>,
     /// What else there is to say.
@@ -112,9 +111,8 @@ impl KindResult {
             region: region.to_owned(),
             observations: Vec::new(),
             records: 0,
-            answered: false,
+            came: Tally::default(),
             expired: false,
-            failures: Vec::new(),
             left: BTreeSet::new(),
             notes: Vec::new(),
             malformed: 0,
@@ -132,7 +130,7 @@ impl KindResult {
     /// Notes how reading went.
     pub(super) fn read(&mut self, pages: &Pages, permission: &str, what: &str) {
         self.records += pages.records.len() as u64;
-        self.answered |= pages.failure.is_none() || !pages.records.is_empty();
+        self.came.answered |= pages.failure.is_none() || !pages.records.is_empty();
         if pages.cut {
             self.left(format!("{what}: only the first {} pages", pages.requests));
         }
@@ -142,10 +140,11 @@ impl KindResult {
     }
 
     pub(super) fn failure(&mut self, permission: &str, failure: &HttpError) {
-        let emitted = (failure.status(), advice(permission, failure));
-        if !self.failures.contains(&emitted) {
-            self.failures.push(emitted);
-        }
+        let status = match failure.status() {
+            Status::Denied => Status::Denied,
+            _ => Status::Failed,
+        };
+        self.came.failed(status, advice(permission, failure));
     }
 
     pub(super) fn left(&mut self, what: impl Into<String>) {
@@ -162,7 +161,7 @@ impl KindResult {
     }
 
     fn reasons(&self) -> impl Iterator<Item = String> {
-        let failures = self.failures.iter().map(|(_, emitted)| emitted.clone());
+        let failures = self.came.reasons().map(str::to_owned);
         let broken = self.first.as_ref().map(|first| {
             format!(
                 "{} records could not be used, the first: {first}",
@@ -229,15 +228,12 @@ pub(super) fn row(
         }
     }
     let complete_to = now.saturating_sub(kind.lag());
-    let answered = parts.iter().any(|part| part.answered);
+    let answered = parts.iter().any(|part| part.came.answered);
     if answered && kind.lag() > 0 && span.to > complete_to {
         let minutes = kind.lag() / (60 * SECOND);
         detail.push(format!("records come up to {minutes} minutes late"));
     }
-    Coverage {
-        source: source.to_owned(),
-        resource: kind.resource().to_owned(),
-        cluster: None,
+    let row = Coverage {
         namespace: Some(account.to_owned()),
         mode: if interval {
             Mode::Interval
@@ -246,29 +242,27 @@ pub(super) fn row(
         },
         asked_from: interval.then_some(span.from),
         asked_to: Some(if interval { span.to } else { now }),
-        got_from: got.map(|got| got.from),
-        got_to: got.map(|got| got.to.min(complete_to)),
         retention_s: kind.kept_s(),
-        status,
         rows: parts.iter().map(|part| part.records).sum(),
-        detail: Some(detail.join("; ")).filter(|detail| !detail.is_empty()),
-        would_have_shown: (!whole).then(|| kind.shows().to_owned()),
-    }
+        ..Coverage::new(source, kind.resource())
+    };
+    row.got(got.map(|got| (got.from, got.to.min(complete_to))))
+        .ended(status, &detail)
+        .lacking(kind.shows())
 }
 
 fn status(parts: &[&KindResult]) -> Status {
-    let failures = || parts.iter().flat_map(|part| &part.failures);
-    let answered = parts.iter().any(|part| part.answered);
-    let denied = failures().all(|(status, _)| *status == Status::Denied);
-    let missing = parts
-        .iter()
-        .any(|part| !part.left.is_empty() || part.malformed > 0);
-    match failures().next() {
-        Some(_) if !answered && denied => Status::Denied,
-        Some(_) if !answered => Status::Failed,
-        Some(_) => Status::Truncated,
-        None if missing => Status::Truncated,
-        None if !parts.is_empty() && parts.iter().all(|part| part.expired) => Status::Expired,
-        None => Status::Complete,
+    let mut came = Tally::default();
+    for part in parts {
+        came.join(&part.came);
     }
+    let is_missing = |part: &&KindResult| !part.left.is_empty() || part.malformed > 0;
+    let is_expired = |part: &&KindResult| part.expired;
+    came.status(if parts.iter().any(is_missing) {
+        Status::Truncated
+    } else if !parts.is_empty() && parts.iter().all(is_expired) {
+        Status::Expired
+    } else {
+        Status::Complete
+    })
 }

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value};
 
 use super::arm::path;
-use super::cover::{Resource, Tally};
+use super::cover::{Resource, ResourceTally};
 use super::machine_scope::MachineScope;
 use super::query::SubscriptionQuery;
 use crate::cloud::field;
@@ -156,7 +156,7 @@ async fn read(
         .min(span.to.max(query.fetch_request.now));
     let oldest = query.fetch_request.now.saturating_sub(KEPT - MARGIN);
     let from = span.from.max(oldest);
-    let mut tally = Tally::default();
+    let mut tally = ResourceTally::default();
     let mut out = Vec::new();
     let mut got_from = from;
     if span.to <= oldest {
@@ -188,7 +188,7 @@ async fn read(
         }
     }
     let complete_to = span.to.min(query.fetch_request.now.saturating_sub(LAG));
-    if complete_to < span.to && tally.answered {
+    if complete_to < span.to && tally.came.answered {
         tally.notes.push(format!(
             "records come up to {} min late",
             LAG / (60 * SECOND)
@@ -208,7 +208,7 @@ async fn read(
 fn take(
     query: &SubscriptionQuery<'_>,
     fields: &Map<String, Value>,
-    tally: &mut Tally,
+    tally: &mut ResourceTally,
     out: &mut Vec<Observation>,
 ) {
     let resource = field::text(fields, &["resourceId"])

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::arm::ListOutcome;
 use super::error_messages;
-use crate::coverage::{Coverage, Mode, Status};
+use crate::coverage::{Coverage, Mode, Status, Tally, first_reasons};
 use crate::http::HttpError;
 use crate::observation::Rejection;
 use crate::time::Nanos;
@@ -27,34 +27,32 @@ pub(super) struct Resource {
 
 /// What came of asking for one resource.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct ResourceTally {
     /// Records that told something.
     pub(super) rows: u64,
     /// Records about machines that nobody asked about.
     pub(super) of_others: u64,
-    /// Whether anything was answered.
-    pub(super) answered: bool,
+    /// Whether anything was answered, and what failed.
+    pub(super) came: Tally,
     /// What is so and needs nobody's attention.
     pub(super) notes: Vec<String>,
     /// Whether all of it is older than what is kept.
     pub(super) expired: bool,
     malformed: BTreeMap<String, u64>,
     cuts: BTreeSet<String>,
-    failures: Vec<(Status, String)>,
 }
 
-impl Tally {
+impl ResourceTally {
     /// Somebody answered.
     pub(super) fn answered() -> Self {
-        Self {
-            answered: true,
-            ..Self::default()
-        }
+        let mut one = Self::default();
+        one.came.answered = true;
+        one
     }
 
     /// Notes how reading a list ended. Whether all of it was read.
     pub(super) fn walked(&mut self, walked: ListOutcome, resource: Resource) -> bool {
-        self.answered |= walked.pages > 0;
+        self.came.answered |= walked.pages > 0;
         if walked.broken > 0 {
             let why = "a list item that is not an object".to_owned();
             *self.malformed.entry(why).or_default() += walked.broken;
@@ -69,10 +67,8 @@ impl Tally {
 
     /// Something was not obtained.
     pub(super) fn failure(&mut self, failure: &HttpError, needs: &str) {
-        let emitted = (failure.status(), error_messages::of_request(failure, needs));
-        if !self.failures.contains(&emitted) {
-            self.failures.push(emitted);
-        }
+        let why = error_messages::of_request(failure, needs);
+        self.came.failed(failure.status(), why);
     }
 
     /// Something was left out.
@@ -88,14 +84,13 @@ impl Tally {
     }
 
     fn status(&self) -> Status {
-        let worst = self.failures.iter().map(|(status, _)| *status);
-        match worst.max_by_key(|status| status.caps_a_verdict()) {
-            Some(status) if !self.answered => status,
-            Some(_) => Status::Truncated,
-            None if self.expired => Status::Expired,
-            None if !self.cuts.is_empty() || !self.malformed.is_empty() => Status::Truncated,
-            None => Status::Complete,
-        }
+        self.came.status(if self.expired {
+            Status::Expired
+        } else if !self.cuts.is_empty() || !self.malformed.is_empty() {
+            Status::Truncated
+        } else {
+            Status::Complete
+        })
     }
 
     /// The row of it. `got` is what was obtained of `asked`; nothing for a state.
@@ -108,18 +103,14 @@ impl Tally {
         got: Option<(Nanos, Nanos)>,
     ) -> Coverage {
         let status = self.status();
-        let got = got.filter(|(from, to)| self.answered && from <= to);
-        let mut parts: Vec<String> = std::mem::take(&mut self.cuts).into_iter().collect();
+        let got = got.filter(|(from, to)| self.came.answered && from <= to);
+        let mut reasons: Vec<String> = std::mem::take(&mut self.cuts).into_iter().collect();
         for (why, times) in &self.malformed {
             let records = if *times == 1 { "record" } else { "records" };
-            parts.push(format!("{times} {records} not read: {why}"));
+            reasons.push(format!("{times} {records} not read: {why}"));
         }
-        parts.extend(self.failures.into_iter().map(|(_, emitted)| emitted));
-        let more = parts.len().saturating_sub(TOLD);
-        parts.truncate(TOLD);
-        if more > 0 {
-            parts.push(format!("and {more} reasons more"));
-        }
+        let all = reasons.iter().map(String::as_str);
+        let mut parts = first_reasons(all.chain(self.came.reasons()), TOLD, "reasons more");
         if self.of_others > 0 {
             let records = if self.of_others == 1 {
                 "record"
@@ -132,26 +123,20 @@ impl Tally {
             ));
         }
         parts.extend(self.notes);
-        Coverage {
-            source: source.to_owned(),
-            resource: resource.name.to_owned(),
-            cluster: None,
+        let row = Coverage {
             namespace: Some(account.to_owned()).filter(|account| !account.is_empty()),
             mode: if resource.retention_s.is_some() {
                 Mode::Interval
             } else {
                 Mode::Snapshot
             },
-            asked_from: requested.map(|(from, _)| from),
-            asked_to: requested.map(|(_, to)| to),
-            got_from: got.map(|(from, _)| from),
-            got_to: got.map(|(_, to)| to),
             retention_s: resource.retention_s,
-            status,
             rows: self.rows,
-            detail: Some(parts.join("; ")).filter(|text| !text.is_empty()),
-            would_have_shown: (status != Status::Complete)
-                .then(|| resource.would_have_shown.to_owned()),
-        }
+            ..Coverage::new(source, resource.name)
+        };
+        row.asked(requested)
+            .got(got)
+            .ended(status, &parts)
+            .lacking(resource.would_have_shown)
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Map;
 
 use super::arm::{ListOutcome, path};
-use super::cover::{Resource, Tally};
+use super::cover::{Resource, ResourceTally};
 use super::query::{SubscriptionQuery, each};
 use crate::coverage::Coverage;
 use crate::observation::Observation;
@@ -41,7 +41,7 @@ pub(super) async fn of_machines(
 ) -> (Vec<Observation>, Vec<Coverage>) {
     let (span, now) = (query.span, query.fetch_request.now);
     let oldest = now.saturating_sub(KEPT);
-    let mut tally = Tally::default();
+    let mut tally = ResourceTally::default();
     let mut out = Vec::new();
     let mut got_from = span.from.max(oldest);
     if span.to <= oldest {
@@ -72,7 +72,7 @@ pub(super) async fn of_machines(
         for ((records, mut walked), failure) in requested.answers {
             if failure.as_ref().and_then(crate::http::HttpError::code) == Some(404) {
                 gone += 1;
-                tally.answered = true;
+                tally.came.answered = true;
             } else {
                 walked.failure = failure;
             }
@@ -116,7 +116,7 @@ async fn walk(
 fn take(
     query: &SubscriptionQuery<'_>,
     records: &[Map<String, serde_json::Value>],
-    tally: &mut Tally,
+    tally: &mut ResourceTally,
     out: &mut Vec<Observation>,
 ) {
     let span = query.span;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::arm::path;
-use super::cover::{Resource, Tally};
+use super::cover::{Resource, ResourceTally};
 use super::machine_scope::by_set;
 use super::query::{SubscriptionQuery, each};
 use crate::cloud::field;
@@ -37,7 +37,7 @@ pub(super) fn first_page(subscription: &str) -> String {
 /// What the machines are. `tally` has what came of finding them.
 pub(super) async fn of_machines(
     query: &SubscriptionQuery<'_>,
-    mut tally: Tally,
+    mut tally: ResourceTally,
 ) -> (Vec<Observation>, Vec<Coverage>) {
     let mut out = Vec::new();
     if query.wanted.all {
@@ -57,7 +57,11 @@ pub(super) async fn of_machines(
 }
 
 /// The machines of the question, one by one.
-async fn some(query: &SubscriptionQuery<'_>, tally: &mut Tally, out: &mut Vec<Observation>) {
+async fn some(
+    query: &SubscriptionQuery<'_>,
+    tally: &mut ResourceTally,
+    out: &mut Vec<Observation>,
+) {
     let ids = query.wanted.ids_in(query.subscription);
     let requested = each(&ids, query.options, |id| async move {
         let one = path(id, &[VERSION, STATE]);
@@ -74,7 +78,7 @@ async fn some(query: &SubscriptionQuery<'_>, tally: &mut Tally, out: &mut Vec<Ob
             (Some(fields), _) => take(query, &fields, tally, out),
             (None, Some(failure)) if failure.code() == Some(404) => {
                 gone += 1;
-                tally.answered = true;
+                tally.came.answered = true;
             }
             (None, Some(failure)) => tally.failure(&failure, INSTANCES.needs),
             (None, None) => {}
@@ -97,7 +101,7 @@ async fn some(query: &SubscriptionQuery<'_>, tally: &mut Tally, out: &mut Vec<Ob
 }
 
 /// All machines of the subscription, those of scale sets too.
-async fn all(query: &SubscriptionQuery<'_>, tally: &mut Tally, out: &mut Vec<Observation>) {
+async fn all(query: &SubscriptionQuery<'_>, tally: &mut ResourceTally, out: &mut Vec<Observation>) {
     let pages = query.options.max_pages;
     let deadline = query.fetch_request.deadline;
     let mut machines = Vec::new();
@@ -150,10 +154,10 @@ async fn all(query: &SubscriptionQuery<'_>, tally: &mut Tally, out: &mut Vec<Obs
 fn take(
     query: &SubscriptionQuery<'_>,
     fields: &Map<String, Value>,
-    tally: &mut Tally,
+    tally: &mut ResourceTally,
     out: &mut Vec<Observation>,
 ) {
-    tally.answered = true;
+    tally.came.answered = true;
     match query.decode(fields, "value") {
         Ok(emitted) => {
             tally.rows += 1;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::{Map, Value};
 
 use super::arm::{Arm, path};
-use super::cover::Tally;
+use super::cover::ResourceTally;
 use super::instances::{INSTANCES, VERSION};
 use super::machine_scope::MachineScope;
 use super::options::AzureOptions;
@@ -27,7 +27,7 @@ pub(super) async fn locate(
     subscription: &str,
     wanted: &mut MachineScope,
     deadline: Instant,
-    tally: &mut Tally,
+    tally: &mut ResourceTally,
 ) {
     let mut found = MachineNames::default();
     let machines = list(subscription, "virtualMachines");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::cover::{Resource, Tally};
+use super::cover::{Resource, ResourceTally};
 use super::machine_scope::MachineScope;
 use super::query::decode;
 use crate::connector::FetchRequest;
@@ -84,11 +84,11 @@ impl Scheduled {
         wanted: &MachineScope,
         source: &str,
     ) -> (Vec<Observation>, Coverage) {
-        let mut tally = Tally::default();
+        let mut tally = ResourceTally::default();
         let mut out = Vec::new();
         match self.document(fetch_request.deadline).await {
             Ok(events) => {
-                tally.answered = true;
+                tally.came.answered = true;
                 for event in &events {
                     let Value::Object(fields) = event else {
                         tally.rejected(crate::observation::Rejection::Malformed(

@@ -9,7 +9,7 @@ use futures::future::{BoxFuture, join, join_all};
 use super::activity;
 use super::arm::{Arm, path};
 use super::check;
-use super::cover::{Resource, Tally};
+use super::cover::{Resource, ResourceTally};
 use super::health;
 use super::instances;
 use super::locate::locate;
@@ -184,7 +184,7 @@ impl Azure {
             .map(|subscription| Box::pin(self.one(fetch_request, wanted, subscription)));
         let mut parts: Vec<_> = join_all(parts).await.into_iter().flatten().collect();
         if left_out > 0 {
-            let mut tally = Tally::answered();
+            let mut tally = ResourceTally::answered();
             tally.cut(format!(
                 "{left_out} more subscriptions were not queried: name them in AZURE_SUBSCRIPTION_ID"
             ));
@@ -202,7 +202,7 @@ impl Azure {
         subscription: &str,
     ) -> Vec<(Vec<Observation>, Vec<Coverage>)> {
         let mut wanted = wanted.clone();
-        let mut found = Tally::default();
+        let mut found = ResourceTally::default();
         if wanted.is_incomplete() {
             let (arm, options) = (&self.arm, &self.options);
             let looking = locate(
@@ -249,7 +249,7 @@ impl Azure {
             accounts.insert(String::new());
         }
         let rows = accounts.iter().map(|account| {
-            let mut tally = Tally::default();
+            let mut tally = ResourceTally::default();
             tally.failure(failure, ALL.needs);
             let row = tally.row(
                 &self.options.name,

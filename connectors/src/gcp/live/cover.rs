@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::advice::RequestContext;
 use super::entries::Stop;
 use super::plan::Span;
-use crate::coverage::{Coverage, Mode, Status};
+use crate::coverage::{Coverage, Mode, Status, Tally};
 use crate::http::HttpError;
 use crate::time::{Nanos, SECOND};
 
@@ -36,15 +36,11 @@ pub(super) fn row(source: &str, resource: &str, project: Option<&str>) -> Covera
 
 /// The row where none of the machines is Google's.
 pub(super) fn none_here(source: &str, elsewhere: usize, span: Span) -> Coverage {
-    Coverage {
-        asked_from: Some(span.from),
-        asked_to: Some(span.to),
-        status: Status::NotConfigured,
-        detail: Some(format!(
-            "none of the {elsewhere} machines is in Google Cloud, so it was not queried"
-        )),
-        ..row(source, "activity", None)
-    }
+    let said =
+        format!("none of the {elsewhere} machines is in Google Cloud, so it was not queried");
+    row(source, "activity", None)
+        .asked(Some((span.from, span.to)))
+        .ended(Status::NotConfigured, &[said])
 }
 
 /// The row where nothing can be asked for at all.
@@ -59,23 +55,18 @@ pub(super) fn nothing(
         HttpError::BadRequest(_) => Status::NotConfigured,
         _ => failure.status(),
     };
-    Coverage {
-        asked_from: Some(span.from),
-        asked_to: Some(span.to),
-        status,
-        detail: Some(RequestContext::logs(project.unwrap_or_default()).emitted(failure)),
-        would_have_shown: Some(ACTIVITY_SHOWS.to_owned()),
-        ..row(source, "activity", project)
-    }
+    let said = RequestContext::logs(project.unwrap_or_default()).emitted(failure);
+    row(source, "activity", project)
+        .asked(Some((span.from, span.to)))
+        .ended(status, &[said])
+        .lacking(ACTIVITY_SHOWS)
 }
 
 /// What came of the logs of one project.
 #[derive(Debug, Default)]
 pub(super) struct ProjectTally {
     pub(super) rows: u64,
-    /// Whether some question was answered.
-    answered: bool,
-    stops: Vec<(Status, String)>,
+    came: Tally,
     /// Where the question that stopped first stopped.
     reached: Option<Nanos>,
     pub(super) notes: BTreeSet<String>,
@@ -84,9 +75,9 @@ pub(super) struct ProjectTally {
 impl ProjectTally {
     /// Notes how a question ended; `reached` is the last entry's time.
     pub(super) fn ended(&mut self, project: &str, stop: Option<&Stop>, reached: Option<Nanos>) {
-        let stopped = match stop {
+        let (status, why) = match stop {
             None => {
-                self.answered = true;
+                self.came.answered = true;
                 return;
             }
             Some(Stop::Http(failure)) => {
@@ -102,10 +93,8 @@ impl ProjectTally {
                 "the time limit was reached; ask about a shorter time, or raise --timeout".to_owned(),
             ),
         };
-        if !self.stops.contains(&stopped) {
-            self.stops.push(stopped);
-        }
-        self.answered |= reached.is_some();
+        self.came.failed(status, why);
+        self.came.answered |= reached.is_some();
         self.reached = match (self.reached, reached) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
@@ -116,14 +105,12 @@ impl ProjectTally {
     pub(super) fn row(&self, source: &str, project: &str, span: Span, now: Nanos) -> Coverage {
         let kept_from = now.saturating_sub(KEPT_S.saturating_mul(SECOND));
         let forgotten = span.to <= kept_from;
-        let stop = self.stops.iter().map(|(status, _)| *status);
-        let status = match stop.max_by_key(|status| status.caps_a_verdict()) {
-            Some(_) if self.answered => Status::Truncated,
-            Some(status) => status,
-            None if forgotten => Status::Expired,
-            None => Status::Complete,
-        };
-        let mut parts: Vec<String> = self.stops.iter().map(|(_, words)| words.clone()).collect();
+        let status = self.came.status(if forgotten {
+            Status::Expired
+        } else {
+            Status::Complete
+        });
+        let mut parts: Vec<String> = self.came.reasons().map(str::to_owned).collect();
         if forgotten {
             parts.push("these logs are kept for 400 days, and this is older".to_owned());
         } else if span.from < now.saturating_sub(OTHERS_KEPT) {
@@ -139,18 +126,15 @@ impl ProjectTally {
             Status::Truncated => self.reached.map(|reached| reached.min(complete)),
             _ => None,
         };
-        Coverage {
-            asked_from: Some(span.from),
-            asked_to: Some(span.to),
-            got_from: got_to.map(|_| span.from.max(kept_from)),
-            got_to,
+        let row = Coverage {
             retention_s: Some(KEPT_S),
-            status,
             rows: self.rows,
-            detail: (!parts.is_empty()).then(|| parts.join("; ")),
-            would_have_shown: (status != Status::Complete).then(|| ACTIVITY_SHOWS.to_owned()),
             ..row(source, "activity", Some(project))
-        }
+        };
+        row.asked(Some((span.from, span.to)))
+            .got(got_to.map(|to| (span.from.max(kept_from), to)))
+            .ended(status, &parts)
+            .lacking(ACTIVITY_SHOWS)
     }
 }
 
@@ -176,12 +160,11 @@ impl InventoryTally {
         let mut status = Status::Complete;
         match &self.stop {
             Some(Stop::Http(failure)) => {
-                parts.push(RequestContext::inventory(project).emitted(failure));
-                status = if self.rows > 0 {
-                    Status::Truncated
-                } else {
-                    failure.status()
-                };
+                let mut came = Tally::of(self.rows > 0);
+                let why = RequestContext::inventory(project).emitted(failure);
+                came.failed(failure.status(), why.clone());
+                parts.push(why);
+                status = came.status(status);
             }
             Some(Stop::Budget) => {
                 parts.push(format!("only the first {} machines were read", self.rows));
@@ -205,15 +188,13 @@ impl InventoryTally {
             ));
         }
         parts.extend(self.notes.iter().cloned());
-        Coverage {
+        let row = Coverage {
             mode: Mode::Snapshot,
             asked_to: Some(now),
             got_to: (status == Status::Complete).then_some(now),
-            status,
             rows: self.rows,
-            detail: (!parts.is_empty()).then(|| parts.join("; ")),
-            would_have_shown: (status != Status::Complete).then(|| INSTANCES_SHOW.to_owned()),
             ..row(source, "instances", Some(project))
-        }
+        };
+        row.ended(status, &parts).lacking(INSTANCES_SHOW)
     }
 }

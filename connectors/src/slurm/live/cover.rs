@@ -80,26 +80,29 @@ pub(super) fn row(
 ) -> Coverage {
     let mut row = Coverage::new(source, kind.resource());
     if matches!(kind, Kind::Accounting | Kind::NodeEvents) {
-        row.asked_from = Some(wanted.from);
-        row.asked_to = Some(wanted.to);
+        row = row.asked(Some((wanted.from, wanted.to)));
     } else {
         row.mode = Mode::Snapshot;
     }
+    let mut said = Vec::new();
     match received {
         Ok(received) => {
             row.rows = received.records;
+            let mut status = Status::Complete;
             if received.rejected > 0 {
-                row.status = Status::Truncated;
-                row.detail = Some(format!(
+                status = Status::Truncated;
+                said.push(format!(
                     "{} records were not as Slurm writes them",
                     received.rejected
                 ));
             } else if note.is_some() {
-                row.status = Status::Sampled;
+                status = Status::Sampled;
             }
+            said.extend(note);
+            row.ended(status, &said)
         }
         Err(failure) => {
-            row.status = match failure.status() {
+            let status = match failure.status() {
                 Status::Denied => Status::Denied,
                 // What a site does not have cannot be missing from what it says.
                 _ if without_accounting(failure) && kind == Kind::Accounting => {
@@ -107,15 +110,9 @@ pub(super) fn row(
                 }
                 _ => Status::Failed,
             };
-            row.detail = Some(words(failure));
-            row.would_have_shown = Some(kind.shows().to_owned());
+            said.push(words(failure));
+            said.extend(note);
+            row.ended(status, &said).lacking(kind.shows())
         }
     }
-    if let Some(note) = note {
-        row.detail = Some(match row.detail.take() {
-            Some(detail) => format!("{detail}; {note}"),
-            None => note,
-        });
-    }
-    row
 }
