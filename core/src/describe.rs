@@ -271,6 +271,7 @@ fn audit(event: &Event, fact: &str) -> String {
         _ if event.attribute("taints").is_some() => {
             ("change the taints of", "changed the taints of".to_owned())
         }
+        "report" => ("report the state of", "reported the state of".to_owned()),
         _ if event.attribute("subresource") == Some("status") => ("mark", "marked".to_owned()),
         "patch" => ("patch", "patched".to_owned()),
         "exec" => {

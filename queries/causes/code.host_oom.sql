@@ -49,7 +49,10 @@ SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN n.death IS NOT NULL OR w.death IS NULL AND COALESCE(t.exit_code, 137) <> 137 THEN 'guess' WHEN w.death IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'claim' AS role
 FROM links t
 LEFT JOIN witnessed w ON w.death = t.death
-LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'nccl.timeout' AND via = 'pod' AND lag_s BETWEEN 0 AND 300) n ON n.death = t.death
+LEFT JOIN (SELECT DISTINCT death FROM links
+           WHERE via = 'pod' AND (signal = 'nccl.timeout' AND lag_s BETWEEN 0 AND 300
+             -- Its kubelet killed it, and says so.
+             OR signal = 'k8s.container.liveness_killed' AND lag_s BETWEEN -5 AND 60)) n ON n.death = t.death
 WHERE t.signal = 'k8s.container.oom_killed' AND t.via = 'pod' AND t.same_container
   AND t.state IN ('died', 'restarted', 'crash_loop') AND t.lag_s BETWEEN -60 AND 60
 UNION ALL

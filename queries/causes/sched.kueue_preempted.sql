@@ -2,7 +2,7 @@
 -- title: Preempted by Kueue
 -- rank: 62
 -- level: established
--- needs: kueue.preempted, kueue.pod_terminated.preempted
+-- needs: kueue.preempted, kueue.pod_terminated.preempted, k8s.workload.suspended
 -- overturned_by: audit: who requested it
 -- summary: Kueue reclaimed the quota of {workload} and stopped its pods.
 -- advice: Kueue requeues the workload automatically; use a queue with guaranteed quota if it must not be interrupted.
@@ -41,3 +41,10 @@ SELECT e.death, e.fact AS cause, w.fact AS effect, 'asserted' AS edge, 'act' AS 
 FROM links e
 JOIN links w ON w.death = e.death AND w.via = 'workload' AND w.signal = 'kueue.pending' AND w.time >= e.time - 5000000000
 WHERE e.signal = 'kueue.preempted' AND e.via = 'workload' AND e.state IN ('never_created', 'never_scheduled')
+UNION ALL
+-- Kueue suspends what it preempts: where no pod is left to tell of it, both words are of one moment.
+SELECT e.death, e.fact AS cause, s.fact AS effect, 'asserted' AS edge, 'act' AS role
+FROM links e
+JOIN links s ON s.death = e.death AND s.via = 'workload' AND s.signal = 'k8s.workload.suspended'
+  AND s.time - e.time BETWEEN -5000000000 AND 60000000000
+WHERE e.signal = 'kueue.preempted' AND e.via = 'workload' AND e.state = 'never_created' AND e.death NOT IN (SELECT death FROM late)

@@ -191,6 +191,15 @@ impl<'a> Bounds<'a> {
         if is_sure && edge.role != Role::Act && cause.is_some_and(|fact| self.is_survived(fact)) {
             return Kind::Guess;
         }
+        // Nor did it end when a process of it, or beside it, was killed that it made steps without.
+        let out_of_memory = |fact: &Fact| {
+            let signal = self.graph.name(fact.signal);
+            signal == named::UNIT_OOM_KILLED || signal.starts_with(named::KERNEL_OOM_KILL)
+        };
+        if is_sure && cause.is_some_and(|fact| out_of_memory(fact) && self.made_a_step_after(fact))
+        {
+            return Kind::Guess;
+        }
         // Of what a machine wrote at a time that nobody knows, nothing says that it was then.
         let is_undated = |fact: &Fact| {
             is_of_machine(fact) && fact.time.hi == Nanos::MAX || self.is_undated(fact)

@@ -15,12 +15,22 @@ use crate::redact::redact;
 
 const STARTS: [&str; 3] = ["JobId=", "NodeName=", "PartitionName="];
 
-/// Whether it begins with such a record.
+/// Lines of a file by which it is known to hold such records alone.
+const LOOKED_AT: usize = 200;
+
+/// Whether it begins with such a record, and holds nothing else: a job may print its own before it begins.
 pub(super) fn is(head: &FileHead<'_>) -> bool {
-    let mut lines = head.lines(3).filter(|line| !line.starts_with("$ "));
-    lines.next().is_some_and(|line| {
-        STARTS.iter().any(|start| line.starts_with(start)) && line.matches('=').count() > 1
-    })
+    let lines = || head.lines(LOOKED_AT).filter(|line| !line.starts_with("$ "));
+    let begins = |line: &str| STARTS.iter().any(|start| line.starts_with(start));
+    let first = lines().next();
+    // The last line may be cut.
+    let count = lines().count();
+    let mut others = lines().take(count.saturating_sub(1));
+    first.is_some_and(|line| begins(line) && line.matches('=').count() > 1)
+        && others.all(|line| {
+            let is_more = line.trim().is_empty() || line.starts_with([' ', '\t']);
+            is_more || begins(line) || line.starts_with("slurm_load_")
+        })
 }
 
 static KEY: LazyLock<Option<Regex>> =

@@ -241,7 +241,7 @@ fn forget_done(pod: &mut Task) {
 }
 
 /// Whether a container waits for what does not come by itself.
-fn holds_up(reason: Option<&str>) -> bool {
+pub(crate) fn holds_up(reason: Option<&str>) -> bool {
     matches!(
         reason,
         Some(

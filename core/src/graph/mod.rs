@@ -74,6 +74,7 @@ pub use instance::{InstanceChange, InstanceRecord, instance_group};
 pub(crate) use job::STEP_FAILED;
 pub use journal::Journals;
 pub use killed_process::may_train;
+pub(crate) use learn::holds_up;
 pub use name_tenure::{NameTenure, NameTenures};
 pub use node_health::NodeHealth;
 pub use node_instance::{NodeInstance, NodeInstances};

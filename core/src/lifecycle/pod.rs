@@ -9,7 +9,7 @@ use super::last_words::{ended_unseen, given_up, signed_off};
 use super::loss::{Loss, Losses, silent_at};
 use super::pod_death::{CLOCKS, death, was_not_found};
 use super::{End, Mode, Restart, State};
-use crate::graph::{EntityGraph, Exit, Task};
+use crate::graph::{EntityGraph, Exit, Task, holds_up};
 
 /// What is known of what a pod belongs to and runs on.
 pub(super) struct Surroundings<'a> {
@@ -240,6 +240,9 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         && pod.waits.is_empty()
     {
         (State::NotReady, since)
+    } else if pod.waits.iter().any(|wait| holds_up(Some(wait))) {
+        // Its container ended, how is not told, and cannot be started again.
+        (State::NotReady, pod.stuck.unwrap_or(since))
     } else {
         (State::Running, pod.started.unwrap_or(since))
     };

@@ -272,9 +272,12 @@ pub(crate) fn ran_on_after(graph: &EntityGraph, pod: &Task, said: Stamp) -> bool
         && graph.pods.iter().any(went_on)
 }
 
-/// Whether the cluster had counted the pod as ended, or its object was gone, before its node answered again: what ran there
-/// by then was none of its any more.
+/// Whether somebody cleared the pod away, so that the cluster had counted it as ended, or its object was gone, before its node
+/// answered again: what ran there by then was none of its any more. Who evicts for the silence says so.
 fn was_given_up(pod: &Task, loss: &Loss) -> bool {
+    if !pod.kills.is_empty() {
+        return false;
+    }
     let over = [pod.untracked, pod.gone].into_iter().flatten().min();
     over.zip(loss.until)
         .is_some_and(|(over, until)| loss.from.lo <= over.lo && over.hi <= until.lo)

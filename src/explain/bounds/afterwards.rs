@@ -38,7 +38,7 @@ impl Bounds<'_> {
             })
     }
 
-    /// Whether the workload on top had said that it had failed before something happened: what was left of it then ended
+    /// Whether the workload on top had said that it had failed before something began: what was left of it then ended
     /// nothing.
     pub(super) fn is_after_failure(&self, fact: &Fact) -> bool {
         let begin = self
@@ -50,7 +50,7 @@ impl Bounds<'_> {
         let mut failed = failed.into_iter().flatten().filter(|said| said.lo >= begin);
         !fact.is_line
             && fact.time != Stamp::OPEN
-            && failed.any(|said| said.hi.saturating_add(CLOCKS) < fact.time.lo)
+            && failed.any(|said| said.hi.saturating_add(CLOCKS) < fact.onset)
     }
 
     /// Whether a machine's log tells of an act at a time that nobody knows, and not that the end came after it.

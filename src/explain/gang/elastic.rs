@@ -15,6 +15,9 @@ const STEPS: Nanos = 3;
 /// have found it at work.
 const LATER: Nanos = 600 * SECOND;
 
+/// Who ends this long after another pod had come in the place of the missing one may have worked with it.
+const JOINED: Nanos = 300 * SECOND;
+
 impl Grouping<'_> {
     /// Whether a member made steps long after another had ended.
     pub(super) fn outlived(&self, ended: usize, member: usize) -> bool {
@@ -39,20 +42,24 @@ impl Grouping<'_> {
         left.iter().any(|other| self.outlived(ended, *other))
     }
 
-    /// Whether a member ended with a code of its own choice long after another had been made anew in the place of the one
-    /// that had ended: it had waited for that in vain, or had worked with it and failed of something else.
+    /// Whether a member ended with a code of its own choice long after another had ended, or had been made anew: it had waited
+    /// for that in vain, or had worked without it, or with the new one, and failed of something else.
     pub(super) fn failed_later(&self, ended: usize, others: &[usize]) -> bool {
-        let made = self
-            .replaced_at(ended)
-            .filter(|_| self.state(ended) == "died");
-        made.is_some_and(|made| {
-            others.iter().any(|other| {
+        let (since, late) = match self.replaced_at(ended) {
+            Some(made) => (made, JOINED),
+            None => (self.stamp(ended).hi, LATER),
+        };
+        self.state(ended) == "died"
+            && others.iter().any(|other| {
                 let code = self.deaths.get(*other).and_then(|one| one.exit_code);
                 let chosen = code.is_some_and(|code| matches!(code, 1..=125));
-                let later = self.time(*other).saturating_sub(made) > LATER;
-                self.pod(*other) != self.pod(ended) && self.exited(*other) && chosen && later
+                let later = self.time(*other).saturating_sub(since) > late;
+                self.pod(*other) != self.pod(ended)
+                    && self.exited(*other)
+                    && chosen
+                    && later
+                    && !self.lost_touch(*other)
             })
-        })
     }
 
     /// Whether all that is known of the others is that somebody took them away much later: that they waited for the one
