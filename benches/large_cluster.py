@@ -4,8 +4,9 @@ Usage: benches/large_cluster.py SERVER WHATHAPPENED… [-- NODES PODS]
 
 SERVER is `cargo build -p whathappened-loopback --example large_cluster`: it serves the objects of a fixture as they
 were recorded, and copies of them under other names as everything else. Each WHATHAPPENED is asked about the
-fixture's run three times, each time with a store of its own. Prints seconds and the most resident memory of the
-process, requests that the answer took, and whether all answers are the same.
+fixture's run three times, listing the cluster in full and three times reading what the question concerns
+(`selective`), each time with a store of its own. Prints seconds and the most resident memory of the process, and
+whether all answers are the same.
 """
 
 import gzip
@@ -39,7 +40,7 @@ def recorded():
     return {"objects": objects, "node": first("Node"), "pod": first("Pod"), "job": first("Job"), "event": about_pod}
 
 
-def ask(tool, url, folder):
+def ask(tool, url, folder, selective):
     config = Path(folder) / "kubeconfig"
     config.write_text(json.dumps({
         "apiVersion": "v1", "kind": "Config", "current-context": "large",
@@ -47,8 +48,11 @@ def ask(tool, url, folder):
         "users": [{"name": "me", "user": {}}],
         "contexts": [{"name": "large", "context": {"cluster": "large", "user": "me"}}],
     }))
+    settings = Path(folder) / "config.toml"
+    settings.write_text(f"[kubernetes]\nselective = {str(selective).lower()}\ntimeout = '600s'\n")
     environment = {key: value for key, value in os.environ.items() if "KUBE" not in key and "_URL" not in key}
-    command = [tool, NAME, "--format", "json", "--kubeconfig", str(config), "--store", f"{folder}/store"]
+    command = [tool, NAME, "--format", "json", "--kubeconfig", str(config), "--config", str(settings),
+               "--store", f"{folder}/store"]
     begun = time.monotonic()
     child = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     out, error = child.stdout.read(), child.stderr.read()
@@ -81,12 +85,13 @@ def main():
         print(f"{size[0]} nodes, {size[1]} pods, {objects} objects")
         answers = set()
         for tool in tools:
-            for number in range(3):
+            for selective in [False, True] * 3:
                 with tempfile.TemporaryDirectory() as own:
-                    took, memory, answer = ask(tool, url, own)
+                    took, memory, answer = ask(tool, url, own, selective)
                     answers.add(same(answer))
                     cause = [one["cause"] for one in answer["incidents"]]
-                    print(f"{tool}: {took:.1f} s, {memory:.0f} MiB, {cause}")
+                    how = "selective" if selective else "in full"
+                    print(f"{tool} {how}: {took:.1f} s, {memory:.0f} MiB, {cause}", flush=True)
         print("all answers are the same" if len(answers) == 1 else f"{len(answers)} different answers")
         playing.stdin.close()
         playing.wait()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 
-use super::common;
+use super::{common, supervised};
 use crate::case::Rules;
 use crate::error::Error;
 use crate::sql::{Job, Report};
@@ -24,6 +24,8 @@ pub async fn run(_args: &Args) -> Result<(), Error> {
         path: "standard input".to_owned(),
         error,
     };
+    // A service that is killed can end nothing any more.
+    supervised::end_with_parent();
     let mut text = String::new();
     std::io::stdin()
         .lock()

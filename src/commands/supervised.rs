@@ -46,6 +46,11 @@ pub(super) fn begin() {
         return;
     }
     std::panic::set_hook(Box::new(|_| {}));
+    end_with_parent();
+}
+
+/// Ends this process soon after the one that started it, however that ended: nobody else would stop it then.
+pub(super) fn end_with_parent() {
     #[cfg(unix)]
     std::thread::spawn(|| {
         let parent = std::os::unix::process::parent_id();

@@ -14,6 +14,9 @@ use super::requests::Requests;
 use super::rule::Rule;
 use crate::answer::Level;
 
+#[cfg(test)]
+mod tests;
+
 /// One step of a chain: a fact, how it is tied to the next, and what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {

@@ -4,6 +4,8 @@
 mod elastic;
 mod member;
 mod root;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashSet;
 use whathappened_core::signals::named;

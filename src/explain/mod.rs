@@ -18,6 +18,8 @@ pub mod gang;
 mod given_up;
 mod last_straw;
 mod machine_facts;
+#[cfg(test)]
+mod made_up;
 mod misspelt;
 mod namesakes;
 mod outlived;

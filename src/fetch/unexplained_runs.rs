@@ -161,7 +161,7 @@ pub async fn explain_one(
         return Ok(None);
     };
     let case = of_found(found, coverage.to_vec(), Arc::clone(rules))?;
-    let is_of_gang = keep_gangs(store, &case, root)?;
+    let is_of_gang = keep_gangs(store, &case, root)? || keep_trackers(store, &case, root)?;
     let question = Question {
         name: name.to_string(),
         ..Question::default()
@@ -207,6 +207,35 @@ fn keep_gangs(store: &mut Store, case: &Case, root: &Root) -> Result<bool, Error
         }
     }
     Ok(is_of_gang)
+}
+
+/// Keeps of which log's run a tracker's files are, where all of them together tell; says whether a root is such files.
+fn keep_trackers(store: &mut Store, case: &Case, root: &Root) -> Result<bool, Error> {
+    if root.kind != "Log" {
+        return Ok(false);
+    }
+    let named = |symbols: &std::collections::BTreeSet<_>| {
+        symbols.iter().any(|one| case.graph.name(*one) == root.name)
+    };
+    let logs = case
+        .graph
+        .pods
+        .iter()
+        .filter(|one| one.kind == TaskKind::Log);
+    let mut bearers = logs
+        .clone()
+        .filter(|one| case.graph.name(one.name) == root.name);
+    // It is a run of its own.
+    if bearers.next().is_some() {
+        return Ok(false);
+    }
+    let mut owners = logs.filter(|one| named(&one.called) || named(&one.folders));
+    let (Some(owner), None) = (owners.next(), owners.next()) else {
+        return Ok(false);
+    };
+    let owner = case.graph.name(owner.name);
+    store.keep_of_log(owner, &root.name, (root.first, root.last))?;
+    Ok(true)
 }
 
 /// Keeps that there was nothing to explain, so that nobody tries it again until something

@@ -17,7 +17,7 @@ use super::run::run as tell_run;
 use super::shown::is_only_named;
 use super::timeline::lines;
 use super::well::{replaced_at, well};
-use super::{batch_state, read_for_run, trackers, zones};
+use super::{batch_state, plateau, read_for_run, trackers, zones};
 use crate::answer::{Answer, CoverageRow, Incident, IncidentRole, SCHEMA};
 use crate::case::Case;
 use crate::coverage::is_beside_the_point;
@@ -115,6 +115,7 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
         && let Some((_, state)) = verdict.states.iter().find(|(run, _)| *run == number)
     {
         notes.extend(trackers::notes(case, run, *state)?);
+        notes.extend(plateau::note(case, run)?);
     }
     notes.extend(newer(&reported));
     notes.extend(only_stem(&matched, &name, &reported));

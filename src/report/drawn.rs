@@ -103,18 +103,16 @@ fn states(pod: &Task, end: &End) -> Vec<(LifeState, Nanos, Option<Nanos>)> {
         .collect()
 }
 
-/// How the work went, as one log of each attempt tells: that of the lowest rank that tells most.
-fn curves(case: &Case, run: &Run) -> Result<Vec<Curve>, Error> {
-    let mut lines: Vec<Line> = Vec::new();
-    let mut of = String::new();
+/// Of each of the latest attempts the log that tells how the work went: that of the lowest rank that tells most.
+pub(super) fn speakers<'a>(case: &'a Case, run: &Run) -> Vec<&'a Task> {
     let first = run.attempts.len().saturating_sub(ATTEMPTS);
-    for attempt in run.attempts.iter().skip(first) {
-        let pods = attempt
-            .pods
+    let attempts = run.attempts.iter().skip(first);
+    let speaker = |pods: &[u32]| {
+        let pods = pods
             .iter()
             .filter_map(|pod| case.graph.pods.get(*pod as usize));
         let told = pods.filter(|pod| pod.progress.is_some());
-        let speaker = told.min_by_key(|pod| {
+        told.min_by_key(|pod| {
             let lines = pod.progress.as_deref().map_or(0, |one| one.reported);
             // Ranks of one gang write about as many lines: a few more make nobody the speaker.
             (
@@ -122,8 +120,18 @@ fn curves(case: &Case, run: &Run) -> Result<Vec<Curve>, Error> {
                 pod.rank.unwrap_or(i32::MAX),
                 case.graph.name(pod.name),
             )
-        });
-        let Some(speaker) = speaker else { continue };
+        })
+    };
+    attempts
+        .filter_map(|attempt| speaker(&attempt.pods))
+        .collect()
+}
+
+/// How the work went.
+fn curves(case: &Case, run: &Run) -> Result<Vec<Curve>, Error> {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut of = String::new();
+    for speaker in speakers(case, run) {
         of = match speaker.rank {
             Some(rank) => format!("rank {rank}"),
             None => case.graph.name(speaker.name).to_owned(),
@@ -138,14 +146,15 @@ fn curves(case: &Case, run: &Run) -> Result<Vec<Curve>, Error> {
 
 /// What one line tells of the work; nothing where an attempt ended.
 #[derive(Clone, Debug, Default)]
-struct Line {
-    time: Nanos,
-    step: Option<i64>,
-    loss: Option<f64>,
-    throughput: Option<(f64, &'static str)>,
+pub(super) struct Line {
+    pub(super) time: Nanos,
+    pub(super) step: Option<i64>,
+    pub(super) loss: Option<f64>,
+    pub(super) throughput: Option<(f64, &'static str)>,
 }
 
-fn read(case: &Case, pod: &Task) -> Result<Vec<Line>, Error> {
+/// The steps that a log tells of, in order of time; of many every second, third, … one.
+pub(super) fn read(case: &Case, pod: &Task) -> Result<Vec<Line>, Error> {
     let steps = pod.pace.steps();
     let every = steps.len().div_ceil(LINES).max(1);
     let last = steps.len().saturating_sub(1);

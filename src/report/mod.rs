@@ -14,6 +14,7 @@ mod leading_run;
 mod listing;
 mod machine;
 mod narrow;
+mod plateau;
 mod process_output;
 mod read_for_run;
 mod record;

@@ -113,7 +113,7 @@ impl Store {
         self.keep_seen(&seen)
     }
 
-    fn keep_seen(&mut self, seen: &CatalogueUpdate) -> Result<(), StoreError> {
+    pub(crate) fn keep_seen(&mut self, seen: &CatalogueUpdate) -> Result<(), StoreError> {
         let write = || {
             let tx = begin_write(&self.db)?;
             seen.write(&tx)?;

@@ -94,7 +94,16 @@ pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<Scoped
         return Ok(None);
     };
     if entities.iter().all(catalogue::is_of_logs) {
-        return lone_logs(snapshot, tier, near(life(&entities))).map(Some);
+        let found = lone_logs(snapshot, tier, near(life(&entities)))?;
+        // Beside anything else that is known, whose a tracker's files are is told by that.
+        let is_log = |fact: &Fact| {
+            let log = catalogue::lone_log(&fact.event);
+            log.is_some_and(|log| entities.iter().any(|one| one.name == log))
+        };
+        let is_gang = entities.iter().any(|one| one.kind == catalogue::GANG);
+        let is_alone = is_gang || found.facts.iter().any(is_log);
+        let others = || catalogue::has_others(snapshot.look()).map_err(snapshot.failed());
+        return Ok((is_alone || !others()?).then_some(found));
     }
     of_entities(snapshot, tier, &entities, left_out).map(Some)
 }

@@ -349,7 +349,11 @@ impl<'a> Snapshot<'a> {
         if !catalogue::has_lone_logs(self.look()).map_err(self.failed())? {
             return Ok(None);
         }
-        scope::lone_logs(self, MatchTier::Workload, ALWAYS).map(Some)
+        let found = scope::lone_logs(self, MatchTier::Workload, ALWAYS)?;
+        // Beside anything else that is known, whose a tracker's files are is told by that.
+        let is_log = |fact: &Fact| catalogue::lone_log(&fact.event).is_some();
+        let others = || catalogue::has_others(self.look()).map_err(self.failed());
+        Ok((found.facts.iter().any(is_log) || !others()?).then_some(found))
     }
 
     /// What each source that may be seen told on each day, in order.

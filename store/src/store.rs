@@ -373,12 +373,22 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut seen = CatalogueUpdate::default();
         seen.gang(gang, logs, life);
-        let write = || {
-            let tx = begin_write(&self.db)?;
-            seen.write(&tx)?;
-            tx.commit()
-        };
-        write().map_err(StoreError::database(&self.db_path))
+        self.keep_seen(&seen)
+    }
+
+    /// Keeps that a log, or the files of an experiment tracker, by their names, are of the run of another log.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn keep_of_log(
+        &mut self,
+        log: &str,
+        part: &str,
+        life: (Nanos, Nanos),
+    ) -> Result<(), StoreError> {
+        let mut seen = CatalogueUpdate::default();
+        seen.of_log(log, part, life);
+        self.keep_seen(&seen)
     }
 
     /// A segment of the list, to be compared with its checksums while it is read.

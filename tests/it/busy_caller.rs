@@ -83,3 +83,36 @@ fn heavy_statements_of_one_caller_make_no_other_wait() {
     }
     drop(running);
 }
+
+/// A service that was killed could end no statement any more: one went on for hours.
+#[test]
+fn a_statement_ends_with_its_service() {
+    let service = service();
+    let statement = "SELECT count(*) FROM generate_series(1, 9223372036854775807)";
+    let mut to = service.connect();
+    write!(
+        to,
+        "POST /api/v1/sql HTTP/1.1\r\nhost: localhost\r\n{}\r\ncontent-type: application/sql\r\ncontent-length: {}\r\n\r\n{statement}",
+        token("heavy"),
+        statement.len()
+    )
+    .unwrap();
+    let begun = Instant::now();
+    let patience = Duration::from_secs(20);
+    let mut started = service.children();
+    while started.is_empty() && begun.elapsed() < patience {
+        std::thread::sleep(Duration::from_millis(20));
+        started = service.children();
+    }
+    assert!(
+        !started.is_empty(),
+        "the statement is run in a process of its own"
+    );
+    drop(service);
+    let runs = |id: &u32| std::path::Path::new(&format!("/proc/{id}/exe")).exists();
+    let killed = Instant::now();
+    while started.iter().any(runs) {
+        assert!(killed.elapsed() < patience, "{started:?} still runs");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}

@@ -138,6 +138,19 @@ impl Service {
         self.ask("POST", "/api/v1/sql", &[&kind, headers].concat(), statement)
     }
 
+    /// Processes that it has started and that are still there.
+    pub(crate) fn children(&self) -> Vec<u32> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        let lists = tasks
+            .flatten()
+            .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+        let all: Vec<String> = lists.collect();
+        all.iter()
+            .flat_map(|list| list.split_whitespace())
+            .filter_map(|id| id.parse().ok())
+            .collect()
+    }
+
     /// Memory that the service itself holds, in bytes.
     pub(crate) fn memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();

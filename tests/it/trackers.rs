@@ -6,7 +6,7 @@ use whathappened::answer::Answer;
 use whathappened::case::Rules;
 use whathappened::report::{self, Question};
 
-use crate::golden;
+use crate::{golden, whathappened};
 
 async fn answer(fixture: &str, name: &str) -> Answer {
     let rules = Arc::new(Rules::load(&[]).unwrap());
@@ -72,4 +72,57 @@ async fn a_run_is_found_by_the_name_that_its_tracker_has() {
         );
         assert_eq!(last_step(&found), Some(1000), "{name}");
     }
+}
+
+/// The runs of a list, without when they were explained.
+fn listed(args: &[&str]) -> Vec<String> {
+    let (code, out, err) =
+        whathappened(&[&["experiments", "--format", "csv", "-q"], args].concat());
+    assert_eq!(code, Some(0), "{err}");
+    let rows = out.lines().skip(1).map(|row| {
+        let cells: Vec<&str> = row.split(',').collect();
+        [cells[0], cells[1], cells[3], cells[4], cells[12], cells[13]].join(",")
+    });
+    rows.collect()
+}
+
+/// A store listed none of the runs that only trackers tell of.
+#[test]
+fn a_store_lists_the_runs_of_trackers_as_their_files_do() {
+    const WANDB: &str = "fixtures/tracker-wandb-alone/input/wandb";
+    let folder = tempfile::tempdir().unwrap();
+    let alone = folder.path().join("offline-run-1");
+    std::fs::create_dir(&alone).unwrap();
+    let run = "offline-run-20261128_094718-yg1u2nhv/run-yg1u2nhv.wandb";
+    std::fs::copy(format!("{WANDB}/{run}"), alone.join("run-yg1u2nhv.wandb")).unwrap();
+    let alone = alone.display().to_string();
+    for (input, name) in [
+        ("fixtures/tracker-healthy/input/mlruns", "gpt-nano-10"),
+        ("fixtures/tracker-loss-nan/input/runs", "nano"),
+        // The log in the records, or beside them, is the run.
+        (alone.as_str(), "output.log"),
+        (WANDB, "output.log"),
+    ] {
+        let (_folder, store) = crate::newcomer::imported(&[input]);
+        let of_files = listed(&["--from", input]);
+        assert_eq!(of_files.len(), 1, "{input}: {of_files:?}");
+        assert!(of_files[0].contains(name), "{of_files:?}");
+        let (code, _, err) = whathappened(&["explain", "--store", &store, "-q"]);
+        assert_eq!(code, Some(0), "{err}");
+        assert_eq!(
+            listed(&["--store", &store, "--no-fetch"]),
+            of_files,
+            "{input}"
+        );
+        let (code, _, err) = whathappened(&[name, "--store", &store, "--no-fetch", "-q"]);
+        assert_eq!(code, Some(0), "{input}: {err}");
+    }
+    // Beside anything else that is known, they are of that, or of nobody.
+    let both = [
+        "fixtures/tracker-healthy/input",
+        "fixtures/tracker-loss-nan/input",
+    ];
+    let (_folder, store) = crate::newcomer::imported(&both);
+    let kinds = listed(&["--store", &store, "--no-fetch"]);
+    assert!(kinds.iter().all(|row| row.contains(",Job,")), "{kinds:?}");
 }

@@ -17,6 +17,7 @@ mod mlflow;
 mod place;
 mod tensorboard;
 mod wandb;
+mod wandb_console;
 mod wandb_files;
 mod wandb_frames;
 mod wire;

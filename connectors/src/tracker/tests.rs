@@ -300,3 +300,25 @@ fn the_files_beside_an_offline_run_tell_of_it() {
     assert_eq!(found.steps(), [290]);
     assert_eq!(found.of(STEP)[0].attribute("loss"), Some("2.5"));
 }
+
+#[test]
+fn what_wandb_kept_of_the_console_is_its_output_log() {
+    let folder = fixtures().join(RUN_FILE.0).join("wandb");
+    let run = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap();
+    let name = format!("wandb/{}", run.file_name().into_string().unwrap());
+    let records = std::fs::read_dir(run.path()).unwrap().flatten();
+    let mut records = records.map(|one| one.path());
+    let records = records.find(|one| one.extension().is_some_and(|end| end == "wandb"));
+    let records = std::fs::read(records.unwrap()).unwrap();
+    let log = std::fs::read(run.path().join("files/output.log")).unwrap();
+    let lines = |found: &Collected| {
+        let lines = found.of("log.line").into_iter();
+        let told = lines.map(|one| (one.id, one.message.clone(), one.origin.clone()));
+        told.collect::<Vec<_>>()
+    };
+    let (_, of_records) = read_bytes(&format!("{name}/run-1.wandb"), records);
+    let (_, of_log) = read_bytes(&format!("{name}/files/output.log"), log);
+    let of_log = lines(&of_log);
+    assert!(!of_log.is_empty());
+    assert_eq!(lines(&of_records), of_log);
+}

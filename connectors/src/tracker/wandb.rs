@@ -2,7 +2,7 @@
 //! `wandb/proto/wandb_internal.proto`)
 //!
 //! ```text
-//! Record  { 2: HistoryRecord, 17: RunRecord, 18: RunExitRecord, 26: EnvironmentRecord }
+//! Record  { 2: HistoryRecord, 4: OutputRecord, 13: OutputRawRecord, 17: RunRecord, 18: RunExitRecord, 26: EnvironmentRecord }
 //! History { 1: repeated Item { 1: key, 2: nested_key, 6: number, 16: value_json }, 2: Step { 1: num } }
 //! Run     { 1: run_id, 3: project, 6: run_group, 8: display_name, 13: host, 17: start_time { 1: seconds, 2: nanos } }
 //! Exit    { 1: exit_code, 2: runtime in seconds }
@@ -15,10 +15,12 @@ use serde_json::Value as Json;
 use super::curves::Curves;
 use super::emit::{Run, State, seconds};
 use super::place::{folder, wandb};
+use super::wandb_console::Console;
 use super::wandb_frames::{Blocks, MAGIC};
 use super::wire::each_field;
 use crate::contract::{FormatOutput, Options, RecordFormat, RecordReader};
 use crate::event::Origin;
+use crate::observation::Observation;
 use crate::redact::redact;
 use crate::time::{Nanos, SECOND};
 
@@ -27,7 +29,7 @@ pub(super) const FORMAT: RecordFormat = RecordFormat {
     words: "W&B's run",
     is: |head| head.starts_with(&MAGIC),
     framer: || Box::new(Blocks::default()),
-    reader: |name, _: &Options| Box::new(Records::new(name)),
+    reader: |name, options: &Options| Box::new(Records::new(name, options)),
 };
 
 /// What people call the tracker.
@@ -46,6 +48,7 @@ struct Records {
     run: Run,
     file: Origin,
     curves: Curves,
+    console: Console,
     is_run: bool,
     state: State,
     runtime: Option<i64>,
@@ -53,9 +56,10 @@ struct Records {
 }
 
 impl Records {
-    fn new(name: &str) -> Self {
+    fn new(name: &str, options: &Options) -> Self {
         let folder = wandb(name).unwrap_or_else(|| folder(name));
         Self {
+            console: Console::new(&folder, options),
             run: Run {
                 tracker: TRACKER,
                 series: folder.clone(),
@@ -75,16 +79,22 @@ impl Records {
     }
 
     /// Takes a record; says whether it was of use.
-    fn take(&mut self, record: &[u8], number: u64) -> Result<bool, String> {
+    fn take(
+        &mut self,
+        record: &[u8],
+        number: u64,
+        out: &mut Vec<Observation>,
+    ) -> Result<bool, String> {
         let mut parts = Vec::new();
         each_field(record, |field, value| {
-            if matches!(field, 2 | 17 | 18 | 26) {
+            if matches!(field, 2 | 4 | 13 | 17 | 18 | 26) {
                 parts.push((field, value.bytes()));
             }
         })?;
         for (field, part) in &parts {
             match field {
                 2 => self.history(part, number)?,
+                4 | 13 => self.console.take(part, out)?,
                 17 => self.describe(part)?,
                 18 => self.exit(part)?,
                 _ => self.environment(part)?,
@@ -198,7 +208,7 @@ impl Records {
 
 impl RecordReader for Records {
     fn record(&mut self, record: &[u8], number: u64, found: &mut FormatOutput) {
-        match self.take(record, number) {
+        match self.take(record, number, &mut found.observations) {
             Ok(of_use) => {
                 found.records += 1;
                 found.irrelevant += u64::from(!of_use);
@@ -208,6 +218,7 @@ impl RecordReader for Records {
     }
 
     fn finish(&mut self, found: &mut FormatOutput) {
+        self.console.finish(&mut found.observations);
         let told = self.curves.finish();
         self.run.curves(&told, &self.file, &mut found.observations);
         if !self.is_run {

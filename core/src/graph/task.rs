@@ -171,6 +171,8 @@ pub struct Task {
     pub tags: BTreeSet<Symbol>,
     /// What people called it in an experiment tracker.
     pub called: BTreeSet<Symbol>,
+    /// The folders of trackers' files that are its own, by the last part of their paths.
+    pub folders: BTreeSet<Symbol>,
     /// The files that lay in a folder of an instance's name.
     pub(crate) log_files: BTreeSet<Symbol>,
     /// What its log says last, where the lines have no times.
@@ -282,6 +284,7 @@ impl Task {
             signs: Vec::new(),
             tags: BTreeSet::new(),
             called: BTreeSet::new(),
+            folders: BTreeSet::new(),
             log_files: BTreeSet::new(),
             untimed: UntimedLog::default(),
             progress: None,

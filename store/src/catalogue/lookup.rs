@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use whathappened_core::resolve::{LABELS, Name};
 
 use super::closure::closure;
@@ -95,6 +95,17 @@ pub(crate) fn is_of_logs(one: &Entity) -> bool {
 /// Whether there are logs of which nobody says whose they are.
 pub(crate) fn has_lone_logs(look: CatalogueView<'_>) -> rusqlite::Result<bool> {
     Ok(!query(look, "kind = 'Log'", &[])?.is_empty())
+}
+
+/// Whether anything is known but such logs.
+pub(crate) fn has_others(look: CatalogueView<'_>) -> rusqlite::Result<bool> {
+    let others = "kind NOT IN ('Log', 'Gang', 'Heard')";
+    let one: Option<i64> = look
+        .db
+        .prepare_cached(&format!("SELECT 1 FROM entities WHERE {others} LIMIT 1"))?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    Ok(one.is_some())
 }
 
 /// Whether something has no owner.

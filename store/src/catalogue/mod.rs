@@ -14,14 +14,15 @@ pub(crate) use closure::{above, closure, others};
 pub use heard::Heard;
 pub(crate) use heard::{cluster, heard};
 pub(crate) use lookup::{
-    CatalogueView, all, family, has_lone_logs, is_of_logs, is_on_top, machines, nearest, on_node,
+    CatalogueView, all, family, has_lone_logs, has_others, is_of_logs, is_on_top, machines,
+    nearest, on_node,
 };
 pub(crate) use roots::roots;
 pub(crate) use sums::{
     ENTITY, column as sum_column, count_wrong, forget_wrong, is_whole as is_entity_whole,
     keep_missing_sums, lacks_sums,
 };
-pub(crate) use update::{CatalogueUpdate, LOG, TAGGED, lone_log};
+pub(crate) use update::{CatalogueUpdate, GANG, LOG, TAGGED, lone_log};
 
 /// A pod or a workload, as far as the catalogue knows it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -105,7 +105,9 @@ pub(crate) fn roots(look: CatalogueView<'_>, from: i64, to: i64) -> rusqlite::Re
         }
         let (pods, experiment) = (&mut sum.pods, &mut sum.experiment);
         let members = ["Pod", "Instance", "SlurmJob", LOG, TAGGED];
-        *pods += u64::from(members.contains(&one.kind.as_str()));
+        // What a tracker calls a run and the folder of its files are one.
+        let is_alias = one.kind == LOG && one.owner.starts_with("Log/");
+        *pods += u64::from(members.contains(&one.kind.as_str()) && !is_alias);
         if let Some(label) = labels.get(&*identity(one)) {
             let label = (label.0, label.1.as_str());
             *experiment = Some(experiment.map_or(label, |before| before.min(label)));

@@ -8,6 +8,7 @@ use whathappened_core::resolve::LABELS;
 use whathappened_model::event::{Event, SourceKind};
 use whathappened_model::kind::is_workload;
 use whathappened_model::time::Nanos;
+use whathappened_model::tracker;
 
 use super::Entity;
 use super::heard::{HEARD, Told, told};
@@ -152,6 +153,7 @@ impl CatalogueUpdate {
         if let Some(log) = lone_log(event) {
             self.add(("", LOG, "", log), "", first, last);
         }
+        self.tracked(event, (first, last));
         self.tagged(event, (first, last));
         self.machine_or_job(event, (first, last));
         if let (Some(kind), Some(name)) = (&of.workload_kind, &of.workload)
@@ -166,6 +168,29 @@ impl CatalogueUpdate {
                 last,
             );
         }
+    }
+
+    /// A run that an experiment tracker's files tell of. It is called as its tracker calls it, or else after its folder:
+    /// what is known by the folder is of the name once both are told of together.
+    fn tracked(&mut self, event: &Event, (first, last): (Nanos, Nanos)) {
+        if !tracker::is_fact(&event.fact) {
+            return;
+        }
+        let text = |key: &str| event.attribute(key).filter(|text| !text.is_empty());
+        let name = text(tracker::NAME);
+        // What has neither steps nor a name nor a place is an experiment, or a project, and no run.
+        if event.fact == tracker::RUN && name.is_none() && text(tracker::HOST).is_none() {
+            return;
+        }
+        let Some(folder) = text(tracker::FOLDER).map(tracker::name_of_folder) else {
+            return;
+        };
+        let above = name.filter(|name| *name != folder).map(|name| {
+            self.add(("", LOG, "", name), "", first, last);
+            format!("{LOG}//{name}")
+        });
+        let above = above.unwrap_or_default();
+        self.add(("", LOG, "", folder), &above, first, last);
     }
 
     /// An experiment that nothing but a log store's label or tag names.
@@ -245,6 +270,12 @@ impl CatalogueUpdate {
             let above = format!("{GANG}//{gang}");
             self.add(("", LOG, "", log), &above, first, last);
         }
+    }
+
+    /// A log, or a tracker's folder, that turned out to be of the run of another log.
+    pub(crate) fn of_log(&mut self, log: &str, part: &str, (first, last): (Nanos, Nanos)) {
+        self.add(("", LOG, "", log), "", first, last);
+        self.add(("", LOG, "", part), &format!("{LOG}//{log}"), first, last);
     }
 
     fn object(&mut self, object: &Object) {

@@ -29,6 +29,8 @@ use crate::symbols::{Symbol, SymbolTable};
 struct Tracked {
     /// The folder of its files.
     folder: String,
+    /// Folders within it whose files are its own, too.
+    parts: BTreeSet<String>,
     /// The rows of its facts.
     rows: Vec<u32>,
     /// A file of it.
@@ -182,6 +184,7 @@ impl Tracked {
     }
 
     fn take(&mut self, other: Self) {
+        self.parts.insert(other.folder);
         self.rows.extend(other.rows);
         self.hosts.extend(other.hosts);
         self.called.extend(other.called);
@@ -273,8 +276,13 @@ fn give(one: &Tracked, task: u32, alone: bool, all: &mut Records<'_>) -> Result<
         .iter()
         .map(|name| all.symbols.number(name))
         .collect();
+    let folders = one.parts.iter().chain([&one.folder]);
+    let folders: Vec<Symbol> = folders
+        .map(|folder| all.symbols.number(name_of_folder(folder)))
+        .collect();
     if let Some(owner) = all.pods.all.get_mut(task as usize) {
         owner.called.extend(called);
+        owner.folders.extend(folders);
         let told = side.progress.take();
         if alone {
             owner.last_line = told.as_ref().map(|told| told.last);

@@ -1,0 +1,164 @@
+//! Records of a made-up day, and what they come to.
+
+use whathappened_core::death::{Death, deaths};
+use whathappened_core::evidence::Evidence;
+use whathappened_core::graph::EntityGraph;
+use whathappened_core::lifecycle::{Mode, ends};
+use whathappened_core::link::links;
+use whathappened_core::resolve::{Run, runs};
+use whathappened_core::signals::Ruleset;
+use whathappened_model::event::{Event, EventId, SourceKind};
+use whathappened_model::object::{ObjectBody, ObjectKey, ObjectVersion};
+use whathappened_model::observation::Observation;
+use whathappened_model::time::Stamp;
+
+/// Records of a made-up day, told one by one.
+pub(crate) struct Tale {
+    evidence: Evidence,
+    ruleset: Ruleset,
+    reported: usize,
+}
+
+/// `10:30` of the day.
+pub(crate) fn at(time: &str) -> Stamp {
+    Stamp::parse(&format!("2026-03-01T{time}:00Z")).unwrap()
+}
+
+impl Tale {
+    pub(crate) fn new() -> Self {
+        Self {
+            evidence: Evidence::default(),
+            ruleset: Ruleset::built_in().unwrap(),
+            reported: 0,
+        }
+    }
+
+    pub(crate) fn tell(&mut self, fact: &str, time: &str, fill: impl FnOnce(&mut Event)) {
+        self.tell_by(SourceKind::Gcp, fact, time, fill);
+    }
+
+    pub(crate) fn tell_by(
+        &mut self,
+        source: SourceKind,
+        fact: &str,
+        time: &str,
+        fill: impl FnOnce(&mut Event),
+    ) {
+        self.reported += 1;
+        let id = EventId::of(&[fact, time, &self.reported.to_string()]);
+        let mut event = Event::new(id, fact, at(time), source);
+        fill(&mut event);
+        let event = Observation::Event(Box::new(event));
+        self.evidence.observe(event, &self.ruleset).unwrap();
+    }
+
+    /// What the platform did to an instance.
+    pub(crate) fn host(&mut self, time: &str, id: &str, name: &str, what: &str, phase: &str) {
+        self.tell("cloud.host_event", time, |event| {
+            of_instance(event, id, name);
+            event.set_attribute("host_event", Some(format!("compute.instances.{what}")));
+            event.set_attribute("phase", Some(phase));
+        });
+    }
+
+    /// What somebody asked for.
+    pub(crate) fn call(&mut self, time: &str, id: &str, name: &str, (what, outcome): (&str, &str)) {
+        self.tell("cloud.activity", time, |event| {
+            of_instance(event, id, name);
+            event.actor = Some("ada@lab.example".to_owned());
+            event.set_attribute("method", Some(format!("compute.instances.{what}")));
+            event.set_attribute("outcome", Some(outcome));
+            event.set_attribute("event_id", Some(format!("{what}-{id}")));
+        });
+    }
+
+    pub(crate) fn object(
+        &mut self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+        uid: &str,
+        body: ObjectBody,
+    ) {
+        let version = ObjectVersion {
+            key: ObjectKey {
+                kind: kind.to_owned(),
+                namespace: namespace.to_owned(),
+                name: name.to_owned(),
+                uid: uid.to_owned(),
+            },
+            revision: None,
+            at: Some(at("12:00")),
+            deleted: false,
+            by: None,
+            body,
+            source_kind: SourceKind::Kubernetes,
+            origin: whathappened_model::event::Origin::default(),
+        };
+        let version = Observation::Object(Box::new(version));
+        self.evidence.observe(version, &self.ruleset).unwrap();
+    }
+
+    /// A pod that ran on a node from one time until it was asked to go.
+    pub(crate) fn pod(&mut self, name: &str, node: &str, from: &str, to: &str) {
+        let body = ObjectBody {
+            created: Some(at(from)),
+            started: Some(at(from)),
+            deletion_requested: Some(at(to)),
+            node: Some(node.to_owned()),
+            phase: Some("Running".to_owned()),
+            ..ObjectBody::default()
+        };
+        self.object("Pod", "lab", name, &format!("uid-{name}"), body);
+    }
+
+    pub(crate) fn end(self) -> Case {
+        let graph = EntityGraph::build(self.evidence, &self.ruleset).unwrap();
+        let ends = ends(&graph);
+        let runs = runs(&graph, &ends);
+        let chosen: Vec<usize> = (0..runs.len()).collect();
+        let deaths = deaths(&graph, &runs, &chosen, &ends);
+        Case {
+            graph,
+            runs,
+            deaths,
+        }
+    }
+}
+
+pub(crate) fn of_instance(event: &mut Event, id: &str, name: &str) {
+    event.object_kind = Some("Instance".to_owned());
+    event.object_uid = Some(id.to_owned());
+    event.entities.instance = Some(id.to_owned());
+    event.entities.node = Some(name.to_owned()).filter(|name| !name.is_empty());
+    event.set_attribute("account", Some("lab"));
+}
+
+pub(crate) struct Case {
+    pub(crate) graph: EntityGraph,
+    pub(crate) runs: Vec<Run>,
+    pub(crate) deaths: Vec<Death>,
+}
+
+impl Case {
+    /// Signals of machines that count for the deaths of a pod.
+    pub(crate) fn counts_for(&self, pod: &str) -> Vec<&str> {
+        let mut found: Vec<&str> = links(&self.graph, &self.runs, &self.deaths)
+            .into_iter()
+            .filter(|link| link.via == "node" && self.name(&self.deaths[link.death]) == pod)
+            .map(|link| self.graph.name(self.graph.facts[link.fact].signal))
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
+    pub(crate) fn name(&self, death: &Death) -> &str {
+        self.graph.name(self.graph.pods[death.pod as usize].name)
+    }
+
+    pub(crate) fn ends_of(&self, name: &str) -> Vec<(&'static str, Mode, Stamp)> {
+        let own = self.deaths.iter().filter(|death| self.name(death) == name);
+        own.map(|death| (death.state, death.mode, death.time))
+            .collect()
+    }
+}

@@ -1,0 +1,152 @@
+use std::collections::HashSet;
+
+use super::*;
+use crate::explain::candidate::Step;
+use crate::explain::edge::{Kind, Role};
+use crate::explain::made_up::{ended, fault, gang, line, rule};
+
+fn candidate(rule: usize, fact: usize, level: Level) -> Candidate {
+    Candidate {
+        rule,
+        path: vec![fault(fact)],
+        context: Vec::new(),
+        against: Vec::new(),
+        level,
+    }
+}
+
+/// What is known of a made-up gang beside its deaths.
+struct World {
+    graph: EntityGraph,
+    runs: Vec<Run>,
+    rules: Vec<Rule>,
+}
+
+impl World {
+    /// Pods of a workload whose logs tell of a failure in these seconds.
+    fn of(kind: &str, fails: &[u32]) -> Self {
+        let (graph, runs) = gang(kind, fails);
+        let rules = vec![
+            rule("code.oom_gpu", 40, "established"),
+            rule("hang.collective_timeout", 10, "hypothesis"),
+        ];
+        Self { graph, runs, rules }
+    }
+
+    /// Groups the ends of its pods, `llm-0` first, each with what explains it.
+    fn group(&self, ends: &[(u32, Option<Candidate>)], lost_touch: &[&str]) -> Vec<Finding> {
+        let deaths: Vec<Death> = ends
+            .iter()
+            .enumerate()
+            .map(|(number, (second, _))| ended(&self.graph, &format!("llm-{number}"), *second))
+            .collect();
+        let candidates: Vec<Vec<Candidate>> = ends
+            .iter()
+            .map(|(_, one)| one.iter().cloned().collect())
+            .collect();
+        let lost = lost_touch.iter();
+        let lost_touch = lost.map(|name| crate::explain::made_up::pod(&self.graph, name));
+        let grouping = Grouping {
+            graph: &self.graph,
+            runs: &self.runs,
+            rules: &self.rules,
+            deaths: &deaths,
+            candidates: &candidates,
+            torn_down: &HashSet::new(),
+            lost_touch: &lost_touch.collect(),
+        };
+        let mut order: Vec<usize> = (0..deaths.len()).collect();
+        order.sort_by_key(|death| (deaths[*death].time, *death));
+        grouping.group(0, 1, &order)
+    }
+
+    fn proven(&self, name: &str) -> Option<Candidate> {
+        let fact = line(&self.graph, name);
+        Some(candidate(0, fact, Level::Supported))
+    }
+
+    fn waited(&self, name: &str) -> Option<Candidate> {
+        let fact = line(&self.graph, name);
+        Some(candidate(1, fact, Level::Hypothesis))
+    }
+}
+
+#[test]
+fn who_ends_without_a_reason_of_its_own_follows_the_first() {
+    let world = World::of("Job", &[30, 40, 50]);
+    let found = world.group(&[(31, world.proven("llm-0")), (41, None), (51, None)], &[]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        (&*found[0].victims, &*found[0].collateral),
+        (&[0][..], &[1, 2][..])
+    );
+    assert_eq!(found[0].level(), Level::Supported);
+    assert!(!found[0].recovered && !found[0].follows);
+}
+
+#[test]
+fn pods_that_do_not_work_as_one_fail_each_by_itself() {
+    let world = World::of("Deployment", &[30, 40]);
+    let found = world.group(&[(31, world.proven("llm-0")), (41, None)], &[]);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.iter().all(|one| one.collateral.is_empty()));
+}
+
+#[test]
+fn who_only_missed_another_was_not_the_first() {
+    // The container of the one that gave up waiting ended before that of the one that had failed.
+    let world = World::of("Job", &[35, 30]);
+    let ends = [(36, world.waited("llm-0")), (38, world.proven("llm-1"))];
+    let found = world.group(&ends, &["llm-0"]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        (&*found[0].victims, &*found[0].collateral),
+        (&[1][..], &[0][..])
+    );
+}
+
+#[test]
+fn what_one_root_struck_are_victims_and_no_collateral() {
+    let world = World::of("Job", &[30, 30]);
+    let root = line(&world.graph, "llm-0");
+    let both = || Some(candidate(0, root, Level::Established));
+    let found = world.group(&[(31, both()), (31, both())], &[]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        (&*found[0].victims, &*found[0].collateral),
+        (&[0, 1][..], &[][..])
+    );
+    assert_eq!(found[0].first, [0, 1]);
+}
+
+#[test]
+fn what_ends_long_after_the_teardown_for_a_reason_of_its_own_is_another_incident() {
+    let late = 31 + 1_200;
+    let world = World::of("Job", &[30, late - 1]);
+    let found = world.group(
+        &[(31, world.proven("llm-0")), (late, world.proven("llm-1"))],
+        &[],
+    );
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert_eq!(
+        (&*found[0].victims, &*found[1].victims),
+        (&[0][..], &[1][..])
+    );
+}
+
+#[test]
+fn an_act_beside_an_end_of_its_own_in_one_moment_is_a_guess() {
+    let world = World::of("Job", &[30, 30]);
+    let act = Candidate {
+        path: vec![Step {
+            kind: Kind::Asserted,
+            role: Role::Act,
+            ..fault(line(&world.graph, "llm-0"))
+        }],
+        ..candidate(0, line(&world.graph, "llm-0"), Level::Established)
+    };
+    assert!(is_act(&act));
+    let found = world.group(&[(31, Some(act)), (31, None)], &[]);
+    assert_eq!(found[0].victims, [0]);
+    assert_eq!(found[0].level(), Level::Hypothesis);
+}
