@@ -1,6 +1,6 @@
 //! GKE's own operations: upgrades, repairs, sizes of node pools.
 
-use super::entry::Entry;
+use super::entry::{Entry, principal};
 use super::error;
 use crate::cloud::fact::{Activity, FactBuilder, Outcome, set_message, set_text};
 use crate::cloud::field::{self, Fields};
@@ -36,7 +36,7 @@ pub(super) fn decode(
             (None, false) => Outcome::Succeeded,
         },
         event_id: entry.event_id(),
-        actor: field::text(audit, &["authenticationInfo", "principalEmail"]),
+        actor: principal(audit),
         error: failure.as_ref().map(|failure| failure.code.as_str()),
     };
     let pool = entry.of_resource("nodepool_name").or_else(|| {

@@ -1,7 +1,7 @@
 //! Compute Engine's audit records: what the platform did to an instance, and
 //! what somebody asked for.
 
-use super::entry::Entry;
+use super::entry::{Entry, principal};
 use super::error;
 use crate::cloud::fact::{Activity, FactBuilder, HostEvent, Outcome, Phase, set_message, set_text};
 use crate::cloud::field::{self, Fields};
@@ -104,7 +104,7 @@ fn system_event(entry: &Entry<'_>, audit: &Fields, method: &str, facts: &FactBui
         facts.host_event(entry.time, &machine, what)
     };
     entry.place(&mut event);
-    event.actor = field::owned(audit, &["authenticationInfo", "principalEmail"]);
+    event.actor = principal(audit).map(str::to_owned);
     set_message(&mut event, message);
     // Which physical machine it is on, where the platform tells.
     event.entities.host = field::owned(metadata, &["serverId"]);
@@ -193,7 +193,7 @@ fn activity(
         method,
         outcome,
         event_id: entry.event_id(),
-        actor: field::text(audit, &["authenticationInfo", "principalEmail"]),
+        actor: principal(audit),
         error: failure.as_ref().map(|failure| failure.code.as_str()),
     };
     let resource = field::text(audit, &["resourceName"]);

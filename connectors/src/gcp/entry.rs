@@ -106,3 +106,40 @@ impl<'r> Entry<'r> {
         }
     }
 }
+
+/// Who made a request, as its audit record says: by an address, or, of an identity that is not Google's, as the last part of
+/// `principal://…/subject/NAME` or `user:NAME`.
+pub(super) fn principal(audit: &Fields) -> Option<&str> {
+    let of = |key| field::text(audit, &["authenticationInfo", key]).filter(|who| !who.is_empty());
+    of("principalEmail").or_else(|| {
+        let subject = of("principalSubject")?;
+        let name = subject.split_once("/subject/").map(|(_, name)| name);
+        let typed = ["user:", "serviceAccount:"];
+        let bare = typed.iter().find_map(|kind| subject.strip_prefix(kind));
+        Some(name.or(bare).unwrap_or(subject))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_made_a_request_may_be_no_identity_of_googles() {
+        let named = |key: &str, who: &str| {
+            let record = serde_json::json!({ "authenticationInfo": { key: who } });
+            let fields = record.as_object().unwrap().clone();
+            principal(&fields).unwrap_or_default().to_owned()
+        };
+        assert_eq!(
+            named("principalEmail", "dora@lab.example"),
+            "dora@lab.example"
+        );
+        let pool = "principal://iam.googleapis.com/locations/global/workforcePools/lab/subject/dora@lab.example";
+        assert_eq!(named("principalSubject", pool), "dora@lab.example");
+        assert_eq!(
+            named("principalSubject", "user:dora@lab.example"),
+            "dora@lab.example"
+        );
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::entry::Entry;
+use super::entry::{Entry, principal};
 use crate::cloud::field::{self, Fields};
 use crate::contract::ForeignOutput;
 use crate::kubernetes;
@@ -45,7 +45,7 @@ pub(super) fn audit(
         "auditID": entry.event_id(),
         "stage": "ResponseComplete",
         "verb": method.rsplit('.').next().unwrap_or_default(),
-        "user": {"username": text(&["authenticationInfo", "principalEmail"])},
+        "user": {"username": principal(audit).unwrap_or_default()},
         "userAgent": text(&["requestMetadata", "callerSuppliedUserAgent"]),
         "sourceIPs": [text(&["requestMetadata", "callerIp"])],
         "objectRef": object,

@@ -177,7 +177,7 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         }
         // Whose last word is that it was asked to stop did not end by itself, whatever went wrong as it stopped.
         let stopped =
-            signed_off(pod).is_some_and(|stop| given_up(pod).is_none_or(|said| stop.lo <= said.lo));
+            signed_off(pod).is_some_and(|stop| given_up(pod).is_none_or(|said| stop.lo < said.lo));
         return End {
             state: if well { State::Completed } else { State::Died },
             mode: match (well, stopped) {

@@ -109,7 +109,12 @@ pub(super) fn death(
     }
     // Of two requests the API server itself kept the times, and controllers keep the same; kubelets may not.
     let exact = |time: Stamp| time.width() < EXACT;
-    let counted = pod.untracked.is_some_and(exact) && asked.is_some_and(exact);
+    // Who clears away pods of a node that is gone marks them first, and then their Job counts them.
+    let marked = |counted: Stamp| pod.kills.iter().any(|kill| kill.lo <= counted.hi);
+    let counted = pod
+        .untracked
+        .filter(|counted| exact(*counted) && !marked(*counted));
+    let counted = counted.is_some() && asked.is_some_and(exact);
     let apart = match asked {
         _ if asked == pod.deletion_requested && counted => 0,
         _ if asked == pod.deletion_requested => SECOND,
