@@ -7,7 +7,7 @@ use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::{EntityGraph, Fact};
-use crate::evidence::SpillError;
+use crate::evidence::{Row, SpillError};
 use crate::signals::SignalClass;
 use crate::symbols::Symbol;
 
@@ -73,7 +73,7 @@ pub(super) fn forget(graph: &mut EntityGraph) -> Result<(), SpillError> {
 /// The log in which a fact stands.
 fn file(graph: &EntityGraph, fact: &Fact) -> Option<Symbol> {
     let row = graph.evidence.rows().get(fact.row as usize);
-    row.map(|row| row.file()).filter(|file| file.is_some())
+    row.map(Row::file).filter(|file| file.is_some())
 }
 
 /// Whether anything tells that the machine went down, or started, since it was asked to.
