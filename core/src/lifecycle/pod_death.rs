@@ -120,8 +120,11 @@ pub(super) fn death(
         _ if asked == pod.deletion_requested => SECOND,
         _ => CLOCKS,
     };
-    if let (Some(asked), None) = (asked, exited)
-        && let Some(reported) = pod.reports.ended_before(asked, graph.now)
+    // What waited, or was held back, has no end to report, and a log or an object tells more of it.
+    let waited = crashing || pod.stuck.is_some() || pod.held_back.is_some();
+    let waited = waited || pod.last_line.is_some() || pod.body.is_some();
+    if let (Some(asked), None, false) = (asked, exited, waited)
+        && let Some(reported) = pod.reports.ended_before(asked)
     {
         return Some((Mode::Exited, in_life(pod, reported, asked.lo)));
     }
