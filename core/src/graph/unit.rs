@@ -256,17 +256,22 @@ struct Said {
 }
 
 impl Said {
+    /// When it was, as far as that orders it. Who asks for a stop may have done so days before; of the end itself a time that is
+    /// hours off says nothing.
+    fn at(&self) -> Stamp {
+        if self.is_stop {
+            self.reckoned
+        } else {
+            self.time
+        }
+    }
+
     /// Whether the program made steps after that: it was started again, or lives on. Whatever ended it at last came later.
     fn is_outlived(&self, task: &Task, all: &[Self]) -> bool {
         /// What a stop and the request for it are apart at most.
         const AT_ONCE: Nanos = 10 * SECOND;
         const CLOCKS: Nanos = 5 * SECOND;
-        // Who asks for a stop may have done so days before; of the end itself a time that is hours off says nothing.
-        let at = if self.is_stop {
-            self.reckoned
-        } else {
-            self.time
-        };
+        let at = self.at();
         let Some(progress) = task.progress.as_deref().filter(|_| at != Stamp::OPEN) else {
             return false;
         };
@@ -358,9 +363,9 @@ impl Said {
         let last = task.last_line.filter(|last| *last != Stamp::OPEN);
         let since = |last: Stamp| {
             let mut boots = boots.iter().filter(|(node, _)| *node == task.node);
-            boots.any(|(_, boot)| last.hi < *boot && *boot < self.reckoned.lo)
+            boots.any(|(_, boot)| last.hi < *boot && *boot < self.at().lo)
         };
-        self.reckoned != Stamp::OPEN && last.is_some_and(since)
+        self.at() != Stamp::OPEN && last.is_some_and(since)
     }
 }
 
