@@ -380,7 +380,6 @@ impl<'a> Bounds<'a> {
             && survived
     }
 
-    /// What a fact means.
     /// Whether the program that wrote a line made a step after it. With several ranks in one log that may be another's.
     fn made_a_step_after(&self, line: &Fact) -> bool {
         let progress = self.task().and_then(|task| task.progress.as_deref());
@@ -388,6 +387,7 @@ impl<'a> Bounds<'a> {
         progress.is_some_and(|steps| steps.are_known() && steps.made_a_step_after(since, line.rank))
     }
 
+    /// What a fact means.
     fn signal_of(&self, fact: usize) -> &str {
         let fact = self.graph.facts.get(fact);
         fact.map_or("", |fact| self.graph.name(fact.signal))

@@ -45,12 +45,11 @@ pub(super) fn mark(graph: &EntityGraph, deaths: &[Death], findings: &mut [Findin
 
 /// The findings that tell how a wait ended: of its pods alone.
 fn ends_of(deaths: &[Death], findings: &[Finding], wait: usize) -> Vec<usize> {
-    let pods = |finding: &Finding| pods_of(deaths, finding);
-    let waited = pods(&findings[wait]);
+    let waited = pods_of(deaths, &findings[wait]);
     (0..findings.len())
         .filter(|number| *number != wait)
         .filter(|number| {
-            let own = pods(&findings[*number]);
+            let own = pods_of(deaths, &findings[*number]);
             !own.is_empty() && own.iter().all(|pod| waited.contains(pod))
         })
         .collect()
@@ -65,8 +64,7 @@ fn pods_of(deaths: &[Death], finding: &Finding) -> Vec<(usize, u32)> {
 /// What was wrong with the same pods before they were taken away: the run did not get over
 /// that either while nothing runs in their place.
 fn wrong_before(deaths: &[Death], findings: &[Finding], ended: usize) -> Vec<usize> {
-    let pods = |finding: &Finding| pods_of(deaths, finding);
-    let taken = pods(&findings[ended]);
+    let taken = pods_of(deaths, &findings[ended]);
     let was_wrong = |finding: &Finding| {
         let mut own = finding
             .victims
@@ -75,7 +73,9 @@ fn wrong_before(deaths: &[Death], findings: &[Finding], ended: usize) -> Vec<usi
         finding.candidate.is_some()
             && !finding.victims.is_empty()
             && own.all(|death| matches!(death.state, "crash_loop" | "stuck_starting"))
-            && pods(finding).iter().all(|pod| taken.contains(pod))
+            && pods_of(deaths, finding)
+                .iter()
+                .all(|pod| taken.contains(pod))
     };
     (0..findings.len())
         .filter(|number| *number != ended && was_wrong(&findings[*number]))

@@ -38,55 +38,83 @@ pub(super) fn note(
         let one = workloads.all.get(job as usize);
         one.is_some_and(|one| symbols.name(one.kind) == "Job")
     };
-    let jobs: BTreeMap<u32, Nanos> = facts
+    let mut jobs: BTreeMap<u32, Job> = facts
         .iter()
         .filter(|fact| fact.signal == gave_up && is_job(fact.workload))
-        .map(|fact| (fact.workload, fact.time.hi))
+        .map(|fact| (fact.workload, Job::over_at(fact.time.hi)))
         .collect();
-    let mut found = Vec::new();
-    for (job, over) in jobs {
-        let own = |number: u32| {
-            pods.get(number as usize)
-                .is_some_and(|pod| pod.owner == job)
-        };
-        let told = |fact: &Fact| fact.signal == deleted && fact.workload == job;
-        let all = pods.iter().filter(|pod| pod.owner == job).count();
-        let are_told = facts.iter().filter(|fact| told(fact)).count() >= KEPT;
-        // One that was not stopped had ended: for it the Job gave up, and not for whoever stopped all of them.
-        let stopped = stopped(facts, killing, own, over).filter(|stopped| stopped.len() < all);
-        if let Some(stopped) = stopped.filter(|_| !are_told) {
-            found.extend(stopped.into_iter().map(|fact| Fact {
+    if jobs.is_empty() {
+        return;
+    }
+    for pod in pods {
+        if let Some(job) = jobs.get_mut(&pod.owner) {
+            job.pods += 1;
+        }
+    }
+    for fact in facts.iter() {
+        if fact.signal == deleted {
+            if let Some(job) = jobs.get_mut(&fact.workload) {
+                job.told += 1;
+            }
+        } else if fact.signal == killing {
+            let pod = pods.get(fact.pod as usize);
+            if let Some(job) = pod.and_then(|pod| jobs.get_mut(&pod.owner)) {
+                job.stops(fact);
+            }
+        }
+    }
+    for (number, job) in jobs {
+        if job.stopped_all_left() {
+            facts.extend(job.stopped.into_values().map(|fact| Fact {
                 signal: deleted,
                 pod: NO,
-                workload: job,
+                workload: number,
                 node: Symbol::NONE,
                 other: fact.pod,
                 ..fact
             }));
         }
     }
-    facts.extend(found);
 }
 
-/// What kubelets told first of each of its pods that they stopped, where they stopped many of them in one moment.
-fn stopped(
-    facts: &[Fact],
-    killing: Symbol,
-    own: impl Fn(u32) -> bool,
+/// A Job that gave up.
+struct Job {
     over: Nanos,
-) -> Option<Vec<Fact>> {
-    let mut first: BTreeMap<u32, Fact> = BTreeMap::new();
-    let told = facts.iter().filter(|fact| {
-        let lag = over.saturating_sub(fact.time.lo);
-        fact.signal == killing && own(fact.pod) && (0..=TOLD).contains(&lag)
-    });
-    for fact in told {
-        let known = first.entry(fact.pod).or_insert(*fact);
-        if fact.time < known.time {
-            *known = *fact;
+    /// How many pods it had.
+    pods: usize,
+    /// Of how many it is told that it deleted them.
+    told: usize,
+    /// What kubelets told first of each of its pods that they stopped shortly before it was over.
+    stopped: BTreeMap<u32, Fact>,
+}
+
+impl Job {
+    fn over_at(over: Nanos) -> Self {
+        Self {
+            over,
+            pods: 0,
+            told: 0,
+            stopped: BTreeMap::new(),
         }
     }
-    let times = || first.values().map(|fact| fact.time.lo);
-    let apart = times().max()?.saturating_sub(times().min()?);
-    (first.len() > KEPT && apart <= AT_ONCE).then(|| first.into_values().collect())
+
+    /// Takes in that a kubelet stopped one of its pods.
+    fn stops(&mut self, fact: &Fact) {
+        if (0..=TOLD).contains(&self.over.saturating_sub(fact.time.lo)) {
+            let known = self.stopped.entry(fact.pod).or_insert(*fact);
+            if fact.time < known.time {
+                *known = *fact;
+            }
+        }
+    }
+
+    /// Whether many of its pods were stopped in one moment, for a reason that is told of too few of them, but for one that
+    /// had ended: for that the Job gave up, and not for whoever stopped all of them.
+    fn stopped_all_left(&self) -> bool {
+        let times = || self.stopped.values().map(|fact| fact.time.lo);
+        let apart = times().max().zip(times().min());
+        let at_once = apart.is_some_and(|(last, first)| last.saturating_sub(first) <= AT_ONCE);
+        let count = self.stopped.len();
+        self.told < KEPT && count > KEPT && count < self.pods && at_once
+    }
 }

@@ -12,51 +12,53 @@ use crate::symbols::Symbol;
 #[derive(Debug)]
 pub struct Journals(HashMap<Symbol, Journal>);
 
+/// A line of one: its number, and its time where it has one.
+type Line = (u64, Nanos);
+
 /// One of them.
 #[derive(Clone, Copy, Debug)]
 struct Journal {
-    /// Whether it was printed with the latest line first.
-    backwards: bool,
+    first: Line,
+    last: Line,
     /// The latest time that a line of it tells.
-    last: Nanos,
+    latest: Nanos,
+}
+
+impl Journal {
+    /// Whether it was printed with the latest line first.
+    fn is_backwards(&self) -> bool {
+        self.first.1 > self.last.1
+    }
 }
 
 impl Journals {
     /// Looks at all logs of machines.
     #[must_use]
     pub fn of(evidence: &Evidence) -> Self {
-        type Line = (u64, Nanos);
-        let mut ends: HashMap<Symbol, (Line, Line)> = HashMap::new();
-        let mut latest: HashMap<Symbol, Nanos> = HashMap::new();
+        let mut all: HashMap<Symbol, Journal> = HashMap::new();
         let rows = evidence.rows().iter();
         // Lines without a year have no time, and stand in an order all the same.
         for row in rows.filter(|row| row.source_kind() == SourceKind::NodeLog) {
             let line = (row.line(), row.time.lo);
-            let (first, last) = ends.entry(row.file()).or_insert((line, line));
-            *first = line.min(*first);
-            *last = line.max(*last);
+            let journal = all.entry(row.file()).or_insert(Journal {
+                first: line,
+                last: line,
+                latest: Nanos::MIN,
+            });
+            journal.first = line.min(journal.first);
+            journal.last = line.max(journal.last);
             if row.time.hi != Nanos::MAX {
-                let latest = latest.entry(row.file()).or_insert(row.time.lo);
-                *latest = row.time.lo.max(*latest);
+                journal.latest = row.time.lo.max(journal.latest);
             }
         }
-        let backwards = |((_, first), (_, last)): (Line, Line)| first > last;
-        let of_file = |(file, ends): (Symbol, (Line, Line))| {
-            let journal = Journal {
-                backwards: backwards(ends),
-                last: latest.get(&file).copied().unwrap_or(Nanos::MIN),
-            };
-            (file, journal)
-        };
-        Self(ends.into_iter().map(of_file).collect())
+        Self(all)
     }
 
-    /// Whether the log of a line goes on for longer than a time after it.
+    /// Whether the log of a line goes on after a time.
     #[must_use]
-    pub(crate) fn goes_on_after(&self, row: &Row, by: Nanos) -> bool {
-        let is_dated = row.time.hi != Nanos::MAX;
-        let journal = self.0.get(&row.file()).filter(|_| is_dated);
-        journal.is_some_and(|journal| journal.last > row.time.hi.saturating_add(by))
+    pub(crate) fn goes_on_after(&self, row: &Row, time: Nanos) -> bool {
+        let journal = self.0.get(&row.file());
+        journal.is_some_and(|journal| journal.latest > time)
     }
 
     /// Whether one line was written after another in the log of one machine, or in two that it keeps by one clock; not
@@ -72,11 +74,12 @@ impl Journals {
                 && later.host == earlier.host
                 && later.time.lo >= earlier.time.hi;
         }
-        let Some(Journal { backwards, .. }) = self.0.get(&later.file()) else {
+        let Some(journal) = self.0.get(&later.file()) else {
             return false;
         };
         if later.time.overlaps(earlier.time) {
-            return later.line() != earlier.line() && (later.line() > earlier.line()) != *backwards;
+            return later.line() != earlier.line()
+                && (later.line() > earlier.line()) != journal.is_backwards();
         }
         later.time.lo >= earlier.time.hi
     }

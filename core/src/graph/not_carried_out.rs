@@ -1,15 +1,14 @@
 //! Reboots and power-offs that were asked for and did not happen: somebody's inhibitor lock, a masked target or a
 //! session without the right to it kept the machine up. Its journal then goes on, and has no word of going down.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::{EntityGraph, Fact};
-use crate::evidence::{Row, SpillError};
+use super::{EntityGraph, Fact, Journals};
+use crate::evidence::SpillError;
 use crate::signals::SignalClass;
-use crate::symbols::Symbol;
 
 /// A machine that goes down says so within this long, and writes nothing more after it.
 const GOES_DOWN: Nanos = 180 * SECOND;
@@ -39,26 +38,14 @@ pub(super) fn forget(graph: &mut EntityGraph) -> Result<(), SpillError> {
     if requests.is_empty() {
         return Ok(());
     }
-    let mut lines: HashMap<Symbol, Vec<Nanos>> = HashMap::new();
-    let files: HashSet<Symbol> = requests
-        .iter()
-        .filter_map(|(_, fact)| file(graph, fact))
-        .collect();
-    for row in graph.evidence.rows() {
-        let is_dated = row.time.lo != Nanos::MIN && row.time.hi != Nanos::MAX;
-        if files.contains(&row.file()) && is_dated {
-            lines.entry(row.file()).or_default().push(row.time.lo);
-        }
-    }
+    let journals = Journals::of(&graph.evidence);
     let refused: HashSet<usize> = requests
         .into_iter()
         .filter(|(_, fact)| {
-            let written = file(graph, fact).and_then(|file| lines.get(&file));
-            let goes_on = written.is_some_and(|written| {
-                let mut since = written.iter().map(|line| line.saturating_sub(fact.time.lo));
-                since.any(|since| since > GOES_DOWN)
-            });
-            goes_on && !went_down(graph, fact)
+            let row = graph.evidence.rows().get(fact.row as usize);
+            let row = row.filter(|row| row.file().is_some());
+            let by = fact.time.lo.saturating_add(GOES_DOWN);
+            row.is_some_and(|row| journals.goes_on_after(row, by)) && !went_down(graph, fact)
         })
         .map(|(place, _)| place)
         .collect();
@@ -68,12 +55,6 @@ pub(super) fn forget(graph: &mut EntityGraph) -> Result<(), SpillError> {
         !refused.contains(&(place - 1))
     });
     Ok(())
-}
-
-/// The log in which a fact stands.
-fn file(graph: &EntityGraph, fact: &Fact) -> Option<Symbol> {
-    let row = graph.evidence.rows().get(fact.row as usize);
-    row.map(Row::file).filter(|file| file.is_some())
 }
 
 /// Whether anything tells that the machine went down, or started, since it was asked to.

@@ -347,7 +347,12 @@ impl Said {
     /// Whether nothing came of a request in a journal that goes on: there was no such service, or it did not run.
     fn came_to_nothing(&self, evidence: &Evidence, journals: &Journals, all: &[Self]) -> bool {
         let row = evidence.rows().get(self.row as usize);
-        let goes_on = || row.is_some_and(|row| journals.goes_on_after(row, STOPPED_WITHIN));
+        let goes_on = || {
+            row.is_some_and(|row| {
+                let by = row.time.hi.saturating_add(STOPPED_WITHIN);
+                journals.goes_on_after(row, by)
+            })
+        };
         let follows = |other: &Self| {
             let lag = other.time.lo.saturating_sub(self.time.lo);
             !other.is_request

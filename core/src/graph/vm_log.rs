@@ -92,17 +92,18 @@ fn there_then(of_name: &[u32], lives: &HashMap<u32, (Nanos, Nanos)>, row: &Row) 
         row.time != Stamp::OPEN
             && life.is_some_and(|(from, to)| *from <= row.time.lo && row.time.lo <= *to)
     };
-    let there: Vec<u32> = of_name.iter().filter(was_there).copied().collect();
+    let there = of_name.iter().filter(was_there);
     // One of which nobody knows since when it is may be of another account, group or zone.
     let is_known = |number: &&u32| {
         lives
             .get(*number)
             .is_some_and(|(from, _)| *from != Nanos::MIN)
     };
-    let only = |mut some: std::slice::Iter<'_, u32>| match (some.next(), some.next()) {
-        (Some(one), None) => Some(*one),
-        _ => None,
-    };
-    let known: Vec<u32> = there.iter().filter(is_known).copied().collect();
-    only(there.iter()).or_else(|| only(known.iter()))
+    only(there.clone()).or_else(|| only(there.filter(is_known)))
+}
+
+/// What there is one of.
+fn only<'a>(mut some: impl Iterator<Item = &'a u32>) -> Option<u32> {
+    let one = some.next()?;
+    some.next().is_none().then_some(*one)
 }

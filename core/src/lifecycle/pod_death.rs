@@ -107,19 +107,6 @@ pub(super) fn death(
     {
         return Some((Mode::Exited, exited));
     }
-    // Of two requests the API server itself kept the times, and controllers keep the same; kubelets may not.
-    let exact = |time: Stamp| time.width() < EXACT;
-    // Who clears away pods of a node that is gone marks them first, and then their Job counts them.
-    let marked = |counted: Stamp| pod.kills.iter().any(|kill| kill.lo <= counted.hi);
-    let counted = pod
-        .untracked
-        .filter(|counted| exact(*counted) && !marked(*counted));
-    let counted = counted.is_some() && asked.is_some_and(exact);
-    let apart = match asked {
-        _ if asked == pod.deletion_requested && counted => 0,
-        _ if asked == pod.deletion_requested => SECOND,
-        _ => CLOCKS,
-    };
     // What waited, or was held back, has no end to report, and a log or an object tells more of it.
     let waited = crashing || pod.stuck.is_some() || pod.held_back.is_some();
     let waited = waited || pod.last_line.is_some() || pod.body.is_some();
@@ -130,7 +117,7 @@ pub(super) fn death(
     }
     if let (Some(asked), None) = (asked, exited)
         && let Some((ended, well)) = ended_unseen(graph, pod, around.job_over)
-        && ended.hi.saturating_add(apart) < asked.lo
+        && ended.hi.saturating_add(apart(pod, asked)) < asked.lo
         && !ran_on_after(graph, pod, ended)
     {
         return (!well).then_some((Mode::Exited, ended));
@@ -278,6 +265,24 @@ pub(crate) fn ran_on_after(graph: &EntityGraph, pod: &Task, said: Stamp) -> bool
     pod.stopped.is_some_and(|stopped| later(stopped.lo))
         && pod.root != NO
         && graph.pods.iter().any(went_on)
+}
+
+/// How far apart the clocks are at most by which a pod had ended, and somebody asked for its end.
+fn apart(pod: &Task, asked: Stamp) -> Nanos {
+    // Controllers and the API server keep the same time; kubelets may not.
+    if pod.deletion_requested != Some(asked) {
+        return CLOCKS;
+    }
+    // Of two requests the API server itself kept the times.
+    let exact = |time: Stamp| time.width() < EXACT;
+    // Who clears away pods of a node that is gone marks them first, and then their Job counts them.
+    let marked = |counted: Stamp| pod.kills.iter().any(|kill| kill.lo <= counted.hi);
+    let counted = |counted: Stamp| exact(counted) && !marked(counted);
+    if exact(asked) && pod.untracked.is_some_and(counted) {
+        0
+    } else {
+        SECOND
+    }
 }
 
 /// Whether somebody cleared the pod away, so that the cluster had counted it as ended, or its object was gone, before its node
