@@ -4,6 +4,7 @@
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::last_words::{failed_last, given_up};
+use super::lingered::{STOPPED_WITHIN, broke, was_long_before};
 use super::{End, Mode, Restart, State};
 use crate::graph::{EntityGraph, Exit, Progress, STEP_FAILED, Task, TaskKind};
 use crate::symbols::Symbol;
@@ -11,9 +12,6 @@ use crate::symbols::Symbol;
 /// Records of one end come within this long of each other: what ended it, what
 /// its processes ended with, what accounting was told.
 const ONE_END: Nanos = 300 * SECOND;
-
-/// What is asked to stop has this long: it may work on, and may fail first.
-const STOPPED_WITHIN: Nanos = 60 * SECOND;
 
 /// The state a job was last seen in, and every end that it outlived.
 pub(super) fn end(graph: &EntityGraph, one: &Task) -> End {
@@ -136,43 +134,21 @@ fn ends(graph: &EntityGraph, one: &Task) -> Vec<Exit> {
     found
 }
 
-/// Whether somebody, or a limit, stopped a job.
+/// Whether somebody, a limit or the scheduler stopped a job. A node that is lost is told of minutes later: its job
+/// may have been silent since.
 fn is_stop(word: &str) -> bool {
-    matches!(word, "CANCELLED" | "DEADLINE" | "TIMEOUT")
+    matches!(word, "CANCELLED" | "DEADLINE" | "PREEMPTED" | "TIMEOUT")
 }
 
 /// Whether an end is that of what was left of a job whose processes had failed: a script that
 /// waits, and ranks that wait for the one that is gone.
 fn was_left(graph: &EntityGraph, one: &Task, failed: Stamp, exit: &Exit) -> bool {
-    let went_on = |failed: Nanos| {
-        let progress = one.progress.as_deref();
-        progress.is_some_and(|progress| progress.went_on_after(failed, None))
-    };
-    // A line without a time was written soon after the one before it, as far as anybody knows: it
-    // stands before that of the stop.
-    let since = if failed.width() > STOPPED_WITHIN {
-        failed.lo
-    } else {
-        failed.hi
-    };
-    is_stop(graph.name(exit.reason))
-        && exit.time.lo.saturating_sub(since) > STOPPED_WITHIN
-        && !went_on(failed.hi)
+    is_stop(graph.name(exit.reason)) && was_long_before(one, failed, exit.time)
 }
 
-/// When the log of a job that somebody stopped much later had ended in a failure: no step was made
-/// after it, for longer than steps take.
+/// When the log of a job that was stopped much later had ended in a failure.
 fn gave_up(graph: &EntityGraph, one: &Task, exit: &Exit) -> Option<Stamp> {
-    const STEPS: Nanos = 3;
-    let said = one.last_words.filter(|said| *said != Stamp::OPEN)?;
-    let progress = one.progress.as_deref()?;
-    let quiet = exit.time.lo.saturating_sub(progress.last.hi);
-    let again = one.starts.iter().any(|start| start.lo > said.hi);
-    let is_over = is_last_word(one, said)
-        && was_left(graph, one, said, exit)
-        && quiet > progress.usual().saturating_mul(STEPS)
-        && !again;
-    is_over.then_some(said)
+    broke(one, exit.time).filter(|_| is_stop(graph.name(exit.reason)))
 }
 
 /// Whether a job's log tells of steps, and of none after a time.

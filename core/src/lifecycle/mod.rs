@@ -7,6 +7,7 @@ mod instance;
 mod job;
 mod job_over;
 mod last_words;
+mod lingered;
 mod loss;
 mod not_seen_off;
 mod pod;
@@ -154,7 +155,8 @@ pub fn ends(graph: &EntityGraph) -> Vec<End> {
                     job_over: over.by(graph, &losses, (number, one)),
                     over_since: seen_off.over_since(graph, &losses, (number, one)),
                 };
-                downs.end(graph, one, pod::end(graph, one, &around))
+                let end = downs.end(graph, one, pod::end(graph, one, &around));
+                lingered::end(one, end)
             }
             TaskKind::Instance => {
                 let crashes = crashes.get(&one.node).map_or(&[][..], Vec::as_slice);
