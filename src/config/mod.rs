@@ -134,7 +134,7 @@ impl Default for Kubernetes {
             kubeconfig: None,
             contexts: Vec::new(),
             namespaces: Vec::new(),
-            selective: false,
+            selective: true,
             timeout: Duration::from_secs(60),
         }
     }

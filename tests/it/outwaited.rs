@@ -255,3 +255,69 @@ fn a_machine_that_could_not_be_had_is_known_by_the_tags_that_it_was_to_bear() {
     let (state, cause, _, _) = verdict(&answer);
     assert_eq!((state, cause), ("pending", "cloud.capacity_exhausted"));
 }
+
+/// What one rank writes of its own error.
+const RANK_FAILED: &str = "[rank3]: Traceback (most recent call last):\n\
+    [rank3]:   File \"/home/alice/train.py\", line 118, in main\n\
+    [rank3]:     item = items[n]\n\
+    [rank3]: IndexError: list index out of range\n";
+
+#[test]
+fn what_is_left_of_a_run_of_which_a_rank_failed_is_not_to_blame_on_who_ends_it() {
+    let preempted = "slurmstepd: error: *** JOB 901 ON n1 CANCELLED AT 2026-11-20T14:00:02 DUE TO PREEMPTION ***\n";
+    let killed = "slurmstepd: error: Detected 1 oom_kill event in StepId=901.0. Some of the step tasks have been OOM Killed.\n";
+    for (broke, expected) in [(RANK_FAILED, "code.exception"), (killed, "code.host_oom")] {
+        let found = wrote("PREEMPTED", steps(120) + broke + preempted, "");
+        assert_eq!(found.0, expected);
+        // Steps that follow show that the run got over it.
+        let later = steps(350).replace(&steps(120), "");
+        let found = wrote("PREEMPTED", steps(120) + broke + &later + preempted, "");
+        assert_eq!(found.0, "sched.preempted", "{broke}");
+    }
+}
+
+#[test]
+fn nor_is_who_ends_what_is_left_of_a_service() {
+    let acts = [
+        (
+            "sudo: dora : TTY=pts/0 ; PWD=/home/dora ; USER=root ; COMMAND=/usr/bin/kill -9 4711",
+            "code=killed, status=9/KILL",
+        ),
+        (
+            "sudo: dora : TTY=pts/0 ; PWD=/home/dora ; USER=root ; COMMAND=/usr/bin/systemctl stop train",
+            "code=killed, status=15/TERM",
+        ),
+        (
+            "systemd[1]: train.service: Service reached runtime time limit. Stopping.",
+            "code=killed, status=15/TERM",
+        ),
+    ];
+    let cause = |log: &str, act: &str, ended: &str| {
+        let journal = [
+            "2026-11-20T08:00:00+00:00 n1 systemd[1]: Started train.service - LLM training."
+                .to_owned(),
+            format!("2026-11-20T10:20:00+00:00 n1 {act}"),
+            "2026-11-20T10:20:00+00:00 n1 systemd[1]: Stopping train.service - LLM training..."
+                .to_owned(),
+            format!(
+                "2026-11-20T10:20:01+00:00 n1 systemd[1]: train.service: Main process exited, {ended}"
+            ),
+        ];
+        let log = format!("[2026-11-20 08:00:00] starting rank=0 world_size=8 pid=4711\n{log}");
+        let answer = ask(
+            "train.log",
+            &[
+                ("n1/train.log", log),
+                ("n1/syslog", journal.join("\n") + "\n"),
+            ],
+        );
+        verdict(&answer).1.to_owned()
+    };
+    for (act, ended) in acts {
+        let failed = cause(&(steps(120) + RANK_FAILED), act, ended);
+        assert_eq!(failed, "code.exception", "{act}");
+        let worked = cause(&steps(139), act, ended);
+        assert_ne!(worked, "code.exception", "{act}");
+        assert_ne!(worked, "unknown", "{act}");
+    }
+}

@@ -38,10 +38,8 @@ pub(super) fn broke(one: &Task, end: Stamp) -> Option<Stamp> {
     let again = one.starts.iter().any(|start| start.lo > said.hi);
     let overdue = progress.usual().saturating_mul(STEPS);
     let quiet = end.lo.saturating_sub(progress.last.hi);
-    let is_over = progress.last.lo <= said.hi
-        && was_long_before(one, said, end)
-        && quiet > overdue
-        && !again;
+    let is_over =
+        progress.last.lo <= said.hi && was_long_before(one, said, end) && quiet > overdue && !again;
     // What was written without a time was written before the next steps were due: none was made.
     let due = progress.last.hi.saturating_add(overdue);
     is_over.then(|| Stamp {
