@@ -4,7 +4,7 @@
 -- level: supported
 -- needs: k8s.workload.spec_changed, k8s.workload.rolled_out, k8s.workload.scaled.to_zero, k8s.workload.scaled.down, k8s.workload.suspended
 -- needs: k8s.workload.suspension_requested_by_controller, k8s.workload.suspension_requested_by_user, k8s.workload.created_suspended
--- needs: k8s.workload.deleted_by_user, k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa, slurm.waiting.held, unit.replaced
+-- needs: k8s.workload.deleted_by_user, k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.updated_by_user, k8s.pod.updated_by_controller, k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa, slurm.waiting.held, unit.replaced
 -- overturned_by: audit: who requested it
 -- summary: {workload} was changed{by}, and its pods were stopped as a result.
 -- summary_of: k8s.workload.created_suspended: {workload} was created suspended and has not been resumed, so it has no pods.
@@ -17,7 +17,7 @@
 -- advice_of: slurm.waiting.held: See why it is held, then release it (scontrol release).
 -- summary_of: k8s.workload.scaled.to_zero: {workload} was scaled down{by}, and its pods were stopped as a result.
 -- summary_of: k8s.workload.scaled.down, k8s.workload.pod_deleted: {workload} was scaled down{by}, and pods of it were stopped as a result.
--- summary_of: k8s.container.changed_killed: {pod} {was} stopped because its spec was changed{by}.
+-- summary_of: k8s.container.changed_killed, k8s.pod.updated_by_*: {pod} {was} stopped because its spec was changed{by}.
 -- summary_of: k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa: {pod} {was} evicted{by}, to give it other resource requests.
 -- advice: Look at what was changed: its size, whether it is suspended, or its template.
 -- Queues suspend jobs as people do: that it was suspended alone says not who wanted it. What was changed before the last
@@ -124,6 +124,13 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'k8s.container.changed_killed' AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop')
+UNION ALL
+-- A kubelet hears of a change within a second: who wrote the pod just before changed it.
+SELECT k.death, who.fact AS cause, k.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM links k
+JOIN links who ON who.death = k.death AND who.via = 'pod' AND who.signal LIKE 'k8s.pod.updated_by_%'
+  AND who.signal <> 'k8s.pod.updated_by_kubelet' AND k.time_hi - who.time BETWEEN 0 AND 10000000000
+WHERE k.signal = 'k8s.container.changed_killed' AND k.via = 'pod' AND k.state IN ('died', 'restarted', 'crash_loop')
 UNION ALL
 -- The vertical autoscaler evicts a pod to give it other requests.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

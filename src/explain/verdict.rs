@@ -215,10 +215,11 @@ pub async fn explain(
         });
         let replaced = (finding.attempt as usize) < last && !fails_now;
         let went_on = replaced || matches!(state, Some(RunState::Completed));
+        // What waited, or failed again and again, until it was taken away does so no more.
         let still_bad = finding.victims.iter().any(|death| {
-            deaths
-                .get(*death)
-                .is_some_and(|death| !matches!(death.state, "restarted" | "died"))
+            deaths.get(*death).is_some_and(|death| {
+                !matches!(death.state, "restarted" | "died") && death.until.is_none()
+            })
         });
         let running = matches!(state, Some(RunState::Running)) && !still_bad;
         let stale = !finding.victims.is_empty()

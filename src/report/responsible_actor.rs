@@ -269,7 +269,12 @@ fn names_who(graph: &EntityGraph, fact: &Fact) -> bool {
         signal == named::K8S_NODE_GONE_IN_CLOUD || actor == "cloud-node-lifecycle-controller";
     let plans = fact.phase == Phase::Announced && fact.source_kind == SourceKind::NodeLog;
     let silent = reports || relays || tidies || plans;
-    fact.actor.is_some() && signal != named::K8S_CONTAINER_KILLING && !silent
+    // A kubelet says that somebody changed what it runs.
+    let kubelets = [
+        named::K8S_CONTAINER_KILLING,
+        named::K8S_CONTAINER_CHANGED_KILLED,
+    ];
+    fact.actor.is_some() && !kubelets.contains(&signal) && !silent
 }
 
 /// Who enforces what nobody has to ask for, by the signal's beginning.

@@ -126,6 +126,24 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         .or(pod.seen.map(|(first, _)| Stamp::second(first)))
         .unwrap_or(Stamp::OPEN);
 
+    if let Some(held_up) = held_up(pod, telling.as_ref(), &main) {
+        restarts.extend(
+            main.iter()
+                .filter(|exit| !outlived(exit))
+                .map(|exit| Restart {
+                    exit: (**exit).clone(),
+                    mode: Mode::Exited,
+                }),
+        );
+        restarts.sort_by_key(|restart| restart.exit.time);
+        return End {
+            state: State::StuckStarting,
+            mode: Mode::None,
+            time: held_up,
+            exit: None,
+            restarts,
+        };
+    }
     if let Some((mode, time)) = death(graph, pod, &telling, around, crashing) {
         return End {
             state: State::Died,
@@ -263,6 +281,19 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         exit: telling,
         restarts,
     }
+}
+
+/// Since when a pod whose container had ended cannot start it again, though it is to: what is wanted now is not to be had.
+fn held_up(pod: &Task, ended: Option<&Exit>, main: &[&Exit]) -> Option<Stamp> {
+    let asked = pod.deletion_requested.is_some() || pod.gone.is_some() || pod.verdict.is_some();
+    let waits = pod.waits.iter().any(|wait| holds_up(Some(wait)));
+    // One that started since is another container's.
+    let last = main.iter().map(|exit| exit.time).max()?;
+    let is_last = pod.starts.last().is_none_or(|start| start.lo <= last.hi);
+    let is_held = pod.phase.as_deref() == Some("Running") && waits && is_last && !asked;
+    ended
+        .filter(|_| is_held && last != Stamp::OPEN)
+        .map(|_| last)
 }
 
 /// Whether the main containers still wait for those that prepare them: a printed Event does not say of which

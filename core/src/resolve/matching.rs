@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::name::Name;
 use super::run::{Root, Run};
-use super::tier::{LABELS, tier_of};
+use super::tier::{LABELS, TierMatch, tiers};
 use crate::graph::{EntityGraph, NO, Workload};
 
 /// What a name means.
@@ -45,13 +45,46 @@ pub fn resolve(graph: &EntityGraph, runs: &[Run], name: &Name) -> NameMatch {
         };
     }
     // The word before a name is its kind; where nothing of that kind has the name, its namespace.
-    let found = tier_of(graph, name).or_else(|| tier_of(graph, &name.in_namespace()?));
-    let Some(found) = found else {
+    let found = first_with_runs(graph, runs, name)
+        .or_else(|| first_with_runs(graph, runs, &name.in_namespace()?));
+    let Some((found, taken)) = found else {
         return NameMatch {
             nearest: nearest(graph, name),
             ..NameMatch::default()
         };
     };
+    let pods = if found.only_pods {
+        found.pods.into_iter().collect()
+    } else {
+        Vec::new()
+    };
+    let (runs_taken, others) = one_place(graph, runs, taken, name);
+    NameMatch {
+        how: found.how,
+        runs: runs_taken,
+        pods,
+        others,
+        nearest: Vec::new(),
+    }
+}
+
+/// The first tier in which a run bears the name, and those runs, newest first: an object that has none any more, as a
+/// `CronJob` whose Jobs are gone, hides nothing of what is left of them.
+fn first_with_runs(
+    graph: &EntityGraph,
+    runs: &[Run],
+    name: &Name,
+) -> Option<(TierMatch, Vec<usize>)> {
+    tiers(graph, name)
+        .map(|found| {
+            let taken = runs_of(graph, runs, &found);
+            (found, taken)
+        })
+        .find(|(_, taken)| !taken.is_empty())
+}
+
+/// The runs that are of what a tier found, newest first.
+fn runs_of(graph: &EntityGraph, runs: &[Run], found: &TierMatch) -> Vec<usize> {
     let mut taken: Vec<usize> = Vec::new();
     for (number, run) in runs.iter().enumerate() {
         let by_pod = run.pods.iter().any(|pod| found.pods.contains(pod));
@@ -71,19 +104,7 @@ pub fn resolve(graph: &EntityGraph, runs: &[Run], name: &Name) -> NameMatch {
         }
     }
     taken.reverse();
-    let pods = if found.only_pods {
-        found.pods.into_iter().collect()
-    } else {
-        Vec::new()
-    };
-    let (runs_taken, others) = one_place(graph, runs, taken, name);
-    NameMatch {
-        how: found.how,
-        runs: runs_taken,
-        pods,
-        others,
-        nearest: Vec::new(),
-    }
+    taken
 }
 
 /// A name in several namespaces is listed, not merged: the newest run's place is taken.

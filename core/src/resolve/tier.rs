@@ -48,8 +48,8 @@ pub(super) struct TierMatch {
     pub(super) only_pods: bool,
 }
 
-/// The first tier in which anything has the name.
-pub(super) fn tier_of(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
+/// What has the name in each tier in which anything has it, in their order.
+pub(super) fn tiers(graph: &EntityGraph, name: &Name) -> impl Iterator<Item = TierMatch> {
     const TIERS: [fn(&EntityGraph, &Name) -> Option<TierMatch>; 9] = [
         by_label,
         by_annotation,
@@ -61,7 +61,7 @@ pub(super) fn tier_of(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
         by_stem,
         by_namespace,
     ];
-    TIERS.iter().find_map(|tier| tier(graph, name))
+    TIERS.iter().filter_map(move |tier| tier(graph, name))
 }
 
 fn in_namespace(name: &Name, namespace: &str) -> bool {

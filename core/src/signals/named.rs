@@ -37,6 +37,7 @@ pub const K8S_CONTAINER_COMPLETED: &str = "k8s.container.completed";
 pub const K8S_CONTAINER_CONFIG_ERROR: &str = "k8s.container.config_error";
 pub const K8S_CONTAINER_DEADLINE: &str = "k8s.container.deadline";
 pub const K8S_CONTAINER_IMAGE_PULL_FAILED: &str = "k8s.container.image_pull_failed";
+pub const K8S_CONTAINER_CHANGED_KILLED: &str = "k8s.container.changed_killed";
 pub const K8S_CONTAINER_KILLING: &str = "k8s.container.killing";
 pub const K8S_CONTAINER_LIVENESS_KILLED: &str = "k8s.container.liveness_killed";
 pub const K8S_CONTAINER_OOM_KILLED: &str = "k8s.container.oom_killed";

@@ -47,6 +47,8 @@ impl Grouping<'_> {
     pub(super) fn failed_later(&self, ended: usize, others: &[usize]) -> bool {
         let (since, late) = match self.replaced_at(ended) {
             Some(made) => (made, JOINED),
+            // Of a run that was made smaller the rest was to go on.
+            None if self.was_trimmed(ended) => (self.stamp(ended).hi, 0),
             None => (self.stamp(ended).hi, LATER),
         };
         self.state(ended) == "died"
