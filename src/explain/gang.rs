@@ -313,6 +313,7 @@ impl Grouping<'_> {
             if let Some(known) = candidate.as_mut()
                 && gang
                 && (self.were_taken_later(primary, &left)
+                    || self.broke_as_early(primary, &collateral)
                     || self.failed_later(primary, &collateral)
                     || self.failed_later(primary, &left))
             {

@@ -34,11 +34,12 @@ pub(super) fn carry(
             is_of_its_own(rules, &deaths, number, found).then_some(later)
         })
         .collect();
-    // What is torn down with them goes with them.
+    // What is torn down with them, or with those that were made for that generation, goes with them.
     let mut since: HashMap<(usize, u32), Nanos> = HashMap::new();
     for (death, attempt) in deaths.iter().zip(&carried) {
-        if let Some(attempt) = attempt {
-            let first = since.entry((death.run, *attempt)).or_insert(death.time.lo);
+        let own = (death.state == "died").then_some(death.attempt);
+        if let Some(attempt) = attempt.or(own) {
+            let first = since.entry((death.run, attempt)).or_insert(death.time.lo);
             *first = death.time.lo.min(*first);
         }
     }

@@ -89,6 +89,8 @@ pub(super) struct Requests {
     alive: HashSet<u32>,
     /// When nodes were found not to have been heard of.
     silent: HashMap<Symbol, Vec<Stamp>>,
+    /// When nodes answered again.
+    answered: HashMap<Symbol, Vec<Stamp>>,
     /// When nodes began to shut down.
     shut_down: HashMap<Symbol, Vec<Stamp>>,
     /// When nodes were rebooted, switched off or taken out of service, which anybody may do for any reason.
@@ -136,11 +138,15 @@ const DEVICE: [&str; 6] = [
 /// after it did so last: what was asked for this long before may have reached nobody.
 const UNHEARD: Nanos = 50 * SECOND;
 
+/// Pods are left for as long on a node that does not answer, by default.
+const EVICTED: Nanos = 300 * SECOND;
+
 impl Requests {
     pub(super) fn of(graph: &EntityGraph, coverage: &[Coverage]) -> Self {
         let (mut asked, mut alive) = (HashMap::<u32, Vec<(Stamp, Symbol)>>::new(), HashSet::new());
         let mut by_kubelet = HashMap::<u32, Vec<Stamp>>::new();
         let mut silent = HashMap::<Symbol, Vec<Stamp>>::new();
+        let mut answered = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut shut_down = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut taken = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut failed = HashMap::<u32, Vec<Stamp>>::new();
@@ -153,6 +159,9 @@ impl Requests {
             let signal = graph.name(fact.signal);
             if signal == named::K8S_NODE_SILENT && fact.node.is_some() {
                 silent.entry(fact.node).or_default().push(fact.time);
+            }
+            if signal == named::K8S_NODE_READY && fact.node.is_some() {
+                answered.entry(fact.node).or_default().push(fact.time);
             }
             if SHUT_DOWN.contains(&signal) && fact.node.is_some() {
                 shut_down.entry(fact.node).or_default().push(fact.time);
@@ -205,6 +214,7 @@ impl Requests {
             by_kubelet,
             alive,
             silent,
+            answered,
             shut_down,
             taken,
             failed,
@@ -245,11 +255,31 @@ impl Requests {
         };
         let going =
             |down: &Stamp| down.hi < death.time.lo && death.time.lo.saturating_sub(down.hi) < GOING;
-        let mut silent = self.silent.get(&pod.node).into_iter().flatten();
+        // Nobody took the pod away for that silence, which was found before somebody asked.
+        let at_once = |silent: &Stamp| {
+            let since = death.time.lo.saturating_sub(silent.lo);
+            let mut answered = self.answered.get(&pod.node).into_iter().flatten();
+            (0..EVICTED).contains(&since)
+                && pod.stopped.is_none()
+                && !self.tainted.contains(&death.pod)
+                && !answered.any(|again| (silent.lo..=death.time.lo).contains(&again.lo))
+        };
+        let silent = || self.silent.get(&pod.node).into_iter().flatten();
         let mut down = self.shut_down.get(&pod.node).into_iter().flatten();
         death.mode == Mode::Killed
             && death.exit_code.is_none()
-            && (silent.any(before) || down.any(going))
+            && (silent().any(before) || silent().any(at_once) || down.any(going))
+    }
+
+    /// Whether somebody had asked for the end of a pod that is told to be lost with its node, before the node was found
+    /// silent: the one or the other ended it.
+    fn was_asked_and_lost(&self, pod: &Task, death: &Death) -> bool {
+        let mut silent = self.silent.get(&pod.node).into_iter().flatten();
+        let asked = || self.asked.get(&death.pod).into_iter().flatten();
+        death.mode == Mode::Lost
+            && silent.any(|silent| {
+                asked().any(|(asked, _)| (0..UNHEARD).contains(&silent.lo.saturating_sub(asked.lo)))
+            })
     }
 
     /// Whether this pod's end, or that of its workload, was asked for only after somebody else had
@@ -307,6 +337,7 @@ impl Requests {
     pub(super) fn provable(&self, graph: &EntityGraph, death: &Death) -> Level {
         match graph.pods.get(death.pod as usize) {
             Some(pod) if self.is_unheard(pod, death) => Level::Hypothesis,
+            Some(pod) if self.was_asked_and_lost(pod, death) => Level::Hypothesis,
             Some(pod) if was_tried_again(graph, pod, death) => Level::Hypothesis,
             Some(_) if self.was_at_limit(death) => Level::Hypothesis,
             Some(pod) if !self.is_seen(pod, death) && (pod.owner == NO || self.was_left(death)) => {

@@ -13,10 +13,10 @@ use super::identity::{Pods, Workloads};
 use super::node_claim::NodeClaims;
 use super::{
     EntityGraph, NO, NodeInstances, TaskKind, Topology, Workload, asked_again, boots, clocks,
-    clusters, collection, collectives, deletion, gave_up, gpu_repeats, instance, job, job_logs,
-    kill_command, killed_process, last_line, learn, lone_log, mismatch, never_ran, new_facts,
-    node_folder, node_instance, not_carried_out, order, pace, parent, pod_log, progress, remade,
-    rows, scheduling, short_name, slurm_zone, tagged, tracked, undated, unit, version_diff,
+    clusters, collection, collectives, deletion, dry_run, gave_up, gpu_repeats, instance, job,
+    job_logs, kill_command, killed_process, last_line, learn, lone_log, mismatch, never_ran,
+    new_facts, node_folder, node_instance, not_carried_out, order, pace, parent, pod_log, progress,
+    remade, rows, scheduling, short_name, slurm_zone, tagged, tracked, undated, unit, version_diff,
     versions, vm_log, witness, workload_names, zones,
 };
 use crate::evidence::{Evidence, Row, SpillError};
@@ -57,7 +57,8 @@ pub(super) fn build(
     let mut zoneless = HashSet::new();
     let mut collections = Vec::new();
     let claims = NodeClaims::of(&evidence.objects);
-    let evicted = learn::evicted(&evidence, &pod_of_row, &symbols)?;
+    let evicted = dry_run::evicted(&evidence, &pod_of_row, &symbols)?;
+    let undone = dry_run::asked_again(&evidence, &pod_of_row, &symbols)?;
     for number in 0..evidence.rows().len() {
         let number = u32::try_from(number).map_err(|_| SpillError::TooMany)?;
         if evidence
@@ -95,7 +96,9 @@ pub(super) fn build(
         }
         // Asked for in a dry run, which a log of metadata does not say.
         let was_evicted = event.fact == "k8s.audit.evict" && evicted.contains(&pod);
-        if !was_evicted && learn::is_undone(&event, pods.all.get(pod as usize)) {
+        let is_undone =
+            undone.contains(&number) || dry_run::is_undone(&event, pods.all.get(pod as usize));
+        if !was_evicted && is_undone {
             failed_rows.insert(number);
             continue;
         }

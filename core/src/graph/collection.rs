@@ -95,7 +95,11 @@ impl Collection {
         let was_there = one.created.is_none_or(|made| made.lo <= self.time.hi)
             && one.gone.is_none_or(|gone| gone.hi >= self.time.lo)
             && one.unasked.is_none_or(|seen| seen <= self.time.hi);
-        if (one.kind, one.namespace) != (self.kind, self.namespace) || !was_there {
+        let stays = one.gone.is_none() && one.leaving.is_none();
+        if (one.kind, one.namespace) != (self.kind, self.namespace)
+            || !was_there
+            || stays && self.may_be_before(one.created)
+        {
             return false;
         }
         if let Some(body) = &one.body {
@@ -112,11 +116,19 @@ impl Collection {
             })
     }
 
+    /// Whether what was made in that second, and is there, may have been made after it.
+    fn may_be_before(&self, made: Option<Stamp>) -> bool {
+        made.is_some_and(|made| made.hi >= self.time.lo)
+    }
+
     fn took(&self, pod: &Task, symbols: &SymbolTable, workloads: &Workloads) -> bool {
         let was_there = pod.begin().is_some_and(|begun| begun <= self.time.hi)
             && pod.gone.is_none_or(|gone| gone.hi >= self.time.lo)
             && pod.unasked.is_none_or(|seen| seen <= self.time.hi);
-        if pod.namespace != self.namespace || !was_there {
+        let runs = pod.phase.as_deref() == Some("Running") && pod.body.is_some();
+        let stays = runs && pod.gone.is_none() && pod.deletion_requested.is_none();
+        if pod.namespace != self.namespace || !was_there || stays && self.may_be_before(pod.created)
+        {
             return false;
         }
         if let Some(body) = &pod.body {

@@ -1,7 +1,6 @@
 //! What single facts teach about the lives of pods and workloads.
 
 use crate::signals::named;
-use std::collections::HashSet;
 
 use whathappened_model::event::{Event, SourceKind};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -11,8 +10,7 @@ use super::identity::{Pods, Workloads};
 use super::indexes::CompletedIndexes;
 use super::last_words;
 use super::workload_names::{created, workload};
-use super::{Exit, NO, Task, TaskKind, instance, job};
-use crate::evidence::{Evidence, SpillError};
+use super::{Exit, Task, TaskKind, instance, job};
 use crate::request::was_done;
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -42,49 +40,6 @@ pub(super) fn later(known: Option<Stamp>, reported: Stamp) -> Option<Stamp> {
             known
         }
     }))
-}
-
-/// Whether somebody asked for the end of a pod whose object shows later that nobody had.
-pub(super) fn is_undone(event: &Event, pod: Option<&Task>) -> bool {
-    const SERVERS: Nanos = 5 * SECOND;
-    let asked = matches!(event.fact.as_str(), "k8s.audit.delete" | "k8s.audit.evict")
-        && event.object_kind.as_deref() == Some("Pod");
-    // Another pod may have borne the name before.
-    let there = |pod: &&Task| {
-        let begin = pod.known_begin();
-        begin.is_some_and(|begin| begin <= event.time.lo)
-    };
-    let unasked = pod.filter(there).and_then(|pod| pod.unasked);
-    asked && unasked.is_some_and(|at| at > event.time.hi.saturating_add(SERVERS))
-}
-
-/// Pods whose own objects say that they were evicted: no dry run leaves that behind.
-///
-/// # Errors
-/// When the evidence cannot be read back.
-pub(super) fn evicted(
-    evidence: &Evidence,
-    pod_of_row: &[u32],
-    symbols: &SymbolTable,
-) -> Result<HashSet<u32>, SpillError> {
-    let mut found = HashSet::new();
-    let (asked, condition) = (
-        symbols.find("k8s.audit.evict"),
-        symbols.find("k8s.pod.condition"),
-    );
-    if !evidence.rows().iter().any(|row| Some(row.fact) == asked) {
-        return Ok(found);
-    }
-    for ((number, row), pod) in (0..).zip(evidence.rows()).zip(pod_of_row) {
-        if Some(row.fact) == condition && row.tells && *pod != NO {
-            let (_, event): (_, Event) = evidence.body(number)?;
-            let holds = event.attribute("status") == Some("True");
-            if holds && event.reason.as_deref() == Some("EvictionByEvictionAPI") {
-                found.insert(*pod);
-            }
-        }
-    }
-    Ok(found)
 }
 
 /// Learns from one fact. `number` is the pod it is about.

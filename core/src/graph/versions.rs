@@ -4,6 +4,7 @@ use whathappened_model::time::Stamp;
 
 use super::identity::{Pods, Workloads};
 use super::learn::{earlier, later};
+use super::list_times::ListTimes;
 use super::workload::Leaving;
 use super::{NO, clocks, instance, job};
 use crate::evidence::{Objects, Version};
@@ -17,6 +18,7 @@ pub(super) fn learn(
     workloads: &mut Workloads,
 ) {
     pods.jobs.learn(objects);
+    let lists = ListTimes::of(objects);
     // What was printed for people has no uid: it speaks of an object that is known, or else of one of its own.
     let (with_uid, without): (Vec<_>, Vec<_>) =
         objects.iter().partition(|(key, _)| !key.uid.is_empty());
@@ -54,10 +56,11 @@ pub(super) fn learn(
                 for version in versions {
                     pod_version(number, version, symbols, pods, workloads);
                 }
-                if let Some(pod) = pods.all.get_mut(number as usize)
-                    && let Some(stored) = clocks::stored(versions)
-                {
-                    pod.stored = stored;
+                if let Some(pod) = pods.all.get_mut(number as usize) {
+                    pod.unasked = pod.unasked.max(lists.unasked(&key.kind, versions));
+                    if let Some(stored) = clocks::stored(versions) {
+                        pod.stored = stored;
+                    }
                 }
             }
             kind => {
@@ -66,6 +69,10 @@ pub(super) fn learn(
                 let number = workloads.of(kind, uid, namespace, name, begin);
                 if is_job {
                     job::versions(key, versions, number, symbols, pods);
+                }
+                if let Some(workload) = workloads.all.get_mut(number as usize) {
+                    let read = lists.unasked(&key.kind, versions);
+                    workload.unasked = workload.unasked.max(read);
                 }
                 for version in versions {
                     let known = workloads

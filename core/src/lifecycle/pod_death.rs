@@ -228,9 +228,13 @@ pub(super) fn death(
     // Whose node had not been heard of for a while by then had stopped, whether or not it comes back.
     let was_silent = |loss: &&Loss| loss.from.lo.saturating_sub(died.lo) <= MISSED_FOR;
     let is_lost = |loss: &&Loss| was_silent(loss) || !too_soon(loss);
-    if unheard && let Some(loss) = of_node().filter(is_lost).find(stopped) {
+    // A kubelet that stops what was asked to go was there, and one that started a pod was then.
+    let heard_after = |loss: &&Loss| pod.stopped.is_some_and(|stop| stop.hi > loss.onset);
+    let by_node = of_node().filter(is_lost).find(stopped);
+    if unheard && let Some(loss) = by_node.filter(|loss| !heard_after(loss)) {
+        let began = last_start.map_or(Nanos::MIN, |start| start.lo);
         let time = Stamp {
-            lo: loss.onset,
+            lo: loss.onset.max(began).min(died.hi),
             hi: died.hi,
         };
         return Some((Mode::Lost, time));

@@ -38,6 +38,18 @@ impl Bounds<'_> {
             })
     }
 
+    /// Whether its controller had counted a pod as ended before somebody asked for something: the API server keeps both
+    /// times.
+    pub(super) fn was_counted_before(&self, fact: &Fact) -> bool {
+        const EXACT: Nanos = SECOND / 100;
+        let counted = self.task().and_then(|task| task.untracked);
+        let exact = |time: Stamp| time.width() < EXACT;
+        self.death.state == "died"
+            && fact.source_kind == SourceKind::KubernetesAudit
+            && exact(fact.time)
+            && counted.is_some_and(|counted| exact(counted) && counted.hi < fact.time.lo)
+    }
+
     /// Whether the workload on top had said that it had failed before something began: what was left of it then ended
     /// nothing.
     pub(super) fn is_after_failure(&self, fact: &Fact) -> bool {

@@ -57,6 +57,18 @@ impl Grouping<'_> {
         by_itself && untold
     }
 
+    /// Whether a member ended by itself in the very second in which somebody took another one away: which of them went first
+    /// nobody knows.
+    pub(super) fn broke_as_early(&self, taken: usize, others: &[usize]) -> bool {
+        let end = self.stamp(taken);
+        let alike = |other: &usize| {
+            self.ended_untold(*other)
+                && !self.lost_touch(*other)
+                && self.stamp(*other).overlaps(end)
+        };
+        self.was_taken(taken) && end != Stamp::OPEN && others.iter().any(alike)
+    }
+
     /// Whether a member was taken away because its run was made smaller, and not stopped.
     pub(super) fn was_trimmed(&self, death: usize) -> bool {
         let cause = self.best(death).and_then(|best| self.rules.get(best.rule));

@@ -1,0 +1,98 @@
+//! Requests for the end of pods that did nothing. Audit records of metadata do not say of a request that it was a dry run:
+//! what became of the pod does.
+
+use std::collections::{HashMap, HashSet};
+
+use whathappened_model::event::Event;
+use whathappened_model::time::{Nanos, SECOND};
+
+use super::{NO, Task};
+use crate::evidence::{Evidence, SpillError};
+use crate::symbols::{Symbol, SymbolTable};
+
+/// Servers hear of a request within this long.
+const SERVERS: Nanos = 5 * SECOND;
+
+/// Controllers that pass over pods which are going already, and whose pods never bear a name again.
+const PASS_OVER: [&str; 2] = [
+    "system:serviceaccount:kube-system:job-controller",
+    "system:serviceaccount:kube-system:replicaset-controller",
+];
+
+/// Whether somebody asked for the end of a pod whose object shows later that nobody had.
+pub(super) fn is_undone(event: &Event, pod: Option<&Task>) -> bool {
+    let asked = matches!(event.fact.as_str(), "k8s.audit.delete" | "k8s.audit.evict")
+        && event.object_kind.as_deref() == Some("Pod");
+    // Another pod may have borne the name before.
+    let there = |pod: &&Task| {
+        let begin = pod.known_begin();
+        begin.is_some_and(|begin| begin <= event.time.lo)
+    };
+    let unasked = pod.filter(there).and_then(|pod| pod.unasked);
+    asked && unasked.is_some_and(|at| at > event.time.hi.saturating_add(SERVERS))
+}
+
+/// Pods whose own objects say that they were evicted: no dry run leaves that behind.
+///
+/// # Errors
+/// When the evidence cannot be read back.
+pub(super) fn evicted(
+    evidence: &Evidence,
+    pod_of_row: &[u32],
+    symbols: &SymbolTable,
+) -> Result<HashSet<u32>, SpillError> {
+    let mut found = HashSet::new();
+    let (asked, condition) = (
+        symbols.find("k8s.audit.evict"),
+        symbols.find("k8s.pod.condition"),
+    );
+    if !evidence.rows().iter().any(|row| Some(row.fact) == asked) {
+        return Ok(found);
+    }
+    for ((number, row), pod) in (0..).zip(evidence.rows()).zip(pod_of_row) {
+        if Some(row.fact) == condition && row.tells && *pod != NO {
+            let (_, event): (_, Event) = evidence.body(number)?;
+            let holds = event.attribute("status") == Some("True");
+            if holds && event.reason.as_deref() == Some("EvictionByEvictionAPI") {
+                found.insert(*pod);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Rows of requests after which a controller that passes over what is going asked for the end of the same pod: it was not.
+///
+/// # Errors
+/// When the evidence cannot be read back.
+pub(super) fn asked_again(
+    evidence: &Evidence,
+    pod_of_row: &[u32],
+    symbols: &SymbolTable,
+) -> Result<HashSet<u32>, SpillError> {
+    let asks: Vec<Symbol> = ["k8s.audit.delete", "k8s.audit.evict"]
+        .iter()
+        .filter_map(|fact| symbols.find(fact))
+        .collect();
+    let mut asked: HashMap<u32, Vec<(u32, Nanos)>> = HashMap::new();
+    let mut found = HashSet::new();
+    for ((number, row), pod) in (0_u32..).zip(evidence.rows()).zip(pod_of_row) {
+        if !asks.contains(&row.fact) || !row.tells || *pod == NO {
+            continue;
+        }
+        let (_, event): (_, Event) = evidence.body(number)?;
+        let is_pod = event.object_kind.as_deref() == Some("Pod");
+        let actor = event.actor.as_deref().unwrap_or_default();
+        if !is_pod || !crate::request::was_done(&event) {
+            continue;
+        }
+        let before = asked.entry(*pod).or_default();
+        if PASS_OVER.contains(&actor) {
+            let long_before = |(_, at): &&(u32, Nanos)| at.saturating_add(SERVERS) < event.time.lo;
+            found.extend(before.iter().filter(long_before).map(|(row, _)| *row));
+        } else {
+            before.push((number, event.time.hi));
+        }
+    }
+    Ok(found)
+}
