@@ -34,10 +34,12 @@ pub(super) fn carry(
             is_of_its_own(rules, &deaths, number, found).then_some(later)
         })
         .collect();
-    // What is torn down with them, or with those that were made for that generation, goes with them.
+    // What is torn down with them, or with one made for that generation that failed, goes with them.
     let mut since: HashMap<(usize, u32), Nanos> = HashMap::new();
     for (death, attempt) in deaths.iter().zip(&carried) {
-        let own = (death.state == "died").then_some(death.attempt);
+        let chosen = matches!(death.exit_code, Some(1..=125));
+        let failed = death.state == "died" && death.mode == Mode::Exited && chosen;
+        let own = failed.then_some(death.attempt);
         if let Some(attempt) = attempt.or(own) {
             let first = since.entry((death.run, attempt)).or_insert(death.time.lo);
             *first = death.time.lo.min(*first);

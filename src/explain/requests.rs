@@ -343,7 +343,7 @@ impl Requests {
             Some(pod) if !self.is_seen(pod, death) && (pod.owner == NO || self.was_left(death)) => {
                 Level::Hypothesis
             }
-            Some(pod) if !self.is_seen(pod, death) => Level::Supported,
+            Some(pod) if !self.is_seen(pod, death) || never_ran(pod, death) => Level::Supported,
             Some(pod) if self.may_have_crashed(pod, death) => Level::Supported,
             _ => Level::Established,
         }
@@ -392,6 +392,18 @@ impl Requests {
                 .get(&death.pod)
                 .is_some_and(|asked| asked.iter().any(|(asked, _)| asked.overlaps(near)))
     }
+}
+
+/// Whether nothing that is known of a pod tells that it ever ran: what kept it from that may have been why it was taken away.
+fn never_ran(pod: &Task, death: &Death) -> bool {
+    pod.kind == TaskKind::Pod
+        && death.mode == Mode::Killed
+        && pod.body.is_none()
+        && pod.started.is_none()
+        && pod.starts.is_empty()
+        && pod.exits.is_empty()
+        && pod.stopped.is_none()
+        && pod.last_line.is_none()
 }
 
 /// Whether the Job of a pod gave up long after the pod had ended, and none that it made meanwhile is known: it had tried

@@ -3,6 +3,7 @@
 use crate::signals::named;
 use std::collections::HashMap;
 
+use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Task};
@@ -50,6 +51,7 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
         symbols.find(named::K8S_NODE_NOT_READY),
         symbols.find(named::K8S_NODE_READY),
     );
+    let pod_lost = symbols.find(named::K8S_POD_NODE_LOST);
     // What tells that a machine stopped or booted, before its node is seen to be silent, meanwhile,
     // or with its first words afterwards.
     let boots = graph.traits.of(SignalClass::Boots).iter();
@@ -63,13 +65,22 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
     let mut booted: HashMap<Symbol, Nanos> = HashMap::new();
     // Facts are in time order, so a loss is closed by the next recovery.
     for fact in &graph.facts {
-        if !fact.node.is_some() {
+        // Of requests alone that is told of the node's pods.
+        let of_pod = graph.pods.get(fact.pod as usize).filter(|_| {
+            Some(fact.signal) == pod_lost && fact.source_kind == SourceKind::KubernetesAudit
+        });
+        let node = of_pod.map_or(fact.node, |pod| pod.node);
+        if !node.is_some() {
             continue;
         }
-        let stretches = found.entry(fact.node).or_default();
-        let signal = Some(fact.signal);
+        let stretches = found.entry(node).or_default();
+        let signal = if of_pod.is_some() {
+            down
+        } else {
+            Some(fact.signal)
+        };
         if boots.contains(&signal) {
-            booted.insert(fact.node, fact.time.hi);
+            booted.insert(node, fact.time.hi);
             if let Some(loss) = stretches.last_mut() {
                 let until = loss.until.map_or(Nanos::MAX, |until| until.hi);
                 loss.booted |= fact.time.lo.saturating_sub(until) < TOLD;
@@ -89,7 +100,7 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
                 until: None,
                 gone: false,
                 booted: booted
-                    .get(&fact.node)
+                    .get(&node)
                     .is_some_and(|at| fact.time.lo.saturating_sub(*at) < TOLD),
             });
         } else if signal == up {

@@ -57,13 +57,22 @@ impl Grouping<'_> {
         by_itself && untold
     }
 
-    /// Whether a member ended by itself in the very second in which somebody took another one away: which of them went first
-    /// nobody knows.
+    /// Whether a member ended by itself in the very second in which somebody took another one away, or its kubelet had
+    /// nothing to stop when both were taken: which of them went first nobody knows.
     pub(super) fn broke_as_early(&self, taken: usize, others: &[usize]) -> bool {
         let end = self.stamp(taken);
+        let stopped = |death: usize| {
+            let pod = self.graph.pods.get(self.pod(death) as usize);
+            pod.is_some_and(|pod| pod.stopped.is_some() || !pod.exits.is_empty())
+        };
+        let had_nothing = |other: usize| {
+            let one = self.deaths.get(other);
+            stopped(taken)
+                && one.is_some_and(|one| one.state == "died" && one.mode == Mode::Killed)
+                && !stopped(other)
+        };
         let alike = |other: &usize| {
-            self.ended_untold(*other)
-                && !self.lost_touch(*other)
+            (self.ended_untold(*other) && !self.lost_touch(*other) || had_nothing(*other))
                 && self.stamp(*other).overlaps(end)
         };
         self.was_taken(taken) && end != Stamp::OPEN && others.iter().any(alike)

@@ -49,6 +49,9 @@ impl AuditAct<'_> {
                 if self.reports() {
                     return Some("k8s.audit.report");
                 }
+                if self.tells_of_silence() {
+                    return Some("k8s.audit.node_not_ready");
+                }
                 let marks_disruption = self.kind == "Pod"
                     && self
                         .body_text()
@@ -92,6 +95,12 @@ impl AuditAct<'_> {
             && self.verb == "patch"
             && by == Some(CONTROLLER)
             && self.body_text().is_none_or(names_it)
+    }
+
+    /// The controller of nodes writes the status of pods once it has found their node not to be ready, and for nothing else.
+    fn tells_of_silence(&self) -> bool {
+        const CONTROLLER: &str = "system:serviceaccount:kube-system:node-controller";
+        self.kind == "Pod" && self.verb == "update" && user(self.record) == Some(CONTROLLER)
     }
 
     /// A kubelet reports what became of a pod of its own. Where the log keeps no bodies that is all that is told.
