@@ -1,7 +1,7 @@
 //! Requests for the end of pods that did nothing. Audit records of metadata do not say of a request that it was a dry run:
 //! what became of the pod does.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND};
@@ -12,6 +12,9 @@ use crate::symbols::{Symbol, SymbolTable};
 
 /// Servers hear of a request within this long.
 const SERVERS: Nanos = 5 * SECOND;
+
+/// One command sends its requests within this long.
+const ONE_GO: Nanos = 2 * SECOND;
 
 /// Controllers that pass over pods which are going already, and whose pods never bear a name again.
 const PASS_OVER: [&str; 2] = [
@@ -61,7 +64,8 @@ pub(super) fn evicted(
     Ok(found)
 }
 
-/// Rows of requests after which a controller that passes over what is going asked for the end of the same pod: it was not.
+/// Rows of requests after which a controller that passes over what is going asked for the end of the same pod, which so was
+/// not going; and of those that the same caller sent with them.
 ///
 /// # Errors
 /// When the evidence cannot be read back.
@@ -74,8 +78,9 @@ pub(super) fn asked_again(
         .iter()
         .filter_map(|fact| symbols.find(fact))
         .collect();
-    let mut asked: HashMap<u32, Vec<(u32, Nanos)>> = HashMap::new();
-    let mut found = HashSet::new();
+    let mut asked: HashMap<u32, Vec<usize>> = HashMap::new();
+    let mut requests: Vec<(u32, String, Nanos)> = Vec::new();
+    let mut undone: BTreeSet<usize> = BTreeSet::new();
     for ((number, row), pod) in (0_u32..).zip(evidence.rows()).zip(pod_of_row) {
         if !asks.contains(&row.fact) || !row.tells || *pod == NO {
             continue;
@@ -88,11 +93,27 @@ pub(super) fn asked_again(
         }
         let before = asked.entry(*pod).or_default();
         if PASS_OVER.contains(&actor) {
-            let long_before = |(_, at): &&(u32, Nanos)| at.saturating_add(SERVERS) < event.time.lo;
-            found.extend(before.iter().filter(long_before).map(|(row, _)| *row));
+            let long_before = |request: &&usize| {
+                let at = requests.get(**request).map_or(Nanos::MAX, |(_, _, at)| *at);
+                at.saturating_add(SERVERS) < event.time.lo
+            };
+            undone.extend(before.iter().filter(long_before));
         } else {
-            before.push((number, event.time.hi));
+            before.push(requests.len());
+            requests.push((number, actor.to_owned(), event.time.hi));
         }
     }
-    Ok(found)
+    // What one asked for in one go was asked for in one way.
+    let with_it = |(_, actor, at): &&(u32, String, Nanos)| {
+        undone.iter().any(|other| {
+            requests.get(*other).is_some_and(|(_, by, then)| {
+                by == actor && at.saturating_sub(*then).abs() <= ONE_GO
+            })
+        })
+    };
+    Ok(requests
+        .iter()
+        .filter(with_it)
+        .map(|(row, _, _)| *row)
+        .collect())
 }

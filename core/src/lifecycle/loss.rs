@@ -74,11 +74,8 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
             continue;
         }
         let stretches = found.entry(node).or_default();
-        let signal = if of_pod.is_some() {
-            down
-        } else {
-            Some(fact.signal)
-        };
+        let signal = Some(fact.signal);
+        let is_down = of_pod.is_some() || signal == down;
         if boots.contains(&signal) {
             booted.insert(node, fact.time.hi);
             if let Some(loss) = stretches.last_mut() {
@@ -93,7 +90,7 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
             .is_none_or(|loss| fact.time.lo.saturating_sub(loss.from.hi) > TOLD_AGAIN);
         let is_open = stretches.iter().any(|loss| loss.until.is_none());
         let open = stretches.iter_mut().filter(|loss| loss.until.is_none());
-        if signal == down && (anew || !is_open) {
+        if is_down && (anew || !is_open) {
             stretches.push(Loss {
                 from: fact.time,
                 onset: fact.onset,
