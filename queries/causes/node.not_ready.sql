@@ -2,7 +2,7 @@
 -- title: The node stopped responding
 -- rank: 58
 -- level: established
--- needs: k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost
+-- needs: k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost, k8s.pod.node_not_ready
 -- needs: ray.node_died, kueue.evicted.node_failures, slurm.node_fail, slurm.batch_missing, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller, k8s.pod.deleted_by_user
 -- overturned_by: audit: whether someone stopped the node
 -- overturned_by: kernel: why the machine stopped responding
@@ -269,3 +269,8 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM links
 WHERE signal = 'ray.node_died' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -5 AND 120
+UNION ALL
+-- That a node was not ready is told by requests alone: what became of it nobody says.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
+FROM links
+WHERE signal = 'k8s.pod.node_not_ready' AND via = 'pod' AND mode = 'lost' AND lag_s BETWEEN -60 AND 3600

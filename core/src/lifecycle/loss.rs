@@ -3,7 +3,6 @@
 use crate::signals::named;
 use std::collections::HashMap;
 
-use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Task};
@@ -51,7 +50,7 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
         symbols.find(named::K8S_NODE_NOT_READY),
         symbols.find(named::K8S_NODE_READY),
     );
-    let pod_lost = symbols.find(named::K8S_POD_NODE_LOST);
+    let pods_down = symbols.find(named::K8S_POD_NODE_NOT_READY);
     // What tells that a machine stopped or booted, before its node is seen to be silent, meanwhile,
     // or with its first words afterwards.
     let boots = graph.traits.of(SignalClass::Boots).iter();
@@ -66,9 +65,8 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
     // Facts are in time order, so a loss is closed by the next recovery.
     for fact in &graph.facts {
         // Of requests alone that is told of the node's pods.
-        let of_pod = graph.pods.get(fact.pod as usize).filter(|_| {
-            Some(fact.signal) == pod_lost && fact.source_kind == SourceKind::KubernetesAudit
-        });
+        let of_pod = graph.pods.get(fact.pod as usize);
+        let of_pod = of_pod.filter(|_| Some(fact.signal) == pods_down);
         let node = of_pod.map_or(fact.node, |pod| pod.node);
         if !node.is_some() {
             continue;

@@ -83,6 +83,7 @@ pub const K8S_POD_EVICTED_STORAGE_LIMIT: &str = "k8s.pod.evicted.storage_limit";
 pub const K8S_POD_EVICTED_TAINT: &str = "k8s.pod.evicted.taint";
 pub const K8S_POD_EVICTED_VPA: &str = "k8s.pod.evicted.vpa";
 pub const K8S_POD_NODE_LOST: &str = "k8s.pod.node_lost";
+pub const K8S_POD_NODE_NOT_READY: &str = "k8s.pod.node_not_ready";
 pub const K8S_POD_NODE_SHUTDOWN: &str = "k8s.pod.node_shutdown";
 pub const K8S_POD_NOT_READY: &str = "k8s.pod.not_ready";
 pub const K8S_POD_PREEMPTED: &str = "k8s.pod.preempted";
