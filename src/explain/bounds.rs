@@ -78,6 +78,7 @@ impl<'a> Bounds<'a> {
             || self.is_of_namesake(cause)
             || self.is_overcome(cause)
             || self.is_behind_end(cause)
+            || self.is_of_sidecar(cause)
             || self.was_counted_before(cause)
             || self.is_of_stopping(cause)
             || came_after(self.graph, self.death, self.recorded.as_ref(), cause)

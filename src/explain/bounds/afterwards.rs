@@ -1,6 +1,7 @@
 //! What came too late to have ended anything: whatever ended was over by then, or was being ended.
 
 use whathappened_core::graph::{Fact, NO, Task, TaskKind};
+use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::named;
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -36,6 +37,25 @@ impl Bounds<'_> {
                 let of_this = self.death.time.lo.saturating_sub(stopped.lo) < STOPPING;
                 of_this && fact.time.lo >= stopped.hi && fact.time != Stamp::OPEN
             })
+    }
+
+    /// Whether a fact is the end of a sidecar beside containers that ran on until somebody stopped them: the pod's own
+    /// containers run only once those that prepare them are done, and one that goes on beside them is started again.
+    pub(super) fn is_of_sidecar(&self, fact: &Fact) -> bool {
+        let Some(task) = self.task().filter(|_| fact.pod == self.death.pod) else {
+            return false;
+        };
+        let runs = task.phase.as_deref() == Some("Running") && task.waits.is_empty();
+        let of_sidecar = || {
+            task.exits.iter().any(|exit| {
+                exit.init && exit.container == fact.container && exit.time.overlaps(fact.time)
+            })
+        };
+        self.death.state == "died"
+            && self.death.mode == Mode::Killed
+            && fact.container.is_some()
+            && runs
+            && of_sidecar()
     }
 
     /// Whether its controller had counted a pod as ended before somebody asked for something: the API server keeps both
