@@ -51,6 +51,7 @@ mod pasted;
 mod peers_gone;
 mod plain_words;
 mod play;
+mod played;
 mod printed;
 mod quiet;
 mod readme;
