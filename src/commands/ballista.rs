@@ -76,7 +76,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         Role::Scheduler(args) => {
             let listen = address(&args.listen)?;
             let host = host(args.host.as_deref(), listen)?;
-            eprintln!("Ballista's scheduler on {listen}");
+            note!("Ballista's scheduler on {listen}");
             Scheduler { listen, host }.run().await
         }
         Role::Executor(args) => executor(args).await,
@@ -112,7 +112,7 @@ async fn executor(args: &ExecutorArgs) -> Result<(), Error> {
         Some(work) => work.clone(),
         None => temporary.path().to_owned(),
     };
-    eprintln!("An executor of {} on {listen}", args.scheduler);
+    note!("An executor of {} on {listen}", args.scheduler);
     let executor = Executor {
         scheduler: args.scheduler.clone(),
         listen,

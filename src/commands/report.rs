@@ -59,9 +59,9 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         ..args.clone()
     };
     let report = if args.input.from.is_empty() {
-        of_store(args).await?
+        Box::pin(of_store(args)).await?
     } else {
-        of_recording(args).await?
+        Box::pin(of_recording(args)).await?
     };
     let mut style = common::style(&args.output);
     if let Some(file) = &args.file {

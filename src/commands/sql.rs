@@ -96,7 +96,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     }
     match text {
         Some(text) => runner.until_interrupted(&text).await,
-        None => runner.prompt().await,
+        None => Box::pin(runner.prompt()).await,
     }
 }
 

@@ -13,6 +13,8 @@ mod column;
 mod coverage;
 #[cfg(test)]
 mod damaged_tests;
+#[cfg(feature = "distributed")]
+mod deadline;
 #[cfg(test)]
 mod docs;
 mod error;

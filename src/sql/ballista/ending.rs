@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Poll};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use ballista_core::JobId;
 use ballista_core::config::BALLISTA_JOB_NAME;
@@ -39,6 +39,7 @@ use tonic::transport::Channel;
 
 use super::client;
 use crate::error::Error;
+use crate::sql::deadline::{after, is_over};
 
 /// How often the scheduler is asked about a job.
 const ASKED: Duration = Duration::from_millis(250);
@@ -53,19 +54,14 @@ const UNTIL: &str = "until ";
 
 /// The settings of a statement, with the time after which nobody waits for it.
 pub(super) fn with_deadline(config: SessionConfig, timeout: Duration) -> SessionConfig {
-    let until = SystemTime::now() + timeout;
-    config.with_ballista_job_name(&format!("{UNTIL}{}", millis(until)))
+    let until = after(timeout);
+    config.with_ballista_job_name(&format!("{UNTIL}{until}"))
 }
 
 fn deadline(config: &SessionConfig) -> Option<u64> {
     let entries = config.options().entries();
     let name = entries.into_iter().find(|e| e.key == BALLISTA_JOB_NAME)?;
     name.value?.strip_prefix(UNTIL)?.parse().ok()
-}
-
-fn millis(at: SystemTime) -> u64 {
-    let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Whether a job is over, for all that works for it on this executor.
@@ -145,10 +141,9 @@ async fn watch(
     until: Option<u64>,
     ending: Weak<Ending>,
 ) {
-    let until = until.map(|until| UNIX_EPOCH + Duration::from_millis(until) + GRACE);
     let mut unknown = 0;
     while ending.strong_count() > 0 {
-        let is_late = until.is_some_and(|until| SystemTime::now() > until);
+        let is_late = until.is_some_and(|until| is_over(until, GRACE));
         let asked = GetJobStatusParams {
             job_id: job.clone(),
         };
@@ -396,8 +391,8 @@ mod tests {
     fn the_time_of_a_statement_is_in_its_settings() {
         let config = with_deadline(SessionConfig::new(), Duration::from_secs(60));
         let until = deadline(&config).unwrap();
-        let now = millis(SystemTime::now());
-        assert!((now + 50_000..=now + 61_000).contains(&until), "{until}");
+        assert!(!is_over(until, Duration::ZERO), "{until}");
+        assert!(is_over(until - 61_000, Duration::ZERO), "{until}");
         assert_eq!(deadline(&SessionConfig::new()), None);
     }
 }

@@ -24,7 +24,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::streaming::StreamingTableExec;
 use datafusion::physical_plan::{ExecutionPlan, collect, replace_children_if_necessary};
-use datafusion_proto::physical_plan::AsExecutionPlan;
+use datafusion_proto::physical_plan::AsExecutionPlan as _;
 use datafusion_proto::protobuf::PhysicalPlanNode;
 use futures::future::BoxFuture;
 

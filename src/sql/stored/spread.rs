@@ -7,7 +7,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use datafusion::arrow::array::{AsArray as _, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -33,7 +33,7 @@ use crate::access::Access;
 use crate::error::Error;
 use crate::sql::planned::{Scan, ScanRequest};
 use crate::sql::rows::wrapped;
-use crate::sql::{column, events, objects};
+use crate::sql::{column, deadline, events, objects};
 
 /// Rows that are sent on at once; a row may carry a long text.
 const BATCH: usize = 1_024;
@@ -169,7 +169,6 @@ impl Scan for LakeTable {
             tables.push(vec![listed(part)?]);
         }
         let input = MemorySourceConfig::try_new_exec(&tables, list(), None)?;
-        let until = SystemTime::now() + self.spread.timeout;
         let reading = Reading {
             lake: self.spread.lake.clone(),
             versions,
@@ -178,7 +177,7 @@ impl Scan for LakeTable {
             columns: columns.clone(),
             words: bounds.words,
             window: (bounds.from, bounds.to),
-            until: millis(until),
+            until: deadline::after(self.spread.timeout),
         };
         let lakes = Arc::new(Own(Arc::clone(&self.stored)));
         Ok(Arc::new(LakeRead::new(input, reading, lakes)?))
@@ -352,7 +351,7 @@ impl Reading {
         let stored = lakes.open(self).map_err(wrapped)?;
         let mut is_late = false;
         let mut send = |rows: Result<RecordBatch>| {
-            is_late = millis(SystemTime::now()) > self.until;
+            is_late = deadline::is_over(self.until, Duration::ZERO);
             // A closed channel is a reader that has enough.
             match !is_late && out.blocking_send(rows).is_ok() {
                 true => ControlFlow::Continue(()),
@@ -453,11 +452,6 @@ impl Reading {
         }
         Ok(())
     }
-}
-
-fn millis(at: SystemTime) -> u64 {
-    let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
