@@ -119,6 +119,11 @@ pub fn describe(event: &Event) -> String {
         "cloud.activity" => activity(event, message),
         "cloud.group_activity" => group_activity(event, message),
         "slurm.job" => job(event, message),
+        "slurm.machine" => {
+            let keys = ["instance_id", "host_name", "address"];
+            let told: Vec<&str> = keys.into_iter().map(attribute).collect();
+            format!("Slurm's node is the machine {}", told.join(" ").trim())
+        }
         "slurm.node" => joined(&format!("Slurm reports {reason}"), message),
         named::ALERT_FIRED => joined(&format!("alert {reason}"), message),
         "alert.silence" => joined("alerts silenced", &by(event, message)),

@@ -3,7 +3,7 @@
 -- rank: 34
 -- level: supported
 -- needs: autoscaler.scale_up.stockout
--- summary: {pod} is waiting for machines that the cloud has no capacity for: {message}
+-- summary: {pod} needs machines that the cloud has no capacity for: {message}
 -- advice: Try another zone, region or machine type, or reserve capacity.
 --
 -- Told of the pod itself, it explains whatever keeps the pod from a node: a group that is empty
@@ -18,3 +18,8 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links
 WHERE signal = 'autoscaler.scale_up.stockout' AND via = 'pod' AND state = 'never_scheduled' AND lag_s BETWEEN -86400 AND 900
+UNION ALL
+-- Asked for by Slurm's own program, for a job that it had already given to the machine.
+SELECT DISTINCT death, fact AS cause, effect, 'inferred' AS edge, 'fault' AS role
+FROM not_made
+WHERE signal = 'autoscaler.scale_up.stockout'

@@ -82,12 +82,18 @@ WHERE signal = 'k8s.node.oom_kill' AND via = 'node' AND exit_code = 137 AND lag_
 UNION ALL
 -- The kernel names the pod by its cgroup; how the container ended, nobody saw, and what came after may be
 -- done to its leftover.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM links
-WHERE signal = 'kernel.oom_kill.limit' AND via = 'pod' AND state = 'died' AND mode IN ('killed', 'exited') AND exit_code IS NULL
-  AND lag_s BETWEEN -5 AND 600
+-- A container that its kubelet stops more than a minute later was there until then: a process of it was killed, and unless
+-- the steps stopped with that one, nothing says that it did not work on.
+SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN alive.death IS NULL OR COALESCE(k.at_last_step, FALSE) THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
+FROM links k
+LEFT JOIN (SELECT death, MAX(time) AS time FROM links
+           WHERE signal = 'k8s.container.killing' AND via = 'pod' AND same_container GROUP BY death) alive
+  ON alive.death = k.death AND alive.time - k.time > 60000000000
+WHERE k.signal = 'kernel.oom_kill.limit' AND k.via = 'pod' AND k.state = 'died' AND k.mode IN ('killed', 'exited') AND k.exit_code IS NULL
+  AND k.lag_s BETWEEN -5 AND 600
   -- A worker was killed, and the program worked on.
-  AND NOT COALESCE(steps_after, FALSE)
+  AND NOT COALESCE(k.steps_after, FALSE)
 UNION ALL
 -- The kernel names the pod, and a moment later its main process ended on SIGKILL, whatever the runtime heard of it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role

@@ -5,6 +5,8 @@
 -- needs: slurm.launch_failed, slurm.task_launch_failed, slurm.node.not_resumed, slurm.node.prolog_failed
 -- summary_of: slurm.node.not_resumed: {node} was to be started for {pod}, and did not come up in time: {message}
 -- advice_of: slurm.node.not_resumed: Read the log of ResumeProgram on the controller; it holds what the cloud answered when the machine was asked for (capacity, quota, image).
+-- summary_of: cloud.instance_create_failed: {node} was to be started for {pod}, and the cloud did not make it: {message}
+-- advice_of: cloud.instance_create_failed: Mend what the cloud's answer names, or submit the job to a partition of other machines.
 -- summary_of: slurm.task_launch_failed: The tasks of {pod} could not be started on one of its nodes: {message}
 -- advice_of: slurm.task_launch_failed: Read slurmd's log of that node, and check the network between it and the node that srun ran on.
 -- summary: {pod} could not be launched because preparing the node for the job failed. {message}
@@ -34,3 +36,8 @@ SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS e
 FROM links p
 JOIN links r ON r.death = p.death AND r.via = 'pod' AND r.signal = 'slurm.requeued' AND r.time - p.time BETWEEN -1000000000 AND 5000000000
 WHERE p.signal = 'slurm.node.prolog_failed' AND p.via = 'node' AND p.state IN ('died', 'restarted') AND p.lag_s BETWEEN -5 AND 5
+UNION ALL
+-- What the cloud answered when it was asked for that machine is why it did not come up.
+SELECT DISTINCT death, fact AS cause, effect, 'inferred' AS edge, 'fault' AS role
+FROM not_made
+WHERE signal = 'cloud.instance_create_failed'

@@ -8,6 +8,7 @@
 -- summary: {node} rebooted while {pod} {was} on it.
 -- advice: The journal before the boot shows whether it was requested or a crash.
 -- advice_of: node.reboot_requested, node.shutdown_scheduled: Find out why it was rebooted; there is no sign of a fault.
+-- advice_of: cloud.instance_reset_by_*: Find out why it was reset; there is no sign of a fault.
 -- advice_of: node.rebooting: It went down in good order; find out who or what asked for that.
 -- advice_of: node.crashed: Check its kernel log, crash dumps and BMC to see why it crashed.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge,
@@ -39,7 +40,7 @@ SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   -- silent, and told of a boot minutes later, may have gone on until then; where its kubelet stopped the container
   -- before, and not because the machine shut down, somebody had asked for that.
   -- One that had been silent for minutes before it booted hung, or booted for a repair of that.
-  CASE WHEN closed.death IS NULL AND (hung.death IS NULL OR u.signal <> 'k8s.node.rebooted') AND (asked.death IS NULL OR u.signal <> 'k8s.node.rebooted' OR u.lag_s >= -5) AND (off.death IS NULL OR u.signal <> 'k8s.node.rebooted') AND (u.mode = 'lost' OR u.lag_s >= -120 OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+  CASE WHEN closed.death IS NULL AND reset.death IS NULL AND (hung.death IS NULL OR u.signal <> 'k8s.node.rebooted') AND (asked.death IS NULL OR u.signal <> 'k8s.node.rebooted' OR u.lag_s >= -5) AND (off.death IS NULL OR u.signal <> 'k8s.node.rebooted') AND (u.mode = 'lost' OR u.lag_s >= -120 OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
     THEN 'inferred' ELSE 'guess' END AS edge,
   CASE WHEN u.signal = 'node.reboot_requested' AND u.actor IS NOT NULL THEN 'act' ELSE 'fault' END AS role
 FROM links u
@@ -49,6 +50,9 @@ LEFT JOIN (SELECT c.death, MIN(c.time) AS time FROM links c
   ON closed.death = u.death AND closed.time < u.time_hi
 LEFT JOIN (SELECT death, MAX(time) AS time FROM links WHERE signal = 'node.powering_off' AND via = 'node' GROUP BY death) off
   ON off.death = u.death AND off.time <= u.time_hi
+-- One that somebody reset because nothing was heard of it any more.
+LEFT JOIN (SELECT death, effect FROM reset_at_cloud WHERE effect IS NOT NULL GROUP BY death, effect HAVING bool_and(hung)) reset
+  ON reset.death = u.death AND reset.effect = u.fact
 LEFT JOIN (SELECT s.death, MIN(s.time) AS time FROM links s
            WHERE s.via = 'node' AND s.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable') AND s.lag_s > -300
            GROUP BY s.death) hung
@@ -72,6 +76,12 @@ JOIN links m ON m.death = u.death AND m.via = 'node' AND m.signal IN ('k8s.node.
 LEFT JOIN links again ON again.death = u.death AND again.via = 'node' AND again.signal = 'k8s.node.ready' AND again.time > m.time
 WHERE u.signal IN ('node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node'
   AND u.state = 'not_ready' AND again.fact IS NULL
+UNION ALL
+-- A machine that goes down and boots after somebody's program, or the cloud's own, had it reset there does so for that; what a
+-- person asked for is that person's act (ops.manual_delete).
+SELECT death, fact AS cause, effect, 'inferred' AS edge, 'act' AS role
+FROM reset_at_cloud
+WHERE signal LIKE 'cloud.instance_reset_by_%' AND signal <> 'cloud.instance_reset_by_user' AND effect IS NOT NULL
 UNION ALL
 -- A runtime that was stopped, or upgraded, finds its containers as little as one on a machine that booted.
 SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role

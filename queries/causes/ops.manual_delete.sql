@@ -191,11 +191,17 @@ WHERE signal IN ('k8s.node_claim.deleted_by_user', 'k8s.node_pool.deleted_by_use
   AND mode IN ('killed', 'lost') AND lag_s BETWEEN -5 AND 900
 UNION ALL
 -- At the cloud: the machine itself, or what was on it.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN via = 'pod' THEN 'asserted' ELSE 'inferred' END AS edge, 'act' AS role
-FROM links
-WHERE signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user', 'cloud.instance_reset_by_user')
-  AND via IN ('pod', 'node') AND mode IN ('killed', 'lost') AND lag_s BETWEEN -5 AND 900
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN u.via = 'pod' THEN 'asserted' WHEN h.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
+FROM links u
+LEFT JOIN (SELECT DISTINCT death, fact FROM reset_at_cloud WHERE hung) h ON h.death = u.death AND h.fact = u.fact
+WHERE u.signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user', 'cloud.instance_reset_by_user')
+  AND u.via IN ('pod', 'node') AND u.mode IN ('killed', 'lost') AND u.lag_s BETWEEN -5 AND 900
+UNION ALL
+-- A machine that goes down and boots after a person asked its cloud to reset it does so for that.
+SELECT death, fact AS cause, effect, 'inferred' AS edge, 'act' AS role
+FROM reset_at_cloud
+WHERE signal = 'cloud.instance_reset_by_user' AND effect IS NOT NULL
 UNION ALL
 -- A machine that somebody deletes, stops or resets falls silent for that.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role

@@ -33,15 +33,17 @@ macro_rules! view {
 
 /// The views that rules may select from, by name.
 /// One may use those before it.
-pub(super) const VIEWS: [(&str, &str); 12] = [
+pub(super) const VIEWS: [(&str, &str); 14] = [
     view!("answering"),
     view!("mechanisms"),
     view!("asked_at_cloud"),
     view!("asked_for"),
     view!("cut_off"),
     view!("missed"),
+    view!("not_made"),
     view!("outwaited"),
     view!("own_reason"),
+    view!("reset_at_cloud"),
     view!("retried"),
     view!("torn_down"),
     view!("troubled"),

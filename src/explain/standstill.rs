@@ -7,6 +7,7 @@ use whathappened_core::death::Death;
 use whathappened_core::evidence::Row;
 use whathappened_core::graph::{EntityGraph, Fact, Progress, Task};
 use whathappened_core::resolve::Run;
+use whathappened_core::signals::SignalClass;
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND};
 
@@ -101,7 +102,8 @@ impl<'a> Standstills<'a> {
         };
         let (graph, runs) = (self.graph, self.runs);
         let steps = self.steps(death)?;
-        let stopped = steps.stopped_at(fact.time, death.time)?;
+        let is_final = graph.traits.is(graph.name(fact.signal), SignalClass::Final);
+        let stopped = steps.stopped_at(fact.time, death.time, is_final)?;
         // Who has made all steps makes no more, and the device of another pod stops none.
         let holds = |pod: &Task| pod.name == fact.holder;
         let is_anothers = fact.holder.is_some() && !members(graph, runs, death).any(holds);

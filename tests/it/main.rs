@@ -42,6 +42,7 @@ mod logs;
 mod machines_and_peers;
 mod metrics;
 mod missed_members;
+mod mixed;
 mod newcomer;
 mod outwaited;
 mod own_machines;

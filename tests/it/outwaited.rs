@@ -96,6 +96,16 @@ fn what_waits_for_its_files_until_its_limit_waited_for_them() {
     let back = format!("{line}\n2026-11-20T10:01:10+00:00 n1 kernel: nfs: server filer1 OK");
     assert_ne!(hung("TIMEOUT", 120, &back).1, "established");
     assert_eq!(hung("TIMEOUT", 120, &back).0, "code.deadline");
+    // Each file system's client has its own words for it.
+    let lustre = "2026-11-20T10:00:10+00:00 n1 kernel: Lustre: lab-OST0003-osc-ffff8f: Connection to lab-OST0003 (at 10.0.0.9@o2ib) was lost; in progress operations using this service will wait for recovery to complete";
+    let restored = "2026-11-20T10:00:40+00:00 n1 kernel: Lustre: lab-OST0003-osc-ffff8f: Connection restored to 10.0.0.9@o2ib (at 10.0.0.9@o2ib)";
+    let ceph = "2026-11-20T10:00:10+00:00 n1 kernel: ceph: mds0 hung";
+    let cifs = r"2026-11-20T10:00:10+00:00 n1 kernel: CIFS: VFS: \\nas.lab has not responded in 180 seconds. Reconnecting...";
+    for line in [lustre, ceph, cifs] {
+        assert_eq!(hung("TIMEOUT", 120, line).0, "dep.storage", "{line}");
+    }
+    let back = format!("{lustre}\n{restored}");
+    assert_eq!(hung("TIMEOUT", 120, &back).0, "code.deadline");
 }
 
 fn cloud(at: &str, method: &str, who: &str, operation: (&str, bool, bool)) -> String {

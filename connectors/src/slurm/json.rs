@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::job::{self, Row};
-use super::node::{self, NodeReport};
+use super::node::{self, NodeField, NodeMachine, NodeReport};
 use super::times;
 use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::observation::{Observation, Rejection};
@@ -37,12 +37,15 @@ pub(crate) fn decode(
         job::emit(&rows, file, &mut emitted.observations);
         return Ok(());
     }
-    let said = said(record.fields)
-        .ok_or_else(|| Rejection::Irrelevant("a Slurm node that jobs can use".to_owned()))?;
-    let event = said.emit(file, line, &raw);
-    emitted
-        .observations
-        .push(Observation::Event(Box::new(event)));
+    let state = said(record.fields).map(|said| said.emit(file, line, &raw));
+    let machine = machine(record.fields).map(|said| said.emit(file, line, &raw));
+    if state.is_none() && machine.is_none() {
+        let why = "a Slurm node that jobs can use".to_owned();
+        return Err(Rejection::Irrelevant(why));
+    }
+    let events = state.into_iter().chain(machine);
+    let events = events.map(|event| Observation::Event(Box::new(event)));
+    emitted.observations.extend(events);
     Ok(())
 }
 
@@ -83,6 +86,17 @@ fn text(fields: &Map<String, Value>, key: &str) -> Option<String> {
     let text = fields.get(key)?.as_str()?;
     let said = !matches!(text, "" | "None" | "None assigned" | "Unknown" | "(null)");
     said.then(|| text.to_owned())
+}
+
+fn machine(fields: &Map<String, Value>) -> Option<NodeMachine> {
+    NodeMachine::of(text(fields, "name")?, |field| {
+        let key = match field {
+            NodeField::InstanceId => "instance_id",
+            NodeField::HostName => "hostname",
+            NodeField::Address => "address",
+        };
+        text(fields, key)
+    })
 }
 
 fn exit(value: Option<&Value>) -> Option<(i32, i32)> {

@@ -71,6 +71,67 @@ impl NodeReport {
     }
 }
 
+/// What Slurm says of a node's machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NodeField {
+    InstanceId,
+    HostName,
+    Address,
+}
+
+/// Which machine a node is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NodeMachine {
+    node: String,
+    /// The cloud's id of it.
+    instance_id: Option<String>,
+    /// What it calls itself.
+    host_name: Option<String>,
+    address: Option<String>,
+}
+
+impl NodeMachine {
+    /// What is told of it, where that is more than the node's own name.
+    pub(super) fn of(node: String, field: impl Fn(NodeField) -> Option<String>) -> Option<Self> {
+        let other = |which| field(which).filter(|value| *value != node);
+        let (instance_id, host_name, address) = (
+            other(NodeField::InstanceId),
+            other(NodeField::HostName),
+            other(NodeField::Address),
+        );
+        let is_told = instance_id.is_some() || host_name.is_some() || address.is_some();
+        is_told.then_some(Self {
+            node,
+            instance_id,
+            host_name,
+            address,
+        })
+    }
+
+    /// The fact, which is of no time.
+    pub(super) fn emit(self, file: &Arc<str>, line: u64, raw: &str) -> Event {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let id = EventId::of(&[
+            "slurm.machine",
+            &self.node,
+            &text(&self.instance_id),
+            &text(&self.host_name),
+            &text(&self.address),
+        ]);
+        let mut event = Event::new(id, "slurm.machine", Stamp::OPEN, SourceKind::Slurm);
+        event.set_attribute("instance_id", self.instance_id);
+        event.set_attribute("host_name", self.host_name);
+        event.set_attribute("address", self.address);
+        event.entities.node = Some(self.node);
+        event.raw = redact(raw).into_owned();
+        event.origin = Origin {
+            file: Arc::clone(file),
+            line,
+        };
+        event
+    }
+}
+
 /// `Not responding [slurm@2026-11-21T15:20:27]`: why, who, when.
 pub(super) fn reason(text: &str) -> (String, Option<String>, Option<Stamp>) {
     let stamped = text

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use regex::Regex;
 
 use super::job::{self, Row};
-use super::node::{self, NodeReport};
+use super::node::{self, NodeField, NodeMachine, NodeReport};
 use super::times;
 use crate::contract::{FileHead, FormatOutput, TextReader, numbered};
 use crate::logs::LogSource;
@@ -95,11 +95,15 @@ impl Records {
                     found.rejected.push((self.line, why));
                 }
             }
-        } else if let Some(said) = node(&fields) {
-            let event = said.emit(&self.file, self.line, &record);
-            found.observations.push(Observation::Event(Box::new(event)));
         } else {
-            found.irrelevant += 1;
+            let state = node(&fields).map(|said| said.emit(&self.file, self.line, &record));
+            let machine = machine(&fields).map(|said| said.emit(&self.file, self.line, &record));
+            if state.is_none() && machine.is_none() {
+                found.irrelevant += 1;
+            }
+            let events = state.into_iter().chain(machine);
+            let events = events.map(|event| Observation::Event(Box::new(event)));
+            found.observations.extend(events);
         }
     }
 }
@@ -167,6 +171,18 @@ fn node(fields: &BTreeMap<&str, &str>) -> Option<NodeReport> {
         why: Some(why).filter(|why| !why.is_empty()),
         by,
         time,
+    })
+}
+
+fn machine(fields: &BTreeMap<&str, &str>) -> Option<NodeMachine> {
+    let node = (*fields.get("NodeName")?).to_owned();
+    NodeMachine::of(node, |field| {
+        let key = match field {
+            NodeField::InstanceId => "InstanceId",
+            NodeField::HostName => "NodeHostName",
+            NodeField::Address => "NodeAddr",
+        };
+        fields.get(key).map(|value| (*value).to_owned())
     })
 }
 

@@ -11,8 +11,9 @@ use whathappened_model::time::{Nanos, SECOND};
 use super::announcements;
 use super::identity::{Pods, Workloads};
 use super::node_claim::NodeClaims;
+use super::slurm_machine::SlurmMachines;
 use super::{
-    EntityGraph, NO, NodeInstances, TaskKind, Topology, Workload, asked_again, boots, clocks,
+    EntityGraph, NO, NodeInstances, TaskKind, Topology, Workload, asked_again, boots, call, clocks,
     clusters, collection, collectives, deletion, dry_run, gave_up, gpu_repeats, instance, job,
     job_logs, kill_command, killed_process, last_line, learn, lone_log, mismatch, never_ran,
     new_facts, node_folder, node_instance, not_carried_out, order, pace, parent, pod_log, progress,
@@ -163,6 +164,8 @@ pub(super) fn build(
     evidence.symbols = symbols;
     node_folder::rename(&evidence, &pods.all, &mut facts);
     node_folder::claim(&evidence, &pods.all, &mut facts);
+    let slurm_machines = SlurmMachines::of(&evidence)?;
+    slurm_machines.rename(&evidence.symbols, &pods.all, &mut facts);
     short_name::join(&evidence.symbols, &pods.all, &mut facts);
     unit::claim(&evidence, &mut pods.all, &mut facts, &pod_of_row)?;
     learn::heard(&mut pods.all);
@@ -173,6 +176,7 @@ pub(super) fn build(
     scheduling::settle(&pods.all, now, &mut evidence, &mut facts);
     // What an operation set out to do did not happen where it failed in the end.
     instance::settle(&mut pods.all, &failed, &evidence.symbols);
+    call::set_onsets(&mut facts, &evidence.symbols);
     facts.retain(|fact| failed_rows.contains(&fact.row) || !failed.contains(&fact.operation));
 
     let mut graph = EntityGraph {
@@ -201,7 +205,7 @@ pub(super) fn build(
     asked_again::mark(&mut graph);
     deletion::note(&mut graph);
     boots::set_onsets(&mut graph);
-    graph.node_instances = node_instance::join(&graph);
+    graph.node_instances = node_instance::join(&graph, &slurm_machines);
     put_on_nodes(&mut graph);
     announcements::settle(&mut graph)?;
     graph.topology = Topology::of(&graph);

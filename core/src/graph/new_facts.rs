@@ -6,7 +6,7 @@ use whathappened_model::kind::is_workload;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::identity::{Pods, Workloads};
-use super::{Fact, NO, Phase, clusters, last_words, log_level, workload_names};
+use super::{Fact, NO, Phase, call, clusters, last_words, log_level, workload_names};
 use crate::evidence::Row;
 use crate::signals::Ruleset;
 use crate::symbols::SymbolTable;
@@ -40,6 +40,9 @@ fn lag(event: &Event, signal: &str, usual: Nanos) -> Nanos {
     ];
     // The stretch between two scrapes says when, the exporter's own pause included.
     if event.fact.starts_with("metric.gpu.") {
+        return 0;
+    }
+    if call::is_request(event) {
         return 0;
     }
     // A kubelet says that its machine shuts down before it stops the first pod for that.

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use whathappened_model::machine::{Cloud, Machine};
 use whathappened_model::time::{Nanos, SECOND};
 
+use super::slurm_machine::SlurmMachines;
 use super::{EntityGraph, Task, TaskKind};
 use crate::evidence::{Objects, Version};
 use crate::symbols::Symbol;
@@ -45,9 +46,22 @@ pub(super) struct ProviderId {
     pub(super) to: Nanos,
 }
 
+impl ProviderId {
+    /// A node that was an instance for as long.
+    pub(super) fn of(id: String, from: Nanos, to: Nanos) -> Self {
+        Self {
+            id,
+            from,
+            to,
+            ..Self::default()
+        }
+    }
+}
+
 /// Ties instances to the nodes that they carried.
-pub(super) fn join(graph: &EntityGraph) -> NodeInstances {
-    let pins = pins(&graph.evidence.objects);
+pub(super) fn join(graph: &EntityGraph, of_slurm: &SlurmMachines) -> NodeInstances {
+    let mut pins = pins(&graph.evidence.objects);
+    of_slurm.add_to(&mut pins, &graph.evidence.symbols, &graph.pods);
     let mut by_id: HashMap<&str, Vec<(&str, &ProviderId)>> = HashMap::new();
     for (node, pin) in pins
         .iter()

@@ -36,11 +36,13 @@ pub enum SignalClass {
     Mends,
     /// Slurm has no answer from a machine.
     Unanswered,
+    /// A device is lost or broken: no program that has it goes on.
+    Final,
 }
 
 impl SignalClass {
     /// Each with its name in files and what it means there.
-    pub const ALL: [(Self, &'static str); 11] = [
+    pub const ALL: [(Self, &'static str); 12] = [
         (Self::LastWords, "last_words"),
         (Self::SaysOver, "says_over"),
         (Self::MayEnd, "may_end"),
@@ -52,6 +54,7 @@ impl SignalClass {
         (Self::AsksDown, "asks_down"),
         (Self::Mends, "mends"),
         (Self::Unanswered, "unanswered"),
+        (Self::Final, "final"),
     ];
 
     /// The class of a name in a file.

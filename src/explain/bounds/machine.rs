@@ -2,7 +2,7 @@
 
 use whathappened_core::graph::{Exit, Fact, Progress, Task, TaskKind, may_train};
 use whathappened_core::lifecycle::Mode;
-use whathappened_core::signals::named;
+use whathappened_core::signals::{SignalClass, named};
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND};
 
@@ -67,7 +67,12 @@ impl Bounds<'_> {
     /// Whether the steps stopped as something befell the machine, long before the end.
     pub(super) fn stood_still_since(&self, fault: &Fact) -> bool {
         let progress = self.task().and_then(|task| task.progress.as_deref());
-        progress.and_then(|steps| steps.stopped_at(fault.time, self.death.time)) == Some(true)
+        let is_final = self
+            .graph
+            .traits
+            .is(self.graph.name(fault.signal), SignalClass::Final);
+        let stopped = |steps: &Progress| steps.stopped_at(fault.time, self.death.time, is_final);
+        progress.and_then(stopped) == Some(true)
     }
 
     /// Whether a batch job's own system says why it ended, and that needs no fault.

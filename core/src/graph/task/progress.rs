@@ -25,6 +25,9 @@ pub struct Progress {
     pub(in crate::graph) recent: [(Nanos, Option<i32>); RECENT],
 }
 
+/// A program that has missed some steps, and this long, has stopped making any.
+const OVERDUE: Nanos = 60 * SECOND;
+
 /// Times of steps that are kept.
 pub(in crate::graph) const RECENT: usize = 16;
 
@@ -66,9 +69,10 @@ impl Progress {
     }
 
     /// Whether `time` is when the steps stopped, of a program that was ended at `end`, long after its
-    /// last step. `None` where no such standstill is known.
+    /// last step. `None` where no such standstill is known. What no program goes on after, as
+    /// `is_final` says of it, is seen to have stopped the steps much sooner.
     #[must_use]
-    pub fn stopped_at(&self, time: Stamp, end: Stamp) -> Option<bool> {
+    pub fn stopped_at(&self, time: Stamp, end: Stamp, is_final: bool) -> Option<bool> {
         /// Evaluating and saving take a while.
         const STANDSTILL: Nanos = 300 * SECOND;
         const STEPS: Nanos = 10;
@@ -77,14 +81,18 @@ impl Progress {
         /// What has hung misses its next step; a buffer may hold back one more.
         const AT_ONCE: Nanos = 120 * SECOND;
         let usual = self.usual();
-        let stood =
-            end.lo.saturating_sub(self.last.hi) >= STANDSTILL.max(usual.saturating_mul(STEPS));
         let from = self.last.lo.saturating_sub(CLOCKS);
         let to = self
             .last
             .hi
             .saturating_add(AT_ONCE.max(usual.saturating_mul(2)));
-        (self.are_known() && stood).then_some((from..to).contains(&time.lo))
+        let is_then = (from..to).contains(&time.lo);
+        let quiet = end.lo.saturating_sub(self.last.hi);
+        // Since that, and not only since the last step, steps must have been missed.
+        let missed = quiet.min(end.lo.saturating_sub(time.hi));
+        let stood = quiet >= STANDSTILL.max(usual.saturating_mul(STEPS))
+            || is_final && is_then && missed > Self::may_be_silent(Some(self), OVERDUE);
+        (self.are_known() && stood).then_some(is_then)
     }
 
     /// The instant after which steps were made that were told after a line, as the line's log orders
