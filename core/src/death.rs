@@ -348,13 +348,14 @@ pub fn failed_upon(graph: &EntityGraph, run: &Run, broke: Stamp) -> bool {
     })
 }
 
-/// What is said of a workload whose pods are held back or refused.
-const HELD: [&str; 6] = [
+/// What is said of a workload whose pods are held back or refused, or that nobody looks after.
+const HELD: [&str; 7] = [
     named::K8S_QUOTA_EXCEEDED,
     named::K8S_WORKLOAD_CREATE_FAILED,
     named::K8S_WORKLOAD_DEADLINE,
     named::K8S_WORKLOAD_INVALID,
     named::K8S_WORKLOAD_SUSPENDED,
+    named::K8S_WORKLOAD_UNTOUCHED,
     named::KUEUE_PENDING,
 ];
 

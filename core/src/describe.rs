@@ -39,6 +39,18 @@ pub fn describe(event: &Event) -> String {
                 event.entities.container.as_deref().unwrap_or_default()
             )
         }
+        "k8s.lease" => {
+            let by = match attribute("holder") {
+                "" => String::new(),
+                holder => format!(" by {holder}"),
+            };
+            format!("lease {} was renewed{by}", attribute("lease"))
+        }
+        named::K8S_WORKLOAD_UNTOUCHED => "no controller has processed it yet".to_owned(),
+        named::K8S_POD_UNTAKEN => format!(
+            "the kubelet of {} has not taken it on yet",
+            event.entities.node.as_deref().unwrap_or("its node")
+        ),
         named::K8S_POD_UNSCHEDULED => format!("{} has not processed it yet", attribute("detail")),
         named::K8S_POD_BOUND => format!(
             "bound to node {}",
@@ -105,6 +117,14 @@ pub fn describe(event: &Event) -> String {
                 attribute("from"),
                 attribute("to")
             )
+        }
+        "k8s.node.devices_short" => {
+            let has = match attribute("capacity") {
+                "" => String::new(),
+                has => format!("of its {has} "),
+            };
+            let (offers, resource) = (attribute("allocatable"), attribute("resource"));
+            format!("offers {offers} {has}{resource}")
         }
         "k8s.node.label" | "k8s.node.annotation" => {
             format!("{} = {}", attribute("key"), attribute("value"))

@@ -39,7 +39,15 @@ pub(crate) fn stalled(
     }
     let fact = says(named::LOG_SILENT)
         .or_else(|| says(named::LOG_NO_PROGRESS))
-        .or_else(|| says(named::LOG_UNHEARD))?;
+        .or_else(|| says(named::LOG_UNHEARD));
+    // Who writes on and makes steps, and loses them again and again, makes no progress either.
+    let again = says(named::LOG_RESTART_LOOP);
+    let attempts = u32::try_from(run.attempts.len()).unwrap_or(1);
+    let Some(fact) = fact else {
+        let fact = again?;
+        let death = Death::without_end(number, attempts, fact.pod, "stalled", fact.time);
+        return Some(death);
+    };
     // Who stopped first may be who the others wait for, if it is still there.
     let there = |pod: &&u32| {
         let end = ends.get(**pod as usize);
@@ -57,7 +65,7 @@ pub(crate) fn stalled(
         .map(|(_, pod)| pod);
     Some(Death::without_end(
         number,
-        u32::try_from(run.attempts.len()).unwrap_or(1),
+        attempts,
         first.or(attempt.pods.first().copied()).unwrap_or(NO),
         "stalled",
         fact.time,

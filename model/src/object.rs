@@ -142,6 +142,8 @@ pub struct ObjectBody {
     pub written: Vec<String>,
     /// `status.allocatable` of a node.
     pub allocatable: BTreeMap<String, String>,
+    /// Devices in `status.capacity` of a node, whose names have a `/`.
+    pub devices: BTreeMap<String, String>,
     /// `spec.suspend`.
     pub suspended: bool,
     /// Wanted size: `parallelism`, `replicas`, or the sum over replica groups.

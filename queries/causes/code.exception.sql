@@ -17,7 +17,14 @@
 -- Records that only say that another member of the gang was gone: no failure of this program.
 WITH missed_peer AS (
   SELECT DISTINCT death, record FROM links
-  WHERE via = 'pod' AND signal IN ('gloo.error', 'nccl.peer_lost', 'jax.peer_died', 'ray.actor_died', 'ray.node_died', 'ray.node_ended', 'ucx.error')
+  WHERE via = 'pod' AND signal IN ('gloo.error', 'nccl.peer_lost', 'jax.peer_died', 'jax.barrier_timeout', 'ray.actor_died', 'ray.worker_lost',
+                                     'ray.node_died', 'ray.node_ended', 'ucx.error', 'horovod.aborted', 'vllm.engine_died', 'vllm.worker_died',
+                                     'sglang.child_failed', 'sglang.gives_up')
+  -- Who waited at a barrier for others says what hang.rendezvous finds as surely.
+  UNION
+  SELECT DISTINCT r.death, r.record FROM links r
+  JOIN links x ON x.death = r.death AND x.record = r.record AND x.via = 'pod' AND x.signal IN ('log.traceback', 'log.exception.stack', 'log.exception.line')
+  WHERE r.via = 'pod' AND r.signal = 'rendezvous.error'
   -- A communicator is aborted by a watchdog that has waited long enough.
   UNION
   SELECT DISTINCT a.death, a.record FROM links a
@@ -53,7 +60,8 @@ peers AS (
     AND o.signal IN ('nccl.timeout', 'nccl.peer_lost', 'nccl.peer_timeout', 'nccl.aborted', 'gloo.error', 'rendezvous.error',
                      'ucx.error', 'mpi.process_died', 'mpi.node_lost', 'ray.actor_died', 'ray.node_died', 'ray.node_ended',
                      'jax.peer_died', 'jax.barrier_timeout', 'launcher.worker_failed', 'launcher.teardown',
-                     'torchft.gave_up', 'vllm.engine_died',
+                     'torchft.gave_up', 'ray.worker_lost', 'horovod.aborted', 'vllm.engine_died', 'vllm.worker_died',
+                     'sglang.child_failed', 'sglang.gives_up', 'sglang.watchdog',
                      -- and of storage or a device that failed under it: nothing says that the code did that.
                      'log.storage_error', 'log.cuda_error.device', 'gpu.nvlink_error',
                      -- What another signal reads more closely is no surer for being an exception, too.
@@ -89,7 +97,8 @@ SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge
 FROM links e
 LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'pod' AND (signal IN ('nccl.timeout', 'rendezvous.error', 'gloo.error', 'nccl.peer_lost', 'jax.peer_died',
-             'ray.actor_died', 'ray.node_died', 'ray.node_ended', 'ucx.error', 'nvrx.hang', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')
+             'ray.actor_died', 'ray.worker_lost', 'ray.node_died', 'ray.node_ended', 'ucx.error', 'horovod.aborted', 'vllm.engine_died',
+             'vllm.worker_died', 'sglang.child_failed', 'sglang.gives_up', 'sglang.watchdog', 'nvrx.hang', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')
              -- Who is told to stop ends as it likes.
              OR signal = 'log.sigterm' AND lag_s BETWEEN -5 AND 120
              OR signal = 'log.traceback' AND lag_s BETWEEN -5 AND 60 AND regexp_like(COALESCE(detail, ''), '(SignalException|KeyboardInterrupt|SIGTERMException)$'))) w ON w.death = e.death

@@ -2,9 +2,12 @@
 -- title: The control plane refused or delayed a request
 -- rank: 28
 -- level: supported
--- needs: k8s.workload.create_failed.control_plane, log.control_plane, k8s.pod.unscheduled
+-- needs: k8s.workload.create_failed.control_plane, log.control_plane, k8s.pod.unscheduled, k8s.workload.untouched, k8s.lease.past.scheduler, k8s.lease.past.controller_manager
 -- summary: {workload} did not get what it needed from the control plane: {message}
 -- summary_of: k8s.pod.unscheduled: No scheduler has looked at {pod}: {message}
+-- summary_of: k8s.workload.untouched: No controller has looked at {workload}: {message}
+-- summary_of: k8s.lease.past.scheduler: No scheduler has looked at {pod}, and kube-scheduler has not been heard of since its {message}
+-- summary_of: k8s.lease.past.controller_manager: No controller has looked at {workload}, and kube-controller-manager has not been heard of since its {message}
 -- advice: Check the API server and the webhook named above.
 -- advice_of: k8s.pod.unscheduled: Check that the scheduler that the pod names (spec.schedulerName) runs and holds its lease.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
@@ -20,6 +23,26 @@ WHERE e.signal = 'log.control_plane' AND e.via = 'pod' AND e.same_container AND 
   AND e.shared AND t.death IS NULL
 UNION ALL
 -- Nobody has said yet whether a node takes it: the scheduler that it asks for does not run.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
+-- That its lease was not renewed, while others were, says so as well.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN death IN (SELECT death FROM links WHERE signal = 'k8s.lease.past.scheduler' AND via = 'pod') THEN 'inferred' ELSE 'guess' END AS edge,
+  'state' AS role
 FROM links
 WHERE signal = 'k8s.pod.unscheduled' AND via = 'pod' AND state = 'never_scheduled'
+UNION ALL
+SELECT l.death, l.fact AS cause, u.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links l
+JOIN links u ON u.death = l.death AND u.via = 'pod' AND u.signal = 'k8s.pod.unscheduled'
+WHERE l.signal = 'k8s.lease.past.scheduler' AND l.via = 'pod' AND l.state = 'never_scheduled'
+UNION ALL
+-- A Job that no controller has begun with: the controller manager does not run, or is far behind.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN death IN (SELECT death FROM links WHERE signal = 'k8s.lease.past.controller_manager' AND via = 'workload') THEN 'inferred' ELSE 'guess' END AS edge,
+  'state' AS role
+FROM links
+WHERE signal = 'k8s.workload.untouched' AND via = 'workload' AND state = 'never_created'
+UNION ALL
+SELECT l.death, l.fact AS cause, u.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links l
+JOIN links u ON u.death = l.death AND u.via = 'workload' AND u.signal = 'k8s.workload.untouched'
+WHERE l.signal = 'k8s.lease.past.controller_manager' AND l.via = 'workload' AND l.state = 'never_created'

@@ -2,8 +2,9 @@
 -- title: Rendezvous failed: the ranks did not find each other
 -- rank: 2
 -- level: hypothesis
--- needs: rendezvous.error
+-- needs: rendezvous.error, torchft.waiting
 -- summary: {pod} timed out waiting for the other ranks, or lost the connection to the rendezvous store: {message}
+-- summary_of: torchft.waiting: {workload} waits for replica groups that are not there: {message}
 -- advice: Check rank 0 first: whether it was running, its host name and port, and whether all ranks were started.
 --
 -- Who waited is not who was missing: it leads only where nothing else is known.
@@ -11,3 +12,10 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'f
 FROM links
 WHERE signal = 'rendezvous.error' AND via = 'pod' AND same_container AND mode = 'exited'
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 300
+UNION ALL
+-- TorchFT's lighthouse says of how many replica groups it has heard: who is missing it does not know.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
+FROM links
+WHERE signal = 'torchft.waiting' AND via = 'pod'
+  AND (state = 'stalled' AND lag_s <= 0
+    OR mode = 'exited' AND same_container AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 300)

@@ -3,7 +3,7 @@
 -- rank: 82
 -- level: supported
 -- needs: gpu.unhealthy, gpu.missing, gpu.hardware_error, gpu.allocatable_dropped
--- needs: k8s.pod.evicted.device_taint, gpu.test.failed, gpu.fewer, log.cuda_error.device, gpu.application_error.repeated
+-- needs: k8s.pod.evicted.device_taint, gpu.test.failed, gpu.fewer, log.cuda_error.device, gpu.application_error.repeated, nvrx.node_unhealthy
 -- alone: gpu.hardware_error, gpu.missing
 -- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
@@ -45,6 +45,12 @@ SELECT t.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS e
 FROM links t
 JOIN links c ON c.death = t.death AND c.via = 'pod' AND c.signal = 'log.cuda_error.device' AND c.lag_s BETWEEN -5 AND 120
 WHERE t.signal = 'gpu.test.failed' AND t.via = 'node' AND t.mode = 'exited' AND t.lag_s BETWEEN -900 AND 3600
+UNION ALL
+-- A launcher whose check of its node's GPUs failed takes the node out of the run: what is wrong with which GPU it does not say.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
+FROM links
+WHERE signal = 'nvrx.node_unhealthy' AND via = 'pod' AND mode = 'exited' AND COALESCE(exit_code, 1) NOT IN (0, 137, 143)
+  AND lag_s BETWEEN -5 AND 300
 UNION ALL
 -- A kernel that failed for no fault that the driver puts on the program is a guess; a program may do that, too.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role

@@ -3,8 +3,11 @@
 -- rank: 53
 -- level: supported
 -- needs: k8s.pod.admission_failed.device, k8s.container.cannot_run.device
--- needs: gpu.device_plugin_unhealthy, gpu.driver_error
+-- needs: gpu.device_plugin_unhealthy, gpu.driver_error, gpu.device_plugin_down, gpu.allocatable_short
 -- summary: The GPU driver or device plugin on {node} failed while {pod} {was} on it: {message}
+-- summary_of: gpu.device_plugin_down: {node} does not offer its GPUs, since what offers them does not run there, and {pod} found no room: {message}
+-- summary_of: gpu.allocatable_short: {node} does not offer all of its GPUs, which {pod} may have had room on: {message}
+-- advice_of: gpu.device_plugin_down: See why the device plugin on {node} does not start: its log, the driver, and the runtime's configuration.
 -- advice: Drain the node, restart the device plugin and check the driver.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links
@@ -19,3 +22,17 @@ WHERE signal IN ('gpu.device_plugin_unhealthy', 'gpu.driver_error') AND via IN (
   AND death NOT IN (SELECT death FROM own_reason)
   -- What the driver says of a client it says before that one ends.
   AND (source_kind <> 'node_log' OR lag_s >= -5)
+UNION ALL
+-- Who found no room would have had some on a node that does not offer its GPUs. Why it does not is known where what offers them
+-- does not run there; else GPUs may be unhealthy, or the node was made a moment ago.
+SELECT u.death, s.fact AS cause, u.fact AS effect, CASE WHEN p.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM links u
+JOIN links s ON s.death = u.death AND s.via = 'pod' AND s.signal = 'gpu.allocatable_short'
+LEFT JOIN (SELECT DISTINCT death, machine FROM links WHERE via = 'pod' AND signal = 'gpu.device_plugin_down') p
+  ON p.death = s.death AND p.machine = s.machine
+WHERE u.signal = 'k8s.pod.unschedulable.capacity' AND u.via = 'pod' AND u.state = 'never_scheduled'
+UNION ALL
+SELECT p.death, p.fact AS cause, s.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links p
+JOIN links s ON s.death = p.death AND s.via = 'pod' AND s.signal = 'gpu.allocatable_short' AND s.machine = p.machine
+WHERE p.signal = 'gpu.device_plugin_down' AND p.via = 'pod' AND p.state = 'never_scheduled'

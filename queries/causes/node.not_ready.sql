@@ -3,12 +3,16 @@
 -- rank: 58
 -- level: established
 -- needs: k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost, k8s.pod.node_not_ready
--- needs: ray.node_died, kueue.evicted.node_failures, slurm.node_fail, slurm.batch_missing, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller, k8s.pod.deleted_by_user
+-- needs: ray.node_died, kueue.evicted.node_failures, slurm.node_fail, slurm.batch_missing, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller, k8s.pod.deleted_by_user, k8s.pod.untaken, k8s.lease.past.node
 -- overturned_by: audit: whether someone stopped the node
 -- overturned_by: kernel: why the machine stopped responding
 -- summary: {node} stopped responding; {pod} {was} on it.
 -- summary_of: ray.node_died: Ray reports that a node of {workload} was lost: {message}
 -- summary_of: slurm.node_fail: Slurm reports that a node of {pod} failed.
+-- summary_of: k8s.pod.untaken: The kubelet of {node} has not begun with {pod}: {message}
+-- summary_of: k8s.lease.past.node: The kubelet of {node} has not begun with {pod}, and has not been heard of since its {message}
+-- advice_of: k8s.pod.untaken: Check that the kubelet on {node} runs (systemctl status kubelet), and its log.
+-- advice_of: k8s.lease.past.node: Check that the kubelet on {node} runs (systemctl status kubelet), and its log.
 -- advice: Check the machine's console, BMC and kernel log to see why it stopped responding; keep it out of the pool until then.
 --
 -- A NoExecute taint is anybody's: the node lifecycle controller's where the node had fallen silent, else that of
@@ -274,3 +278,17 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
 FROM links
 WHERE signal = 'k8s.pod.node_not_ready' AND via = 'pod' AND mode = 'lost' AND lag_s BETWEEN -60 AND 3600
+UNION ALL
+-- A pod that was bound, and that the kubelet of its node has not begun with: nobody starts it there. A lease of its own that was not
+-- renewed while others were, or the node's own controller, says that it is silent.
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN u.death IN (SELECT death FROM links
+                        WHERE via = 'pod' AND signal = 'k8s.lease.past.node' OR via = 'node' AND signal IN ('k8s.node.silent', 'k8s.node.unreachable'))
+       THEN 'inferred' ELSE 'guess' END AS edge, 'state' AS role
+FROM links u
+WHERE u.signal = 'k8s.pod.untaken' AND u.via = 'pod' AND u.state = 'stuck_starting'
+UNION ALL
+SELECT l.death, l.fact AS cause, u.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links l
+JOIN links u ON u.death = l.death AND u.via = 'pod' AND u.signal = 'k8s.pod.untaken'
+WHERE l.signal = 'k8s.lease.past.node' AND l.via = 'pod' AND l.state = 'stuck_starting'

@@ -2,11 +2,12 @@
 -- title: The node itself ran out of memory
 -- rank: 78
 -- level: supported
--- needs: k8s.node.system_oom, kernel.oom_kill.node, kernel.oom_kill.outside, kernel.oom_kill.node.process, unit.oom_killed, node.memory_daemon_killed
+-- needs: k8s.node.system_oom, kernel.oom_kill.node, kernel.oom_kill.outside, kernel.oom_kill.node.process, unit.oom_killed, node.memory_daemon_killed, ray.memory_monitor
 -- alone: kernel.oom_kill.node
 -- overturned_by: metrics: how much memory the machine had left
 -- summary: {node} ran out of memory, and the kernel killed a process of {pod}.
 -- summary_of: node.memory_daemon_killed: {node} was about to run out of memory, and a daemon that watches it killed a process of {pod}: {message}
+-- summary_of: ray.memory_monitor: Ray ended a worker of {pod}, as the node was nearly out of memory; what used it is not known: {message}
 -- advice: Something on the node used more memory than it requested; set requests and limits, and leave room for the system.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links u
@@ -53,6 +54,11 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'node.memory_daemon_killed' AND (via = 'node' AND detail IS NULL OR via = 'pod' AND mode IN ('exited', 'killed')) AND exit_code IN (137, 143)
   AND lag_s BETWEEN CASE WHEN via = 'pod' THEN -5 ELSE 0 END AND 15
+UNION ALL
+-- Ray counts the memory of the whole node, or of its container: whose it was it does not say.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
+FROM links
+WHERE signal = 'ray.memory_monitor' AND via = 'pod' AND mode = 'exited' AND COALESCE(exit_code, 1) NOT IN (0, 143) AND lag_s BETWEEN -5 AND 120
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM links

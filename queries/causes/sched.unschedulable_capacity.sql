@@ -10,7 +10,10 @@
 --
 -- A request larger than any node has is a constraint as much as a lack of capacity;
 -- capacity leads because the scheduler says so.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
+-- A node that has what is lacking and does not offer it makes its lack a symptom.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN death IN (SELECT death FROM links WHERE signal = 'gpu.allocatable_short' AND via = 'pod') THEN 'inferred' ELSE 'asserted' END AS edge,
+  'state' AS role
 FROM links
 WHERE signal = 'k8s.pod.unschedulable.capacity' AND via = 'pod' AND state = 'never_scheduled'
 UNION ALL

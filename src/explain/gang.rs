@@ -8,7 +8,7 @@ mod root;
 mod tests;
 
 use std::collections::HashSet;
-use whathappened_core::signals::named;
+use whathappened_core::signals::SignalClass;
 
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, NO};
@@ -120,16 +120,11 @@ pub struct Grouping<'a> {
 /// Pods whose logs say that they could not reach another member of their gang any more.
 #[must_use]
 pub fn lost_touch(graph: &EntityGraph) -> HashSet<u32> {
-    const SAID: [&str; 7] = [
-        "gloo.",
-        named::JAX_PEER_DIED,
-        "mpi.",
-        "nccl.",
-        named::RAY_ACTOR_DIED,
-        "rendezvous.",
-        "ucx.",
-    ];
-    let says = |signal: &str| SAID.iter().any(|stem| signal.starts_with(stem));
+    const SAID: [&str; 5] = ["gloo.", "mpi.", "nccl.", "rendezvous.", "ucx."];
+    let says = |signal: &str| {
+        let gone = graph.traits.is(signal, SignalClass::PeerGone);
+        gone || SAID.iter().any(|stem| signal.starts_with(stem))
+    };
     graph
         .facts
         .iter()

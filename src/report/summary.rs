@@ -6,7 +6,6 @@ use whathappened_core::signals::named;
 use whathappened_core::death::Death;
 use whathappened_core::describe::describe;
 use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
-use whathappened_core::lifecycle::Mode;
 use whathappened_core::symbols::Symbol;
 use whathappened_model::event::Event;
 use whathappened_model::object::Container;
@@ -14,7 +13,6 @@ use whathappened_model::time::{Nanos, SECOND};
 
 use super::context::{ReportContext, is_announced_only};
 use crate::answer::Actor;
-use crate::explain::CLOCKS;
 use crate::explain::gang::{Finding, NO_RUN};
 
 impl ReportContext<'_> {
@@ -382,66 +380,7 @@ impl ReportContext<'_> {
             ),
         }
     }
-
-    /// What the log of one that ended by itself says of others, or of who asked it to.
-    fn symptom(&self, death: &Death) -> Option<String> {
-        const PEER_LOST: [&str; 8] = [
-            named::GLOO_ERROR,
-            named::JAX_PEER_DIED,
-            named::MPI_NODE_LOST,
-            named::MPI_PROCESS_DIED,
-            named::NCCL_PEER_LOST,
-            named::RAY_ACTOR_DIED,
-            named::RAY_NODE_DIED,
-            named::UCX_ERROR,
-        ];
-        if death.mode != Mode::Exited {
-            return None;
-        }
-        let graph = self.graph();
-        let at_its_end = |fact: &&Fact| {
-            let late = death.time.hi.saturating_add(CLOCKS);
-            fact.onset <= late && fact.time.hi.saturating_add(AT_ITS_END) >= death.time.lo
-        };
-        let mut near = self.facts_of(death.pod).filter(at_its_end);
-        let fact = near.find(|fact| {
-            let signal = graph.name(fact.signal);
-            PEER_LOST.contains(&signal) || signal == named::LOG_SIGTERM
-        })?;
-        if graph.name(fact.signal) == named::LOG_SIGTERM {
-            let text = "ended after it had been asked to stop (SIGTERM); nothing in the input shows by whom.";
-            return Some(text.to_owned());
-        }
-        let event = graph.evidence.event(fact.row).ok()?;
-        if graph.name(fact.signal) == named::MPI_PROCESS_DIED
-            && let (Some(rank), Some(node)) =
-                (event.attribute("failed_rank"), event.attribute("on_node"))
-        {
-            let signal = event.attribute("signal");
-            let ended = signal.map_or("ended".to_owned(), |signal| {
-                format!("was ended by signal {signal}")
-            });
-            return Some(format!(
-                "ended because its rank {rank} on {node} {ended}; nothing in the input shows why."
-            ));
-        }
-        let peer = event
-            .attribute("failed_rank")
-            .map(|rank| format!("rank {rank}"));
-        let peer = peer.or_else(|| {
-            event
-                .attribute("target")
-                .map(|target| format!("its peer {target}"))
-        });
-        let peer = peer.unwrap_or_else(|| "another member of the run".to_owned());
-        Some(format!(
-            "ended because it lost contact with {peer}; nothing in the input shows what happened to that one."
-        ))
-    }
 }
-
-/// Who loses another member gives up within this long.
-const AT_ITS_END: Nanos = 120 * SECOND;
 
 /// The container that a death is of, where the pod went on without it and has another that works: it
 /// is one of those beside what trains.

@@ -89,3 +89,29 @@ fn failure_classes_name_causes_that_exist() {
     let missing: Vec<&String> = known.difference(&named).collect();
     assert!(missing.is_empty(), "not in the table: {missing:?}");
 }
+
+/// Each class has what tests it, in the last column: a recorded case that is there, or what the crucible draws.
+#[test]
+fn failure_classes_name_tests_that_exist() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let drawn = read("crucible/src/plan/fault.rs");
+    let words = drawn.split(|sign: char| !sign.is_alphanumeric() && sign != ':');
+    let words: std::collections::BTreeSet<&str> = words.collect();
+    let text = read("docs/failure-classes.md");
+    let mut rows = 0;
+    for row in text.lines().filter(|line| line.starts_with("| ")).skip(1) {
+        let cell = row.trim_end_matches(['|', ' ']).rsplit('|').next().unwrap();
+        let tests: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
+        assert!(!tests.is_empty(), "nothing tests: {row}");
+        for test in tests {
+            let is_there = match test.strip_prefix("Fault::") {
+                Some(fault) => words.contains(format!("Self::{fault}").as_str()),
+                None => root.join("fixtures").join(test).is_dir(),
+            };
+            assert!(is_there, "no such test: {test}");
+        }
+        rows += 1;
+    }
+    assert!(rows > 20, "{rows}");
+}

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{audit, autoscaler_status, event, field, meta, node, pod, workload};
+use super::{audit, autoscaler_status, event, field, lease, meta, node, pod, workload};
 use crate::event::{Origin, SourceKind};
 use crate::kind;
 use crate::observation::{Observation, Rejection};
@@ -144,6 +144,7 @@ pub(super) fn decode_value(
             .map(|event| out.push(Observation::Event(Box::new(event)))),
         "Pod" => pod::decode(value, context, out),
         "Node" => node::decode(value, context, out),
+        "Lease" => lease::decode(value, context, out),
         "PersistentVolumeClaim" => workload::decode_claim(value, context, out),
         "Namespace" => workload::decode_namespace(value, context, out),
         "ConfigMap" if autoscaler_status::is(value) => {

@@ -10,6 +10,7 @@ mod checkup;
 mod decode;
 mod event;
 mod field;
+mod lease;
 mod meta;
 mod node;
 mod pod;

@@ -21,6 +21,8 @@ pub(super) fn decode(
     body.unschedulable = field::flag(node, &["spec", "unschedulable"]);
     body.unschedulable_by = meta::writer(node, &["f:spec", "f:unschedulable"]);
     body.allocatable = field::texts(node, &["status", "allocatable"]);
+    body.devices = field::texts(node, &["status", "capacity"]);
+    body.devices.retain(|resource, _| resource.contains('/'));
     body.taints = taints(node);
     let version = meta::version(key, node, body, context);
     for condition in field::items(node, &["status", "conditions"]) {

@@ -239,6 +239,7 @@ fn mark_init(event: &mut Event, init: bool) {
 
 fn conditions(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts: &mut Vec<Event>) {
     unscheduled(pod, version, context, facts);
+    facts.extend(untaken(pod, version, context));
     // `Evicted`, `NodeShutdown`, …: the kubelet's own word for how the pod ended.
     let has_verdict = field::text(pod, &["status", "reason"]).is_some();
     for condition in field::items(pod, &["status", "conditions"]) {
@@ -328,6 +329,44 @@ fn unscheduled(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts
         event.set_attribute("detail", Some(scheduler));
         facts.push(event);
     }
+}
+
+/// A kubelet's first word on a pod is since when it is at it, before it has done anything else: a pod that was bound and is
+/// without that word has not been taken on yet.
+fn untaken(pod: &Value, version: &ObjectVersion, context: Context<'_>) -> Option<Event> {
+    let body = &version.body;
+    let is_told =
+        |word: &str| field::at(pod, &["status", word]).is_some_and(|word| !word.is_null());
+    let statuses = ["containerStatuses", "initContainerStatuses"];
+    let told = is_told("startTime")
+        || statuses
+            .iter()
+            .any(|list| !field::items(pod, &["status", list]).is_empty());
+    let waits = body.phase.as_deref() == Some("Pending")
+        && body.node.is_some()
+        && body.deletion_requested.is_none()
+        && !told
+        && !context.deleted
+        && context.source_kind != SourceKind::KubernetesAudit;
+    let conditions = field::items(pod, &["status", "conditions"]);
+    let mut bound = conditions.iter().filter(|condition| {
+        field::text(condition, &["type"]) == Some("PodScheduled")
+            && field::text(condition, &["status"]) == Some("True")
+    });
+    let bound = bound
+        .next()
+        .and_then(|bound| field::time(bound, &["lastTransitionTime"]));
+    let bound = bound.or(body.created).filter(|_| waits)?;
+    let raw = serde_json::json!({ "phase": "Pending", "nodeName": body.node });
+    let what = &["untaken"];
+    Some(meta::fact(
+        "k8s.pod.untaken",
+        &version.key,
+        what,
+        bound,
+        &raw,
+        context,
+    ))
 }
 
 /// The condition of a pod that is being deleted, evicted or preempted.

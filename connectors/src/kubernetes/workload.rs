@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::decode::Context;
 use super::{field, meta, template};
-use crate::object::{ObjectBody, Retries};
+use crate::event::SourceKind;
+use crate::object::{ObjectBody, ObjectVersion, Retries};
 use crate::observation::{Observation, Rejection};
 use crate::redact::redact;
 use crate::time::{SECOND, Stamp};
@@ -149,9 +150,47 @@ pub(super) fn decode(
         event.message = field::text(object, why).map(|text| redact(text).into_owned());
         out.push(Observation::Event(Box::new(event)));
     }
+    if kind == "Job" {
+        out.extend(untouched(object, &version, context));
+    }
     meta::endings(&version, context, out);
     out.push(Observation::Object(Box::new(version)));
     Ok(())
+}
+
+/// What a Job controller first does with a Job is to write since when it is at it: one without that word, which no other
+/// controller was asked to look after, has not been looked at yet.
+fn untouched(job: &Value, version: &ObjectVersion, context: Context<'_>) -> Option<Observation> {
+    let body = &version.body;
+    let told = [
+        "startTime",
+        "conditions",
+        "active",
+        "failed",
+        "succeeded",
+        "ready",
+    ];
+    let status = job.get("status");
+    let is_told = told.iter().any(|word| {
+        let word = status.and_then(|status| status.get(word));
+        word.is_some_and(|word| !word.is_null())
+    });
+    let managed = field::text(job, &["spec", "managedBy"]);
+    let own = managed.is_none_or(|by| by == "kubernetes.io/job-controller");
+    let listed = context.source_kind != SourceKind::KubernetesAudit && !context.deleted;
+    let waits = own && listed && !is_told && !body.suspended && body.deletion_requested.is_none();
+    let created = body.created.filter(|_| waits && body.replicas != Some(0))?;
+    let raw = serde_json::json!({ "status": status });
+    let what = &["untouched"];
+    let event = meta::fact(
+        "k8s.workload.untouched",
+        &version.key,
+        what,
+        created,
+        &raw,
+        context,
+    );
+    Some(Observation::Event(Box::new(event)))
 }
 
 fn fill(spec: &Value, body: &mut ObjectBody) {

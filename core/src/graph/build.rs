@@ -14,11 +14,11 @@ use super::node_claim::NodeClaims;
 use super::slurm_machine::SlurmMachines;
 use super::{
     EntityGraph, NO, NodeInstances, TaskKind, Topology, Workload, asked_again, boots, call, clocks,
-    clusters, collection, collectives, deletion, dry_run, gave_up, gpu_repeats, instance, job,
-    job_logs, kill_command, killed_process, last_line, learn, lone_log, mismatch, never_ran,
-    new_facts, node_folder, node_instance, not_carried_out, order, pace, parent, pod_log, progress,
-    remade, rows, scheduling, short_name, slurm_zone, tagged, tracked, undated, unit, version_diff,
-    versions, vm_log, witness, workload_names, zones,
+    clusters, collection, collectives, control_plane, deletion, device_shortage, dry_run, gave_up,
+    gpu_repeats, instance, job, job_logs, kill_command, killed_process, last_line, learn, lone_log,
+    mismatch, never_ran, new_facts, node_folder, node_instance, not_carried_out, order, pace,
+    parent, pod_log, progress, remade, restart_loop, rows, scheduling, short_name, slurm_zone,
+    tagged, tracked, undated, unit, version_diff, versions, vm_log, witness, workload_names, zones,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -33,6 +33,7 @@ pub(super) fn build(
     evidence.objects.settle();
     let derived = version_diff::facts(&evidence.objects)
         .into_iter()
+        .chain(device_shortage::facts(&evidence.objects))
         .chain(collectives::facts(evidence.traces()));
     for mut event in derived.collect::<Vec<Event>>() {
         ruleset.classify(&mut event);
@@ -174,6 +175,8 @@ pub(super) fn build(
     witness::fold(&mut evidence, &mut facts, &gpus);
     let now = now(&evidence, &zoneless).max(known);
     scheduling::settle(&pods.all, now, &mut evidence, &mut facts);
+    device_shortage::tell_waiting(&pods.all, &mut evidence, &mut facts)?;
+    control_plane::settle(&pods.all, &workloads, &mut evidence, &mut facts)?;
     // What an operation set out to do did not happen where it failed in the end.
     instance::settle(&mut pods.all, &failed, &evidence.symbols);
     call::set_onsets(&mut facts, &evidence.symbols);
@@ -196,6 +199,7 @@ pub(super) fn build(
     clocks::settle(&mut graph);
     remade::split(&mut graph);
     set_roots(&mut graph);
+    restart_loop::note(&mut graph)?;
     gpu_repeats::mark(&mut graph, &gpus);
     mismatch::note(&mut graph)?;
     kill_command::set_apart(&mut graph)?;

@@ -74,6 +74,10 @@ pub fn sync(w: &mut World, at: usize) {
         return;
     };
     job.due = false;
+    // A Job has no status before its controller has looked at it.
+    if w.down.controllers.is_some() {
+        return;
+    }
     if job.gone.is_some() {
         super::job_end::release(w, at);
         return;

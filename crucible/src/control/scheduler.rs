@@ -87,6 +87,9 @@ pub fn fits(w: &World, pod: usize) -> Option<usize> {
 
 /// Tries all pods that wait for a node.
 pub fn schedule(w: &mut World) {
+    if w.down.scheduler.is_some() {
+        return;
+    }
     let mut waiting: Vec<(i32, usize)> = (0..w.pods.len())
         .filter(|&at| {
             w.pods.get(at).is_some_and(|pod| {

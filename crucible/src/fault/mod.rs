@@ -1,5 +1,6 @@
 //! What goes wrong, each as it really does, and what is true of it.
 
+mod absent;
 mod clouds;
 mod crashes;
 mod deeds;
@@ -23,6 +24,9 @@ pub use deeds::play as play_deed;
 /// Prepares what is in place before the workload is made.
 pub fn prepare(w: &mut World, planned: &Planned) {
     match planned.fault {
+        Fault::SchedulerDown | Fault::ControllersDown | Fault::DevicePlugin => {
+            absent::prepare(w, planned.fault, planned.load);
+        }
         Fault::KueueWaits => more::queued(w, planned.load),
         Fault::InitFails => more::init_fails(w, planned.load),
         Fault::Versions | Fault::Rendezvous => crashes::prepare(w, planned.fault, planned.load),

@@ -29,6 +29,10 @@ pub(super) fn draw(seed: u64) -> Classes {
             harmless = rng.pick(Fault::HARMLESS).copied();
         }
     }
+    // Drawn apart from the rest, so that no other seed changes.
+    if seed % 64 == 45 {
+        main = Rng::stream(seed, "absent").pick(Fault::ABSENT).copied();
+    }
     Classes {
         rng,
         main,

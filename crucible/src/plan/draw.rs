@@ -192,7 +192,8 @@ fn serving(fault: Option<Fault>) -> Option<&'static [LoadKind]> {
         | Fault::KueueEvicted
         | Fault::KueueWaits
         | Fault::FailurePolicy
-        | Fault::RetryLoop => Some(&[LoadKind::Job]),
+        | Fault::RetryLoop
+        | Fault::ControllersDown => Some(&[LoadKind::Job]),
         Fault::Quota | Fault::MissingAccount | Fault::Admission | Fault::ControlPlane => Some(&[
             LoadKind::Job,
             LoadKind::JobSet,

@@ -113,6 +113,10 @@ pub enum Fault {
     Board,
     ImageKinds,
     KueueEvicted,
+    // Who runs a cluster and is not there; drawn apart.
+    SchedulerDown,
+    ControllersDown,
+    DevicePlugin,
     // Nothing ends, but it looks like it.
     XidElsewhere,
     TaintElsewhere,
@@ -249,6 +253,13 @@ impl Fault {
         (Self::KueueEvicted, 2),
     ];
 
+    /// Who runs a cluster and is not there. None of these is in `ALL`.
+    pub const ABSENT: &[Self] = &[
+        Self::SchedulerDown,
+        Self::ControllersDown,
+        Self::DevicePlugin,
+    ];
+
     /// The same records as of a class, where they did no harm.
     pub const HARMLESS: &[Self] = &[
         Self::LongPause,
@@ -301,6 +312,7 @@ impl Fault {
                 | Self::MissingAccount
                 | Self::Admission
                 | Self::ControlPlane
+                | Self::ControllersDown
         )
     }
 
@@ -330,6 +342,9 @@ impl Fault {
                 | Self::FewerGpus
                 | Self::Rendezvous
                 | Self::ImageKinds
+                | Self::SchedulerDown
+                | Self::ControllersDown
+                | Self::DevicePlugin
         )
     }
 }

@@ -368,6 +368,9 @@ impl World {
                 status[name] = json!(value);
             }
         }
+        if self.down.controllers.is_some() {
+            status = json!({});
+        }
         if let Some(time) = job.completed {
             status["completionTime"] = json!(time.secs());
         }

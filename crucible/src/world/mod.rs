@@ -98,6 +98,17 @@ pub struct World {
     pub refused: Vec<&'static str>,
     /// Budgets that allow no eviction, by namespace.
     pub budgets: Vec<String>,
+    /// Who of those that run the cluster is not there.
+    pub down: Down,
+}
+
+/// Why parts of the control plane do nothing, where they do not.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Down {
+    /// The scheduler.
+    pub scheduler: Option<ActId>,
+    /// The controller manager, with all controllers that are Kubernetes' own.
+    pub controllers: Option<ActId>,
 }
 
 impl fmt::Debug for World {
@@ -137,6 +148,7 @@ impl World {
             closed: Vec::new(),
             refused: Vec::new(),
             budgets: Vec::new(),
+            down: Down::default(),
         }
     }
 

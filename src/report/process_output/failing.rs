@@ -91,7 +91,7 @@ impl AttemptLogs<'_> {
             match &first {
                 None => {
                     let event = self.event(fact)?;
-                    if !is_echo(&event) && reported(fact.time).is_some() {
+                    if !self.is_echo(&event) && reported(fact.time).is_some() {
                         first = Some((fact, event));
                     }
                 }
@@ -194,12 +194,20 @@ impl AttemptLogs<'_> {
             let of_pod = |fact: &&Fact| fact.pod == pod && !graph.survived(fact);
             for fact in self.facts(named::LOG_TRACEBACK).filter(of_pod) {
                 let event = self.event(fact)?;
-                if !is_echo(&event) {
+                if !self.is_echo(&event) {
                     return Ok(Some(self.shown(fact, &event)));
                 }
             }
         }
         Ok(None)
+    }
+
+    /// Whether an exception only tells of another process's end.
+    fn is_echo(&self, event: &Event) -> bool {
+        let exception = event.attribute("exception").unwrap_or_default();
+        let traits = &self.context.graph().traits;
+        ECHOES.iter().any(|echo| exception.contains(echo))
+            || traits.any(&event.signals, SignalClass::PeerGone)
     }
 
     fn shown(&self, fact: &Fact, event: &Event) -> Traceback {
@@ -226,11 +234,6 @@ impl AttemptLogs<'_> {
             event_id: event.id.to_string(),
         }
     }
-}
-
-fn is_echo(event: &Event) -> bool {
-    let exception = event.attribute("exception").unwrap_or_default();
-    ECHOES.iter().any(|echo| exception.contains(echo))
 }
 
 /// What a record says in one line: of a traceback its last.

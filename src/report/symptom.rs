@@ -1,0 +1,82 @@
+//! What the log of a program that ended by itself says of others: that one of them is gone, or asked it to stop.
+
+use whathappened_core::death::Death;
+use whathappened_core::graph::Fact;
+use whathappened_core::lifecycle::Mode;
+use whathappened_core::signals::{SignalClass, named};
+use whathappened_model::time::{Nanos, SECOND};
+
+use super::context::ReportContext;
+use crate::explain::CLOCKS;
+
+/// Who loses another member gives up within this long.
+const AT_ITS_END: Nanos = 120 * SECOND;
+
+/// Words on a lost machine, which say as well that a member is gone.
+const NODE_LOST: [&str; 2] = [named::MPI_NODE_LOST, named::RAY_NODE_DIED];
+
+impl ReportContext<'_> {
+    /// What the log of one that ended by itself says of others, or of who asked it to.
+    pub(super) fn symptom(&self, death: &Death) -> Option<String> {
+        if death.mode != Mode::Exited {
+            return None;
+        }
+        let graph = self.graph();
+        let at_its_end = |fact: &&Fact| {
+            let late = death.time.hi.saturating_add(CLOCKS);
+            fact.onset <= late && fact.time.hi.saturating_add(AT_ITS_END) >= death.time.lo
+        };
+        let mut near = self.facts_of(death.pod).filter(at_its_end);
+        let fact = near.find(|fact| {
+            let signal = graph.name(fact.signal);
+            let gone = graph.traits.is(signal, SignalClass::PeerGone);
+            gone || NODE_LOST.contains(&signal) || signal == named::LOG_SIGTERM
+        })?;
+        if graph.name(fact.signal) == named::LOG_SIGTERM {
+            let text = "ended after it had been asked to stop (SIGTERM); nothing in the input shows by whom.";
+            return Some(text.to_owned());
+        }
+        if graph.name(fact.signal) == named::MPI_PROCESS_DIED {
+            let near = self.facts_of(death.pod).filter(at_its_end);
+            if let Some(text) = self.of_launcher(near) {
+                return Some(text);
+            }
+        }
+        let event = graph.evidence.event(fact.row).ok()?;
+        let peer = event
+            .attribute("failed_rank")
+            .map(|rank| format!("rank {rank}"));
+        let peer = peer.or_else(|| {
+            event
+                .attribute("target")
+                .map(|target| format!("its peer {target}"))
+        });
+        let peer = peer.unwrap_or_else(|| "another member of the run".to_owned());
+        Some(format!(
+            "ended because it lost contact with {peer}; nothing in the input shows what happened to that one."
+        ))
+    }
+
+    /// What a launcher of MPI says of the process that ended first. Some say where it was and what ended it in lines of their own.
+    fn of_launcher<'f>(&self, near: impl Iterator<Item = &'f Fact>) -> Option<String> {
+        let graph = self.graph();
+        let told: Vec<_> = near
+            .filter(|fact| graph.name(fact.signal) == named::MPI_PROCESS_DIED)
+            .filter_map(|fact| graph.evidence.event(fact.row).ok())
+            .collect();
+        let first = |key: &str| told.iter().find_map(|event| event.attribute(key));
+        let node = first("on_node")?;
+        let process = match (first("failed_rank"), first("pid")) {
+            (Some(rank), _) => format!("its rank {rank}"),
+            (None, Some(pid)) => format!("its process {pid}"),
+            (None, None) => return None,
+        };
+        let ended = match first("signal") {
+            Some(signal) => format!("was ended by signal {signal}"),
+            None => "ended".to_owned(),
+        };
+        Some(format!(
+            "ended because {process} on {node} {ended}; nothing in the input shows why."
+        ))
+    }
+}
