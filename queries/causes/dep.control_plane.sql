@@ -24,11 +24,11 @@ WHERE e.signal = 'log.control_plane' AND e.via = 'pod' AND e.same_container AND 
 UNION ALL
 -- Nobody has said yet whether a node takes it: the scheduler that it asks for does not run.
 -- That its lease was not renewed, while others were, says so as well.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN death IN (SELECT death FROM links WHERE signal = 'k8s.lease.past.scheduler' AND via = 'pod') THEN 'inferred' ELSE 'guess' END AS edge,
-  'state' AS role
-FROM links
-WHERE signal = 'k8s.pod.unscheduled' AND via = 'pod' AND state = 'never_scheduled'
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN l.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'state' AS role
+FROM links u
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'k8s.lease.past.scheduler' AND via = 'pod') l ON l.death = u.death
+WHERE u.signal = 'k8s.pod.unscheduled' AND u.via = 'pod' AND u.state = 'never_scheduled'
 UNION ALL
 SELECT l.death, l.fact AS cause, u.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links l
@@ -36,11 +36,11 @@ JOIN links u ON u.death = l.death AND u.via = 'pod' AND u.signal = 'k8s.pod.unsc
 WHERE l.signal = 'k8s.lease.past.scheduler' AND l.via = 'pod' AND l.state = 'never_scheduled'
 UNION ALL
 -- A Job that no controller has begun with: the controller manager does not run, or is far behind.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN death IN (SELECT death FROM links WHERE signal = 'k8s.lease.past.controller_manager' AND via = 'workload') THEN 'inferred' ELSE 'guess' END AS edge,
-  'state' AS role
-FROM links
-WHERE signal = 'k8s.workload.untouched' AND via = 'workload' AND state = 'never_created'
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN l.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'state' AS role
+FROM links u
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'k8s.lease.past.controller_manager' AND via = 'workload') l ON l.death = u.death
+WHERE u.signal = 'k8s.workload.untouched' AND u.via = 'workload' AND u.state = 'never_created'
 UNION ALL
 SELECT l.death, l.fact AS cause, u.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links l

@@ -282,10 +282,11 @@ UNION ALL
 -- A pod that was bound, and that the kubelet of its node has not begun with: nobody starts it there. A lease of its own that was not
 -- renewed while others were, or the node's own controller, says that it is silent.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN u.death IN (SELECT death FROM links
-                        WHERE via = 'pod' AND signal = 'k8s.lease.past.node' OR via = 'node' AND signal IN ('k8s.node.silent', 'k8s.node.unreachable'))
-       THEN 'inferred' ELSE 'guess' END AS edge, 'state' AS role
+  CASE WHEN l.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'state' AS role
 FROM links u
+LEFT JOIN (SELECT DISTINCT death FROM links
+           WHERE via = 'pod' AND signal = 'k8s.lease.past.node' OR via = 'node' AND signal IN ('k8s.node.silent', 'k8s.node.unreachable')) l
+  ON l.death = u.death
 WHERE u.signal = 'k8s.pod.untaken' AND u.via = 'pod' AND u.state = 'stuck_starting'
 UNION ALL
 SELECT l.death, l.fact AS cause, u.fact AS effect, 'inferred' AS edge, 'fault' AS role

@@ -11,11 +11,11 @@
 -- A request larger than any node has is a constraint as much as a lack of capacity;
 -- capacity leads because the scheduler says so.
 -- A node that has what is lacking and does not offer it makes its lack a symptom.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN death IN (SELECT death FROM links WHERE signal = 'gpu.allocatable_short' AND via = 'pod') THEN 'inferred' ELSE 'asserted' END AS edge,
-  'state' AS role
-FROM links
-WHERE signal = 'k8s.pod.unschedulable.capacity' AND via = 'pod' AND state = 'never_scheduled'
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN s.death IS NULL THEN 'asserted' ELSE 'inferred' END AS edge, 'state' AS role
+FROM links u
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'gpu.allocatable_short' AND via = 'pod') s ON s.death = u.death
+WHERE u.signal = 'k8s.pod.unschedulable.capacity' AND u.via = 'pod' AND u.state = 'never_scheduled'
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
 FROM links

@@ -347,6 +347,8 @@ fn untaken(pod: &Value, version: &ObjectVersion, context: Context<'_>) -> Option
         && body.deletion_requested.is_none()
         && !told
         && !context.deleted
+        // What was printed for people has no uid, nor all of the status.
+        && !version.key.uid.is_empty()
         && context.source_kind != SourceKind::KubernetesAudit;
     let conditions = field::items(pod, &["status", "conditions"]);
     let mut bound = conditions.iter().filter(|condition| {

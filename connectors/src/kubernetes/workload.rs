@@ -177,7 +177,10 @@ fn untouched(job: &Value, version: &ObjectVersion, context: Context<'_>) -> Opti
     });
     let managed = field::text(job, &["spec", "managedBy"]);
     let own = managed.is_none_or(|by| by == "kubernetes.io/job-controller");
-    let listed = context.source_kind != SourceKind::KubernetesAudit && !context.deleted;
+    // What was printed for people has no uid, nor all of the status.
+    let listed = context.source_kind != SourceKind::KubernetesAudit
+        && !context.deleted
+        && !version.key.uid.is_empty();
     let waits = own && listed && !is_told && !body.suspended && body.deletion_requested.is_none();
     let created = body.created.filter(|_| waits && body.replicas != Some(0))?;
     let raw = serde_json::json!({ "status": status });
