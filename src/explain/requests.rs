@@ -83,6 +83,8 @@ pub const SILENCE: [&str; 3] = [
 pub(super) struct Requests {
     /// When somebody asked for the end of which pod, and who.
     asked: HashMap<u32, Vec<(Stamp, Symbol)>>,
+    /// Pods of which a request for their end is on record that no lost machine brings about by itself.
+    requested: HashSet<u32>,
     /// When kubelets ended which pods for a reason of their own.
     by_kubelet: HashMap<u32, Vec<Stamp>>,
     /// Pods that were seen to be there when they ended.
@@ -144,6 +146,7 @@ const EVICTED: Nanos = 300 * SECOND;
 impl Requests {
     pub(super) fn of(graph: &EntityGraph, coverage: &[Coverage]) -> Self {
         let (mut asked, mut alive) = (HashMap::<u32, Vec<(Stamp, Symbol)>>::new(), HashSet::new());
+        let mut requested = HashSet::new();
         let mut by_kubelet = HashMap::<u32, Vec<Stamp>>::new();
         let mut silent = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut answered = HashMap::<Symbol, Vec<Stamp>>::new();
@@ -181,6 +184,9 @@ impl Requests {
             if fact.pod == NO {
                 continue;
             }
+            if is_request(signal) {
+                requested.insert(fact.pod);
+            }
             if is_request(signal) || signal == named::K8S_POD_DELETION_REQUESTED {
                 let reported = (fact.time, fact.actor);
                 asked.entry(fact.pod).or_default().push(reported);
@@ -211,6 +217,7 @@ impl Requests {
         Self {
             journals: Journals::of(&graph.evidence),
             asked,
+            requested,
             by_kubelet,
             alive,
             silent,
@@ -261,6 +268,7 @@ impl Requests {
             let mut answered = self.answered.get(&pod.node).into_iter().flatten();
             (0..EVICTED).contains(&since)
                 && pod.stopped.is_none()
+                && self.requested.contains(&death.pod)
                 && !self.tainted.contains(&death.pod)
                 && !answered.any(|again| (silent.lo..=death.time.lo).contains(&again.lo))
         };

@@ -320,6 +320,7 @@ fn adapt(rng: &mut Rng, fault: Fault, loads: &mut [Load]) {
         | Fault::GpuMemoryKinds
         | Fault::FewerGpus
         | Fault::Pcie
+        | Fault::DevicePlugin
         | Fault::Versions => main.gpus = main.gpus.max(1),
         _ => {}
     }
