@@ -19,7 +19,7 @@ JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact
   -- the node: it brought about what came after both. Who drains a node does so before it.
   AND m.time >= u.time_hi - 5000000000
 WHERE u.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) AND COALESCE(u.reason, '') <> 'OOMKilled' OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
-  AND u.lag_s BETWEEN -900 AND 600 AND COALESCE(u.due_s, 0) BETWEEN -300 AND 900
+  AND u.lag_s BETWEEN -900 AND CASE WHEN u.mode = 'lost' THEN 900 ELSE 600 END AND COALESCE(u.due_s, 0) BETWEEN -300 AND 900
 UNION ALL
 -- The kubelet tells of a boot once it is up again: a node that fell silent minutes before it did so
 -- for the boot. One that was silent for longer hung, and was reset for that.
@@ -65,7 +65,7 @@ LEFT JOIN (SELECT DISTINCT k.death FROM links k
            WHERE k.signal = 'k8s.container.killing' AND k.via = 'pod' AND k.mode = 'killed' AND s.fact IS NULL) asked
   ON asked.death = u.death
 WHERE u.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) AND COALESCE(u.reason, '') <> 'OOMKilled' OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
-  AND u.lag_s BETWEEN -900 AND 600 AND COALESCE(u.due_s, 0) BETWEEN -300 AND 900
+  AND u.lag_s BETWEEN -900 AND CASE WHEN u.mode = 'lost' THEN 900 ELSE 600 END AND COALESCE(u.due_s, 0) BETWEEN -300 AND 900
 UNION ALL
 -- It has fallen silent to boot, and nobody has counted its pods as lost yet.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge,
@@ -110,3 +110,11 @@ FROM links o
 JOIN links d ON d.death = o.death AND d.via = 'node' AND d.signal = 'node.rebooting'
   AND d.time - o.time - COALESCE(TRY_CAST(o.detail AS BIGINT), 0) * 60000000000 BETWEEN -5000000000 AND 120000000000
 WHERE o.signal = 'node.shutdown_scheduled' AND o.via = 'node'
+UNION ALL
+-- Or just then, however late anybody found that the machine was gone.
+SELECT o.death, o.fact AS cause, d.fact AS effect, 'inferred' AS edge,
+  CASE WHEN o.actor IS NOT NULL THEN 'act' ELSE 'fault' END AS role
+FROM links o
+JOIN links d ON d.death = o.death AND d.via = 'node' AND d.machine = o.machine AND d.signal = 'node.rebooting'
+  AND d.time - o.time BETWEEN -1000000000 AND 120000000000
+WHERE o.signal = 'node.reboot_requested' AND o.via = 'node' AND o.fact <> d.fact

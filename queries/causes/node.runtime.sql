@@ -45,7 +45,11 @@ failed AS (
   -- A kubelet that stops a container has a runtime that does it.
   LEFT JOIN (SELECT death, MAX(time) AS time FROM links
              WHERE signal = 'k8s.container.killing' AND via = 'pod' GROUP BY death) stopped_by ON stopped_by.death = u.death
-  WHERE u.signal = 'k8s.node.runtime' AND u.via = 'node' AND COALESCE(u.reason, '') <> 'OOMKilled'
+  -- A machine that goes down in good order stops its services first.
+  LEFT JOIN (SELECT DISTINCT death, machine, time FROM links
+             WHERE via = 'node' AND signal IN ('node.powering_off', 'node.rebooting', 'k8s.node.shutdown')) going
+    ON going.death = u.death AND going.machine = u.machine AND u.time - going.time BETWEEN -1000000000 AND 120000000000
+  WHERE u.signal = 'k8s.node.runtime' AND u.via = 'node' AND COALESCE(u.reason, '') <> 'OOMKilled' AND going.death IS NULL
     AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
     AND u.lag_s BETWEEN -900 AND 600
 )

@@ -20,7 +20,7 @@ WITH off AS (
   LEFT JOIN links d ON d.death = u.death AND d.record = u.record AND d.signal = 'k8s.node.shutdown'
   WHERE u.signal IN ('node.poweroff_requested', 'node.powering_off') AND u.via = 'node'
     AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) AND COALESCE(u.reason, '') <> 'OOMKilled' OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
-    AND u.lag_s BETWEEN -90 AND 600 AND d.fact IS NULL
+    AND u.lag_s BETWEEN -90 AND CASE WHEN u.mode = 'lost' THEN 900 ELSE 600 END AND d.fact IS NULL
 )
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'claim' AS role
 FROM links
@@ -32,13 +32,13 @@ JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time
 -- One that says that it starts again reboots.
 LEFT JOIN links r ON r.death = u.death AND r.record = u.record AND r.signal = 'node.rebooting'
 WHERE r.fact IS NULL AND u.signal IN ('k8s.node.shutdown', 'cloud.instance_shut_down', 'node.powered_off')
-  AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 600
+  AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -60 AND CASE WHEN u.mode = 'lost' THEN 900 ELSE 600 END
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links u
 LEFT JOIN links r ON r.death = u.death AND r.record = u.record AND r.signal = 'node.rebooting'
 WHERE r.fact IS NULL AND u.signal IN ('k8s.node.shutdown', 'cloud.instance_shut_down', 'node.powered_off')
-  AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 600
+  AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -60 AND CASE WHEN u.mode = 'lost' THEN 900 ELSE 600 END
 UNION ALL
 -- Somebody switches it off, or it says that it goes down for good; one that then says that it starts again reboots.
 SELECT death, fact AS cause, effect, edge, role FROM (

@@ -29,6 +29,8 @@ pub(super) fn in_order(case: &Case, verdict: &Verdict, matched: &NameMatch) -> V
         (
             run.is_none_or(|run| !is_there(graph, run)),
             Reverse(run.and_then(|run| run.begin)),
+            // Of two that began at once, the one that there was last.
+            Reverse(last_end(case, *number)),
             Reverse(*number),
         )
     });

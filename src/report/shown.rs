@@ -8,7 +8,7 @@ use whathappened_core::graph::{InstanceChange, NO, Progress, Task, TaskKind};
 use whathappened_core::lifecycle::{State, given_up, signed_off};
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::symbols::Symbol;
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::last_heard;
 use crate::case::Case;
@@ -139,6 +139,13 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
         last.zip(graph.now)
             .is_some_and(|(last, now)| now.saturating_sub(last.hi) > silent)
     };
+    // Who said that all was done, and nothing of its work since, has nothing left to do: its status was looked at before.
+    let is_done = |pod: &Task| {
+        let step = pod.progress.as_deref().map(|steps| steps.last.lo);
+        let later = step.max(pod.last_words.map(|words| words.lo));
+        let done = pod.said_done.filter(|done| *done != Stamp::OPEN);
+        done.is_some_and(|done| later.is_none_or(|later| later <= done.hi))
+    };
     // What a cloud's log says was done to an instance is no word on whether it runs.
     let seen = |pod: &Task| match pod.kind {
         TaskKind::Pod => {
@@ -157,7 +164,24 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
                 && phase.is_some()
                 && (runs && !has_stray_log && !is_quiet(pod) || state != RunState::Running)
         }
-        TaskKind::Job => pod.body.is_some(),
+        // Accounts of a job that ended say nothing of one that runs.
+        TaskKind::Job => {
+            let runs = matches!(
+                pod.phase.as_deref(),
+                Some(
+                    "RUNNING"
+                        | "COMPLETING"
+                        | "CONFIGURING"
+                        | "RESIZING"
+                        | "SIGNALING"
+                        | "STAGE_OUT"
+                        | "STOPPED"
+                        | "SUSPENDED"
+                )
+            );
+            let stands = state != RunState::Running || runs && !is_silent(pod) && !is_done(pod);
+            pod.body.is_some() && stands
+        }
         // That it goes on, no log says.
         TaskKind::Log => false,
     };

@@ -174,9 +174,23 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
         .collect()
 });
 
+/// That the daemon of a node begins with a job, or with the first step of it: by the clock of the node, which names its zone
+/// where the log is a journal. It is no more than that, and no start of the job.
+static LAUNCH: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"^(?:launch task (?:StepId=)?\d+\.0 request from |Launching batch job \d+ for UID )",
+    )
+    .ok()
+});
+
 /// The facts of a line of `slurmctld` or `slurmd`; one for each node it names.
 pub(crate) fn read(line: &Event) -> Vec<Event> {
     let text = line.message.as_deref().unwrap_or_default();
+    if LAUNCH.as_ref().is_some_and(|launch| launch.is_match(text)) {
+        let mut event = remade(line, "slurm.launch", &[]);
+        event.source_kind = line.source_kind;
+        return vec![event];
+    }
     let found = PATTERNS.iter().find_map(|pattern| {
         let found = pattern.regex.captures(text)?;
         Some((pattern, found))

@@ -39,15 +39,23 @@ impl Numbers {
     /// Learns of all jobs that any object tells.
     pub(super) fn learn(&mut self, objects: &Objects) {
         let jobs = || objects.iter().filter(|(key, _)| key.kind == KIND);
-        for (key, _) in jobs().filter(|(key, _)| has_cluster(&key.uid)) {
+        let nameless: HashMap<&str, (&ObjectKey, &[Version])> = jobs()
+            .filter(|(key, _)| !has_cluster(&key.uid))
+            .map(|(key, versions)| (number(&key.uid), (key, versions)))
+            .collect();
+        for (key, versions) in jobs().filter(|(key, _)| has_cluster(&key.uid)) {
+            let number = number(&key.uid);
+            let is_another = nameless
+                .get(number)
+                .is_some_and(|other| contradict((key, versions), *other));
             self.whole
-                .entry(number(&key.uid).to_owned())
+                .entry(number.to_owned())
                 .and_modify(|known| {
                     if known.as_ref() != Some(&key.uid) {
                         *known = None;
                     }
                 })
-                .or_insert_with(|| Some(key.uid.clone()));
+                .or_insert_with(|| Some(key.uid.clone()).filter(|_| !is_another));
         }
         for body in jobs().flat_map(|(_, versions)| versions.iter().map(|one| &one.body)) {
             let id = body.annotations.get("user_id");
@@ -85,6 +93,28 @@ impl Numbers {
     fn of_own(&self, number: &str) -> Option<&str> {
         self.own.get(number).map(String::as_str)
     }
+}
+
+/// Whether two jobs of one number are not the same: they are of two users, or bear two names. Tables cut both off.
+fn contradict(one: (&ObjectKey, &[Version]), other: (&ObjectKey, &[Version])) -> bool {
+    let user = |(_, versions): (&ObjectKey, &[Version])| {
+        let mut users = versions
+            .iter()
+            .filter_map(|one| one.body.labels.get("user"));
+        users.next().cloned()
+    };
+    let name = |(key, _): (&ObjectKey, &[Version])| {
+        // A job of which no name is known is called by its number.
+        Some(key.name.clone()).filter(|name| name != number(&key.uid))
+    };
+    let differ = |one: Option<String>, other: Option<String>| {
+        let (Some(one), Some(other)) = (one, other) else {
+            return false;
+        };
+        let (one, other) = (one.trim_end_matches('+'), other.trim_end_matches('+'));
+        !one.starts_with(other) && !other.starts_with(one)
+    };
+    differ(user(one), user(other)) || differ(name(one), name(other))
 }
 
 /// `slurm/<cluster>/<number>`, not `slurm/<number>`.

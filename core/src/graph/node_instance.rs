@@ -12,7 +12,7 @@ use whathappened_model::time::{Nanos, SECOND};
 use super::slurm_machine::SlurmMachines;
 use super::{EntityGraph, Task, TaskKind};
 use crate::evidence::{Objects, Version};
-use crate::symbols::Symbol;
+use crate::symbols::{Symbol, SymbolTable};
 
 /// GKE writes the numeric id of the instance here; `spec.providerID` has only its name.
 const GCE_ID: &str = "container.googleapis.com/instance_id";
@@ -97,13 +97,15 @@ pub(super) fn join(graph: &EntityGraph, of_slurm: &SlurmMachines) -> NodeInstanc
                 found.entry(node).or_default().push(node_instance);
             }
         }
-        if !by_id.contains_key(id.as_str())
-            && one.name.is_some()
-            && nodes.contains(&one.name)
-            && let Some(node_instance) = by_name(graph, number, &pins, node_instance(from, to))
+        if by_id.contains_key(id.as_str()) {
+            continue;
+        }
+        if let Some(name) = called(symbols, one, &nodes)
+            && let Some(node_instance) =
+                by_name(graph, (number, name), &pins, node_instance(from, to))
         {
-            found.entry(one.name).or_default().push(node_instance);
-            accounts.entry(one.name).or_default().insert(one.namespace);
+            found.entry(name).or_default().push(node_instance);
+            accounts.entry(name).or_default().insert(one.namespace);
         }
     }
     // Of machines of one name in two accounts nobody can say which of them it was.
@@ -121,15 +123,27 @@ pub(super) fn join(graph: &EntityGraph, of_slurm: &SlurmMachines) -> NodeInstanc
     found
 }
 
+/// The node that bears an instance's name, or the first word of that, or the name that its owner gave it.
+fn called(symbols: &SymbolTable, one: &Task, nodes: &HashSet<Symbol>) -> Option<Symbol> {
+    let is_node = |name: &Symbol| name.is_some() && nodes.contains(name);
+    if is_node(&one.name) {
+        return Some(one.name);
+    }
+    let short = symbols.name(one.name).split_once('.').map(|(word, _)| word);
+    let tag = one.body.as_ref().and_then(|body| body.labels.get("Name"));
+    let names = short.into_iter().chain(tag.map(String::as_str));
+    names.filter_map(|name| symbols.find(name)).find(is_node)
+}
+
 /// An instance of the node's name, where the node's object does not say otherwise.
 fn by_name(
     graph: &EntityGraph,
-    number: u32,
+    (number, name): (u32, Symbol),
     pins: &BTreeMap<String, Vec<ProviderId>>,
     mut node_instance: NodeInstance,
 ) -> Option<NodeInstance> {
     let one = graph.pods.get(number as usize)?;
-    let name = graph.name(one.name);
+    let name = graph.name(name);
     let account = graph.name(one.namespace);
     let zone = graph.name(one.zone);
     let zone = zone.rsplit_once('/').map_or(zone, |(_, zone)| zone);

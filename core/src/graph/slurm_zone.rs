@@ -4,7 +4,8 @@
 //! a zone speaks of the same thing, and does so a whole number of hours (or half or quarter hours) beside it, that is the
 //! zone of all of Slurm's records: the kernel killed a process of a job that ended so, or Slurm was told of an Xid that
 //! the kernel of that node wrote while a job ran there. A reboot that `slurmctld` notices bears seconds since 1970
-//! beside its local time, which says the same of its own log (`time_inferred` is `anchor`).
+//! beside its local time, which says the same of its own log (`time_inferred` is `anchor`). So do a job's beginning and end
+//! of which two sources tell, one with a zone: accounting, the daemon of its node as it launches it, and its own log.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -40,6 +41,11 @@ const CLOCKS: Nanos = 30 * SECOND;
 /// The job whose process the kernel kills, by its control group.
 static KILLED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"oom-kill:.*task_memcg=\S*?/job_(\d+)/").ok());
+
+/// The job that the daemon of a node launches, or the first step of it.
+static LAUNCHED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?:launch task (?:StepId=)?|Launching batch job )(\d+)(?:\.0)? ").ok()
+});
 
 static KERNEL_XID: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"NVRM:\s*Xid\s*\([^)]*\):\s*(\d+)\b").ok());
@@ -86,6 +92,10 @@ struct Said {
     kills: BTreeMap<String, Nanos>,
     /// Nodes with the Xids that their kernels wrote, and when.
     xids: Vec<(String, String, Nanos)>,
+    /// When the daemon of a node first launched a job.
+    launches: BTreeMap<String, Nanos>,
+    /// When the first and the last line of a job's own log was written, which names its zone.
+    logs: BTreeMap<String, (Nanos, Nanos)>,
     /// What has to be added to local times, as logs tell that hold both.
     anchors: BTreeSet<Nanos>,
     files: BTreeSet<Symbol>,
@@ -125,9 +135,16 @@ impl Said {
         if said.jobs.is_empty() && said.files.is_empty() {
             return Ok(said);
         }
+        let launch = symbols.find("slurm.launch");
+        for (file, written) in outputs(evidence, Clock::Named) {
+            if let Some(job) = job_logs::numbered(symbols.name(file)) {
+                said.logs.insert(job.to_owned(), written);
+            }
+        }
         for (number, row) in (0..).zip(evidence.rows()) {
             let is_kernel = row.source_kind() == SourceKind::NodeLog && row.clock == Clock::Named;
-            if is_kernel && row.tells && row.time != Stamp::OPEN {
+            let tells = row.tells || Some(row.fact) == launch;
+            if is_kernel && tells && row.time != Stamp::OPEN {
                 let (_, event) = evidence.body(number)?;
                 let folder = node_folder::folder_of(symbols.name(row.file()));
                 said.kernel(&event, folder.map(node_folder::last_part));
@@ -183,6 +200,10 @@ impl Said {
             let last = self.kills.entry(job).or_insert(event.time.lo);
             *last = (*last).max(event.time.lo);
         }
+        if let Some(job) = first(&LAUNCHED, text) {
+            let first = self.launches.entry(job).or_insert(event.time.lo);
+            *first = (*first).min(event.time.lo);
+        }
         let node = event.entities.node.as_deref().or(folder);
         if let (Some(xid), Some(node)) = (first(&KERNEL_XID, text), node) {
             self.xids.push((first_word(node), xid, event.time.lo));
@@ -230,7 +251,48 @@ impl Said {
                 (-CLOCKS..=ACTS).contains(&later) && ran(by)
             })
         });
-        let found: BTreeSet<Nanos> = kills.chain(reasons).chain(self.anchors.clone()).collect();
+        let launches = self.launches.iter().filter_map(|(job, at)| {
+            let life = self.jobs.get(job)?;
+            let begin = life.begin?;
+            let within = |most: Nanos| {
+                move |by: Nanos| {
+                    let later = at.saturating_sub(begin.saturating_add(by));
+                    (-CLOCKS..=most).contains(&later)
+                }
+            };
+            if !life.holds(*at) {
+                return moved(&[4, 2], within(BEGINS));
+            }
+            // A journal that begins later may lack the first start of a job that was started again.
+            match within(BEGINS)(0) {
+                true => Some(0),
+                false => moved(&[4], within(ENDS_AT_ONCE)),
+            }
+        });
+        let logs = self.logs.iter().filter_map(|(job, (begin, end))| {
+            let life = self.jobs.get(job)?;
+            // Its first lines may be missing.
+            if life.holds(*begin) && life.holds(*end) {
+                return None;
+            }
+            moved(&[4, 2], |by| {
+                life.wrote(begin.saturating_sub(by), end.saturating_sub(by))
+            })
+        });
+        let accounts = self.jobs.iter().filter_map(|(job, local)| {
+            let dated = self.dated.get(job)?;
+            let both = local.begin.zip(dated.begin).or(local.end.zip(dated.end));
+            let (local, dated) = both?;
+            moved(&[4, 2, 1], |by| {
+                dated.saturating_sub(local.saturating_add(by)).abs() <= 2 * SECOND
+            })
+        });
+        let told = launches.chain(logs).chain(accounts);
+        let found: BTreeSet<Nanos> = kills
+            .chain(reasons)
+            .chain(told)
+            .chain(self.anchors.clone())
+            .collect();
         let only = found.first().filter(|_| found.len() == 1);
         only.copied().filter(|by| *by != 0)
     }
@@ -306,7 +368,7 @@ pub(super) fn settle(
     }
     let said = Said::of(evidence, symbols)?;
     let by = said.zone();
-    for (file, written) in outputs(evidence) {
+    for (file, written) in outputs(evidence, Clock::Local) {
         if let Some(number) = job_logs::numbered(symbols.name(file)) {
             zones.extend(said.zone_of(number, written, by).map(|by| (file, by)));
         }
@@ -323,12 +385,12 @@ pub(super) fn settle(
     Ok(zones)
 }
 
-/// When the first and the last line of each log of a program was written whose lines name no zone.
-fn outputs(evidence: &Evidence) -> BTreeMap<Symbol, (Nanos, Nanos)> {
+/// When the first and the last line of each log of a program was written, of the lines by a clock of that kind.
+fn outputs(evidence: &Evidence, clock: Clock) -> BTreeMap<Symbol, (Nanos, Nanos)> {
     let mut logs = BTreeMap::new();
     for row in evidence.rows() {
         let is_dated = row.time.lo != Nanos::MIN && row.time.hi != Nanos::MAX;
-        if row.clock == Clock::Local && is_dated && row.source_kind() == SourceKind::ContainerLog {
+        if row.clock == clock && is_dated && row.source_kind() == SourceKind::ContainerLog {
             let at = row.time.lo;
             let (begin, end) = logs.entry(row.file()).or_insert((at, at));
             (*begin, *end) = ((*begin).min(at), (*end).max(at));
@@ -397,6 +459,43 @@ mod tests {
         );
         // No job was there.
         assert_eq!(said(12 * HOUR + 300 * SECOND, told, "79").zone(), None);
+    }
+
+    #[test]
+    fn a_beginning_that_is_told_twice_tells_the_zone() {
+        let local = || job(12 * HOUR, 13 * HOUR);
+        let minute = 60 * SECOND;
+        let launched = |at: Nanos| Said {
+            jobs: local(),
+            launches: BTreeMap::from([("7".to_owned(), at)]),
+            ..Said::default()
+        };
+        assert_eq!(launched(3 * HOUR + SECOND).zone(), Some(-9 * HOUR));
+        assert_eq!(launched(12 * HOUR + SECOND).zone(), None, "it is in UTC");
+        assert_eq!(launched(12 * HOUR + 20 * minute).zone(), None);
+        let logged = |begin: Nanos, end: Nanos| Said {
+            jobs: local(),
+            logs: BTreeMap::from([("7".to_owned(), (begin, end))]),
+            ..Said::default()
+        };
+        let zone = logged(17 * HOUR + 2 * SECOND, 18 * HOUR - minute).zone();
+        assert_eq!(zone, Some(5 * HOUR));
+        let cut = logged(12 * HOUR + 20 * minute, 13 * HOUR).zone();
+        assert_eq!(cut, None, "its first lines are missing");
+        assert_eq!(logged(17 * HOUR, 19 * HOUR).zone(), None, "it is longer");
+        let accounted = |begin: Nanos| Said {
+            jobs: local(),
+            dated: job(begin, begin + HOUR),
+            ..Said::default()
+        };
+        assert_eq!(accounted(3 * HOUR).zone(), Some(-9 * HOUR));
+        assert_eq!(accounted(12 * HOUR).zone(), None, "it is in UTC");
+        // One says an hour, another says two.
+        let said = Said {
+            anchors: BTreeSet::from([-HOUR]),
+            ..launched(3 * HOUR)
+        };
+        assert_eq!(said.zone(), None);
     }
 
     #[test]
