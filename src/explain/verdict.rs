@@ -9,7 +9,7 @@ use whathappened_core::lifecycle::{End, Mode, is_stale};
 use whathappened_core::link::links;
 use whathappened_core::resolve::Run;
 use whathappened_model::coverage::{Coverage, EvidenceKind, Status};
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::candidate::{Candidate, candidates};
 use super::engine::{EngineError, edges};
@@ -222,6 +222,9 @@ pub async fn explain(
             })
         });
         let running = matches!(state, Some(RunState::Running)) && !still_bad;
+        let gang = runs.get(finding.run).is_some_and(|run| is_gang(graph, run));
+        // Nor is it what is wrong with those that came after it.
+        let over = !gang && was_overtaken(&deaths, finding);
         let stale = !finding.victims.is_empty()
             && finding
                 .victims
@@ -234,7 +237,7 @@ pub async fn explain(
                             .get(death.pod as usize)
                             .is_some_and(|pod| is_stale(graph, pod))
                 });
-        finding.recovered |= went_on || running || stale;
+        finding.recovered |= went_on || running || stale || over;
     }
     // What a controller took away of a run that completed, it took away for that.
     findings.retain(|finding| {
@@ -253,6 +256,32 @@ pub async fn explain(
         findings,
         states,
     })
+}
+
+/// Whether all of a finding waited, or failed again and again, until it was taken away, and others of the run ended or wait since.
+fn was_overtaken(deaths: &[Death], finding: &Finding) -> bool {
+    let over = |death: &Death| {
+        let until = death
+            .until
+            .filter(|_| !matches!(death.state, "restarted" | "died"));
+        until.filter(|until| *until != Stamp::OPEN)
+    };
+    let victims = finding
+        .victims
+        .iter()
+        .filter_map(|death| deaths.get(*death));
+    let Some(last) = victims
+        .map(|death| over(death).map(|until| until.hi))
+        .collect::<Option<Vec<Nanos>>>()
+        .and_then(|all| all.into_iter().max())
+    else {
+        return false;
+    };
+    let of_run = |death: &&Death| death.run == finding.run && death.time != Stamp::OPEN;
+    deaths
+        .iter()
+        .filter(of_run)
+        .any(|death| death.time.lo > last)
 }
 
 /// Pods that a controller deleted, as its Events or the audit log tell, and that had not ended
