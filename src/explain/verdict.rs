@@ -224,7 +224,7 @@ pub async fn explain(
         let running = matches!(state, Some(RunState::Running)) && !still_bad;
         let gang = runs.get(finding.run).is_some_and(|run| is_gang(graph, run));
         // Nor is it what is wrong with those that came after it.
-        let over = !gang && was_overtaken(&deaths, finding);
+        let over = !gang && was_overtaken(graph, &deaths, finding);
         let stale = !finding.victims.is_empty()
             && finding
                 .victims
@@ -259,19 +259,29 @@ pub async fn explain(
 }
 
 /// Whether all of a finding waited, or failed again and again, until it was taken away, and others of the run ended or wait since.
-fn was_overtaken(deaths: &[Death], finding: &Finding) -> bool {
+fn was_overtaken(graph: &EntityGraph, deaths: &[Death], finding: &Finding) -> bool {
+    // Of one name there is one pod at a time.
+    let renewed = |death: &Death| {
+        let pod = graph.pods.get(death.pod as usize)?;
+        let mut later = graph.pods.iter().filter_map(|other| {
+            let is_namesake = (other.namespace, other.name) == (pod.namespace, pod.name);
+            let begin = other.known_begin().filter(|_| is_namesake)?;
+            (begin > death.time.hi).then_some(begin)
+        });
+        later.next()
+    };
     let over = |death: &Death| {
-        let until = death
-            .until
-            .filter(|_| !matches!(death.state, "restarted" | "died"));
-        until.filter(|until| *until != Stamp::OPEN)
+        let waits = !matches!(death.state, "restarted" | "died");
+        let until = death.until.filter(|until| waits && *until != Stamp::OPEN);
+        let until = until.map(|until| until.hi);
+        until.or_else(|| renewed(death).filter(|_| waits && death.goes_on()))
     };
     let victims = finding
         .victims
         .iter()
         .filter_map(|death| deaths.get(*death));
     let Some(last) = victims
-        .map(|death| over(death).map(|until| until.hi))
+        .map(over)
         .collect::<Option<Vec<Nanos>>>()
         .and_then(|all| all.into_iter().max())
     else {
