@@ -281,13 +281,23 @@ impl Requests {
 
     /// Whether somebody had asked for the end of a pod that is told to be lost with its node, before the node was found
     /// silent: the one or the other ended it.
-    fn was_asked_and_lost(&self, pod: &Task, death: &Death) -> bool {
+    fn was_asked_and_lost(&self, graph: &EntityGraph, pod: &Task, death: &Death) -> bool {
         let mut silent = self.silent.get(&pod.node).into_iter().flatten();
+        // Whom another missed before that had fallen silent by then.
+        let was_missed = |asked: Stamp| {
+            let mut others = graph.pods.iter().filter(|other| other.root == pod.root);
+            others.any(|other| {
+                let mut exits = other.exits.iter();
+                pod.root != NO
+                    && exits.any(|exit| exit.exit_code != Some(0) && exit.time.hi <= asked.lo)
+            })
+        };
+        let near = |silent: Stamp, asked: Stamp| {
+            (0..UNHEARD).contains(&silent.lo.saturating_sub(asked.lo)) && !was_missed(asked)
+        };
         let asked = || self.asked.get(&death.pod).into_iter().flatten();
         death.mode == Mode::Lost
-            && silent.any(|silent| {
-                asked().any(|(asked, _)| (0..UNHEARD).contains(&silent.lo.saturating_sub(asked.lo)))
-            })
+            && silent.any(|silent| asked().any(|(asked, _)| near(*silent, *asked)))
     }
 
     /// Whether this pod's end, or that of its workload, was asked for only after somebody else had
@@ -345,7 +355,7 @@ impl Requests {
     pub(super) fn provable(&self, graph: &EntityGraph, death: &Death) -> Level {
         match graph.pods.get(death.pod as usize) {
             Some(pod) if self.is_unheard(pod, death) => Level::Hypothesis,
-            Some(pod) if self.was_asked_and_lost(pod, death) => Level::Hypothesis,
+            Some(pod) if self.was_asked_and_lost(graph, pod, death) => Level::Hypothesis,
             Some(pod) if was_tried_again(graph, pod, death) => Level::Hypothesis,
             Some(_) if self.was_at_limit(death) => Level::Hypothesis,
             Some(pod) if !self.is_seen(pod, death) && (pod.owner == NO || self.was_left(death)) => {
