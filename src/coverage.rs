@@ -186,7 +186,7 @@ fn machines(graph: &EntityGraph) -> BTreeSet<&str> {
 /// The resource of [`MISSING`] that a live source's row is of.
 fn resource_group(row: &Coverage) -> &str {
     match row.resource.as_str() {
-        one @ ("events" | "pods" | "nodes" | "logs" | "audit") => one,
+        one @ ("events" | "pods" | "nodes" | "logs" | "audit" | "leases") => one,
         _ if row.source == "kubernetes" => "workloads",
         other => other,
     }

@@ -16,6 +16,13 @@ use crate::graph::{EntityGraph, NO, Task, TaskKind};
 use crate::resolve::{Root, Run};
 use crate::symbols::Symbol;
 
+/// What says that a scheduler, a controller or a kubelet has not acted yet.
+const YET_TO_COME: [&str; 3] = [
+    named::K8S_POD_UNSCHEDULED,
+    named::K8S_POD_UNTAKEN,
+    named::K8S_WORKLOAD_UNTOUCHED,
+];
+
 /// How long after its end facts about a pod's machine still belong to its story.
 const ECHO: Nanos = 60 * SECOND;
 
@@ -172,8 +179,8 @@ pub fn timeline(
         if !(of_pod || of_workload() || of_node() || is_note() || wanted.contains(&row.id)) {
             continue;
         }
-        // What only said that a scheduler had yet to come is past where one came.
-        if !row.tells && graph.name(row.fact) == named::K8S_POD_UNSCHEDULED {
+        // What only said that somebody had yet to come is past where they came.
+        if !row.tells && YET_TO_COME.contains(&graph.name(row.fact)) {
             continue;
         }
         let event = graph

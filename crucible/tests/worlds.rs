@@ -146,7 +146,9 @@ fn only_one_seed_in_four_has_a_class() {
     let is_new = |fault: &Fault| {
         Fault::HARMLESS.contains(fault) || Fault::CLASSES.iter().any(|(class, _)| class == fault)
     };
-    for seed in (0..400).filter(|seed| !matches!(seed % 8, 2 | 7)) {
+    // One in sixty-four has somebody who is not there.
+    let is_old = |seed: &u64| !matches!(seed % 8, 2 | 7) && seed % 64 != 45;
+    for seed in (0..400).filter(is_old) {
         let plan = draw(seed);
         assert!(!plan.observe.metrics && !plan.faults.iter().any(|one| is_new(&one.fault)));
     }

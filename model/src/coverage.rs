@@ -241,6 +241,7 @@ pub fn resource_of(kind: SourceKind, fact: &str) -> &'static str {
         {
             "pods"
         }
+        SourceKind::Kubernetes if fact == "k8s.lease" => "leases",
         SourceKind::Kubernetes => "workloads",
         // Container logs, and what stands in a log store (`SourceKind::is_log_store`).
         _ => "logs",

@@ -2,7 +2,7 @@
 -- title: Storage failed or is full
 -- rank: 17
 -- level: established
--- needs: log.no_space, log.storage_error, log.storage_throttled, log.io_error, kernel.nfs_not_responding, kernel.nfs_stuck, kernel.storage_evicted
+-- needs: log.no_space, log.storage_error, log.storage_throttled, log.io_error, kernel.nfs_not_responding, kernel.storage_evicted
 -- needs: k8s.pod.volume_failed.server, k8s.pod.volume_failed.no_space, k8s.container.image_pull_failed.no_space
 -- needs: k8s.container.cannot_run.no_space, k8s.container.cannot_run.storage, k8s.pod.sandbox_failed.no_space
 -- overturned_by: kernel: whether the file server responded to the machine
@@ -117,13 +117,6 @@ LEFT JOIN links said ON said.death = k.death AND said.via = 'pod' AND said.signa
   AND said.signal <> 'log.checkpoint_saved' AND said.lag_s BETWEEN -5 AND 120
 WHERE k.signal = 'kernel.nfs_not_responding' AND k.via = 'node' AND k.detail = 'timed out'
   AND k.mode = 'exited' AND COALESCE(k.exit_code, 1) NOT IN (0, 137, 139, 143) AND k.lag_s BETWEEN -5 AND 120 AND said.fact IS NULL
-UNION ALL
--- A process of the machine hangs in its client of the file server, told two minutes into the wait, as the steps stopped. Whose it is,
--- and whether the server is at fault, is not known; a client that goes on says so.
-SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
-FROM links k
-LEFT JOIN links ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'kernel.nfs_ok' AND ok.time > k.time
-WHERE k.signal = 'kernel.nfs_stuck' AND k.via = 'node' AND k.state IN ('stalled', 'lingering') AND k.lag_s BETWEEN -900 AND 120 AND ok.fact IS NULL
 UNION ALL
 -- A program that waits for its files since they went away is ended by its time limit, or by whoever notices, unless they
 -- came back in time.

@@ -44,7 +44,7 @@ fn foreign_json_is_irrelevant_and_no_error() {
     let path = folder.path().join("given");
     fs::write(
         &path,
-        "{\"Records\":[{\"a\":1}]}\n{\"kind\":\"Lease\",\"apiVersion\":\"coordination.k8s.io/v1\"}",
+        "{\"Records\":[{\"a\":1}]}\n{\"kind\":\"RuntimeClass\",\"apiVersion\":\"node.k8s.io/v1\"}",
     )
     .unwrap();
     let summary = read(&[Input::Path(path)], &options(), &mut Collected::default());
