@@ -6,8 +6,8 @@
 -- summary: {workload} did not get what it needed from the control plane: {message}
 -- summary_of: k8s.pod.unscheduled: No scheduler has looked at {pod}: {message}
 -- summary_of: k8s.workload.untouched: No controller has looked at {workload}: {message}
--- summary_of: k8s.lease.past.scheduler: No scheduler has looked at {pod}, and kube-scheduler has not been heard of since its {message}
--- summary_of: k8s.lease.past.controller_manager: No controller has looked at {workload}, and kube-controller-manager has not been heard of since its {message}
+-- summary_of: k8s.lease.past.scheduler: No scheduler has looked at {pod}, and kube-scheduler has been silent since its {message}
+-- summary_of: k8s.lease.past.controller_manager: No controller has looked at {workload}, and kube-controller-manager has been silent since its {message}
 -- advice: Check the API server and the webhook named above.
 -- advice_of: k8s.pod.unscheduled: Check that the scheduler that the pod names (spec.schedulerName) runs and holds its lease.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
