@@ -83,14 +83,14 @@ pub(super) fn settle(
         let (lease, signal) = if says(fact, untouched) {
             (
                 "kube-system/kube-controller-manager".to_owned(),
-                named::K8S_LEASE_CONTROLLERS,
+                named::K8S_LEASE_PAST_CONTROLLER_MANAGER,
             )
         } else if says(fact, unscheduled)
             && evidence.symbols.name(fact.detail) == "default-scheduler"
         {
             (
                 "kube-system/kube-scheduler".to_owned(),
-                named::K8S_LEASE_SCHEDULER,
+                named::K8S_LEASE_PAST_SCHEDULER,
             )
         } else if says(fact, untaken) {
             let node = pods
@@ -98,7 +98,7 @@ pub(super) fn settle(
                 .map_or(Symbol::NONE, |pod| pod.node);
             (
                 format!("kube-node-lease/{}", evidence.symbols.name(node)),
-                named::K8S_LEASE_NODE,
+                named::K8S_LEASE_PAST_NODE,
             )
         } else {
             continue;
