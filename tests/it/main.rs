@@ -67,6 +67,7 @@ mod services;
 mod slack;
 mod slurm;
 mod store;
+mod told_twice;
 mod trackers;
 mod unseen;
 mod upcoming;
