@@ -10,6 +10,14 @@
 -- summary_of: k8s.lease.past.controller_manager: No controller has looked at {workload}, and kube-controller-manager has been silent since its {message}
 -- advice: Check the API server and the webhook named above.
 -- advice_of: k8s.pod.unscheduled: Check that the scheduler that the pod names (spec.schedulerName) runs and holds its lease.
+-- Who should have acted by now, and the lease that tells of them.
+WITH not_acted_on AS (
+  SELECT death, fact, via, 'k8s.lease.past.scheduler' AS lease FROM links
+  WHERE signal = 'k8s.pod.unscheduled' AND via = 'pod' AND state = 'never_scheduled'
+  UNION ALL
+  SELECT death, fact, via, 'k8s.lease.past.controller_manager' AS lease FROM links
+  WHERE signal = 'k8s.workload.untouched' AND via = 'workload' AND state = 'never_created'
+)
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM links
 WHERE signal = 'k8s.workload.create_failed.control_plane' AND via = 'workload' AND state = 'never_created'
@@ -22,27 +30,13 @@ WHERE e.signal = 'log.control_plane' AND e.via = 'pod' AND e.same_container AND 
   AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120
   AND e.shared AND t.death IS NULL
 UNION ALL
--- Nobody has said yet whether a node takes it: the scheduler that it asks for does not run.
--- That its lease was not renewed, while others were, says so as well.
+-- Nobody has said yet whether a node takes it: the scheduler that it asks for does not run. Or a Job that no controller has begun
+-- with: the controller manager does not run, or is far behind. That its lease was not renewed, while others were, says so as well.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN l.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'state' AS role
-FROM links u
-LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'k8s.lease.past.scheduler' AND via = 'pod') l ON l.death = u.death
-WHERE u.signal = 'k8s.pod.unscheduled' AND u.via = 'pod' AND u.state = 'never_scheduled'
+FROM not_acted_on u
+LEFT JOIN (SELECT DISTINCT death, signal, via FROM links) l ON l.death = u.death AND l.signal = u.lease AND l.via = u.via
 UNION ALL
 SELECT l.death, l.fact AS cause, u.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links l
-JOIN links u ON u.death = l.death AND u.via = 'pod' AND u.signal = 'k8s.pod.unscheduled'
-WHERE l.signal = 'k8s.lease.past.scheduler' AND l.via = 'pod' AND l.state = 'never_scheduled'
-UNION ALL
--- A Job that no controller has begun with: the controller manager does not run, or is far behind.
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN l.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'state' AS role
-FROM links u
-LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'k8s.lease.past.controller_manager' AND via = 'workload') l ON l.death = u.death
-WHERE u.signal = 'k8s.workload.untouched' AND u.via = 'workload' AND u.state = 'never_created'
-UNION ALL
-SELECT l.death, l.fact AS cause, u.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM links l
-JOIN links u ON u.death = l.death AND u.via = 'workload' AND u.signal = 'k8s.workload.untouched'
-WHERE l.signal = 'k8s.lease.past.controller_manager' AND l.via = 'workload' AND l.state = 'never_created'
+JOIN not_acted_on u ON u.death = l.death AND u.lease = l.signal AND u.via = l.via

@@ -262,6 +262,9 @@ pub async fn explain(
 fn was_overtaken(graph: &EntityGraph, deaths: &[Death], finding: &Finding) -> bool {
     // Of one name there is one pod at a time.
     let renewed = |death: &Death| {
+        if !death.goes_on() {
+            return None;
+        }
         let pod = graph.pods.get(death.pod as usize)?;
         let mut later = graph.pods.iter().filter_map(|other| {
             let is_namesake = (other.namespace, other.name) == (pod.namespace, pod.name);
@@ -271,10 +274,11 @@ fn was_overtaken(graph: &EntityGraph, deaths: &[Death], finding: &Finding) -> bo
         later.next()
     };
     let over = |death: &Death| {
-        let waits = !matches!(death.state, "restarted" | "died");
-        let until = death.until.filter(|until| waits && *until != Stamp::OPEN);
-        let until = until.map(|until| until.hi);
-        until.or_else(|| renewed(death).filter(|_| waits && death.goes_on()))
+        if matches!(death.state, "restarted" | "died") {
+            return None;
+        }
+        let until = death.until.filter(|until| *until != Stamp::OPEN);
+        until.map(|until| until.hi).or_else(|| renewed(death))
     };
     let victims = finding
         .victims

@@ -61,14 +61,19 @@ impl NodeReport {
         event.reason = Some(self.state);
         event.message = self.why.map(|why| redact(&why).into_owned());
         event.actor = self.by;
-        event.entities.node = Some(self.node);
-        event.raw = redact(raw).into_owned();
-        event.origin = Origin {
-            file: Arc::clone(file),
-            line,
-        };
-        event
+        read_from(event, self.node, file, line, raw)
     }
+}
+
+/// A fact of a node, with where it was read.
+fn read_from(mut event: Event, node: String, file: &Arc<str>, line: u64, raw: &str) -> Event {
+    event.entities.node = Some(node);
+    event.raw = redact(raw).into_owned();
+    event.origin = Origin {
+        file: Arc::clone(file),
+        line,
+    };
+    event
 }
 
 /// What Slurm says of a node's machine.
@@ -122,13 +127,7 @@ impl NodeMachine {
         event.set_attribute("instance_id", self.instance_id);
         event.set_attribute("host_name", self.host_name);
         event.set_attribute("address", self.address);
-        event.entities.node = Some(self.node);
-        event.raw = redact(raw).into_owned();
-        event.origin = Origin {
-            file: Arc::clone(file),
-            line,
-        };
-        event
+        read_from(event, self.node, file, line, raw)
     }
 }
 

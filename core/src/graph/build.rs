@@ -60,7 +60,7 @@ pub(super) fn build(
     let mut collections = Vec::new();
     let claims = NodeClaims::of(&evidence.objects);
     let evicted = dry_run::evicted(&evidence, &pod_of_row, &symbols)?;
-    let undone = dry_run::asked_again(&evidence, &pod_of_row, &symbols)?;
+    let undone = dry_run::refuted(&evidence, &pod_of_row, &symbols)?;
     for number in 0..evidence.rows().len() {
         let number = u32::try_from(number).map_err(|_| SpillError::TooMany)?;
         if evidence

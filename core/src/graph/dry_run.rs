@@ -2,6 +2,7 @@
 //! what became of the pod does.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND};
@@ -69,7 +70,7 @@ pub(super) fn evicted(
 ///
 /// # Errors
 /// When the evidence cannot be read back.
-pub(super) fn asked_again(
+pub(super) fn refuted(
     evidence: &Evidence,
     pod_of_row: &[u32],
     symbols: &SymbolTable,
@@ -78,9 +79,10 @@ pub(super) fn asked_again(
         .iter()
         .filter_map(|fact| symbols.find(fact))
         .collect();
-    let mut asked: HashMap<u32, Vec<usize>> = HashMap::new();
-    let mut requests: Vec<(u32, String, Nanos)> = Vec::new();
-    let mut undone: BTreeSet<usize> = BTreeSet::new();
+    let mut asked: HashMap<u32, Vec<(Arc<str>, Nanos)>> = HashMap::new();
+    let mut requests: Vec<(u32, Arc<str>, Nanos)> = Vec::new();
+    // Who asked, and when, for what was not going afterwards.
+    let mut refuted: BTreeSet<(Arc<str>, Nanos)> = BTreeSet::new();
     for ((number, row), pod) in (0_u32..).zip(evidence.rows()).zip(pod_of_row) {
         if !asks.contains(&row.fact) || !row.tells || *pod == NO {
             continue;
@@ -93,23 +95,20 @@ pub(super) fn asked_again(
         }
         let before = asked.entry(*pod).or_default();
         if PASS_OVER.contains(&actor) {
-            let long_before = |request: &&usize| {
-                let at = requests.get(**request).map_or(Nanos::MAX, |(_, _, at)| *at);
-                at.saturating_add(SERVERS) < event.time.lo
-            };
-            undone.extend(before.iter().filter(long_before));
+            let long_before =
+                |(_, at): &&(Arc<str>, Nanos)| at.saturating_add(SERVERS) < event.time.lo;
+            refuted.extend(before.iter().filter(long_before).cloned());
         } else {
-            before.push(requests.len());
-            requests.push((number, actor.to_owned(), event.time.hi));
+            let (actor, at): (Arc<str>, _) = (actor.into(), event.time.hi);
+            before.push((Arc::clone(&actor), at));
+            requests.push((number, actor, at));
         }
     }
     // What one asked for in one go was asked for in one way.
-    let with_it = |(_, actor, at): &&(u32, String, Nanos)| {
-        undone.iter().any(|other| {
-            requests.get(*other).is_some_and(|(_, by, then)| {
-                by == actor && at.saturating_sub(*then).abs() <= ONE_GO
-            })
-        })
+    let with_it = |(_, actor, at): &&(u32, Arc<str>, Nanos)| {
+        let (from, to) = (at.saturating_sub(ONE_GO), at.saturating_add(ONE_GO));
+        let mut near = refuted.range((Arc::clone(actor), from)..=(Arc::clone(actor), to));
+        near.next().is_some()
     };
     Ok(requests
         .iter()

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use crate::control::{Exit, exit};
-use crate::plan::{Fault, Load, LoadKind};
+use crate::plan::{Fault, Load};
 use crate::time::SEC;
 use crate::world::{Ask, Client, PodFault, Relation, World, names};
 
@@ -60,25 +60,12 @@ fn device_plugin(w: &mut World, load: usize) {
     let size = u32::try_from(w.nodes.len()).unwrap_or(4);
     let plugin = crate::case::add_load(
         w,
-        Load {
-            kind: LoadKind::Deployment,
-            namespace: "gpu-operator".to_owned(),
-            name: "nvidia-device-plugin-daemonset".to_owned(),
-            label: None,
-            owner: "dave@lab.example".to_owned(),
+        Load::service(
+            "gpu-operator",
+            "nvidia-device-plugin-daemonset".to_owned(),
             size,
-            gpus: 0,
-            at: 0,
-            trains: None,
-            retries: 0,
-            restarts: true,
-            nccl_s: 600,
-            resets: true,
-            obeys: true,
-            deadline_s: None,
-            priority: None,
-            gang: false,
-        },
+            0,
+        ),
     );
     if let Some(body) = w.loads.get_mut(plugin) {
         body.curse = Some(PodFault(Rc::new(move |w: &mut World, pod| {

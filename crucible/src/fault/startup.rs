@@ -132,28 +132,7 @@ fn fill(w: &mut World) {
     let nodes = u32::try_from(w.plan.cluster.nodes).unwrap_or(4);
     let gpus = w.plan.cluster.gpus;
     let name = format!("serving-{}", w.rng.letters(3));
-    let at = crate::case::add_load(
-        w,
-        crate::plan::Load {
-            kind: LoadKind::Deployment,
-            namespace: "prod".to_owned(),
-            name,
-            label: None,
-            owner: "dave@lab.example".to_owned(),
-            size: nodes,
-            gpus,
-            at: 0,
-            trains: None,
-            retries: 0,
-            restarts: true,
-            nccl_s: 600,
-            resets: true,
-            obeys: true,
-            deadline_s: None,
-            priority: None,
-            gang: false,
-        },
-    );
+    let at = crate::case::add_load(w, crate::plan::Load::service("prod", name, nodes, gpus));
     w.after(0, move |w| crate::control::make(w, at));
 }
 

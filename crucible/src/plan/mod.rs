@@ -152,6 +152,32 @@ pub struct Load {
     pub gang: bool,
 }
 
+impl Load {
+    /// A deployment of the cluster's own people, which trains nothing and is there from the beginning.
+    #[must_use]
+    pub fn service(namespace: &str, name: String, size: u32, gpus: u32) -> Self {
+        Self {
+            kind: LoadKind::Deployment,
+            namespace: namespace.to_owned(),
+            name,
+            label: None,
+            owner: "dave@lab.example".to_owned(),
+            size,
+            gpus,
+            at: 0,
+            trains: None,
+            retries: 0,
+            restarts: true,
+            nccl_s: 600,
+            resets: true,
+            obeys: true,
+            deadline_s: None,
+            priority: None,
+            gang: false,
+        }
+    }
+}
+
 /// Something that will go wrong.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Planned {
