@@ -119,7 +119,7 @@ JOIN links who ON who.death = s.death AND who.via = 'workload' AND who.signal = 
   AND NOT regexp_like(COALESCE(who.actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|kueue|jobset|training')
   AND who.time - s.time BETWEEN -2000000000 AND 60000000000 AND who.lag_s BETWEEN -2 AND 120
 WHERE s.signal IN ('k8s.workload.spec_changed', 'k8s.workload.scaled.to_zero') AND s.via = 'workload'
-  AND s.mode = 'killed' AND s.desired = 0 AND s.lag_s BETWEEN -2 AND 120
+  AND s.mode = 'killed' AND s.desired = 0 AND s.lag_s BETWEEN -2 AND 120 AND COALESCE(s.created, 0) <= s.time_hi
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
@@ -173,14 +173,14 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'a
 FROM links
 WHERE signal = 'k8s.workload.pod_deleted' AND via = 'workload' AND state = 'scaled_to_zero'
 UNION ALL
--- Who takes away what kept failing tidies up.
+-- Who takes away what kept failing tidies up, and what was scaled down before a pod was made took others away.
 SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN k.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
 FROM links l
 LEFT JOIN (SELECT DISTINCT d.death FROM deaths d
            JOIN deaths f ON f.run = d.run AND f.pod = d.pod AND f.state = 'crash_loop') k ON k.death = l.death
 WHERE l.signal = 'k8s.workload.scaled.to_zero' AND l.via = 'workload' AND l.mode = 'killed' AND l.desired = 0
-  AND l.lag_s BETWEEN -5 AND 120
+  AND l.lag_s BETWEEN -5 AND 120 AND COALESCE(l.created, 0) <= l.time_hi
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
 FROM links
@@ -195,7 +195,7 @@ JOIN links p ON p.death = c.death AND p.via = 'named' AND p.signal = 'k8s.worklo
 LEFT JOIN links up ON up.death = c.death AND up.via = 'workload' AND up.signal = 'k8s.workload.scaled.up'
   AND up.detail <> c.detail AND up.time - c.time BETWEEN -3600000000000 AND 600000000000
 WHERE c.signal = 'k8s.workload.scaled.down' AND c.via = 'workload' AND c.mode = 'killed' AND c.lag_s BETWEEN -5 AND 120
-  AND up.fact IS NULL
+  AND COALESCE(c.created, 0) <= c.time_hi AND up.fact IS NULL
 UNION ALL
 SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
 FROM links p

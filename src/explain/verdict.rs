@@ -22,6 +22,7 @@ use super::replaced;
 use super::requests::Requests;
 use super::rule::Rule;
 use super::waited_for;
+use crate::answer::Level;
 
 /// What was found out about some runs.
 #[derive(Debug)]
@@ -154,6 +155,7 @@ pub async fn explain(
         .filter_map(|number| Some((*number, run_state(graph, runs.get(*number)?, ends))))
         .collect();
     let torn_down = torn_down(graph, &deaths);
+    let sent_away = sent_away(graph);
     let lost_touch = lost_touch(graph);
     let grouping = Grouping {
         graph,
@@ -180,7 +182,11 @@ pub async fn explain(
             .find(|(run, _)| *run == first.run)
             .map(|(_, state)| *state);
         let own: Vec<usize> = (from..to)
-            .filter(|death| !is_turnover(graph, runs, &deaths, &of_death, *death, state))
+            .filter(|death| {
+                let pod = deaths.get(*death).map_or(NO, |death| death.pod);
+                sent_away.contains(&pod)
+                    || !is_turnover(graph, runs, &deaths, &of_death, *death, state)
+            })
             .collect();
         let (restarts, finals): (Vec<usize>, Vec<usize>) = own.into_iter().partition(|death| {
             deaths
@@ -245,6 +251,7 @@ pub async fn explain(
         let done = state.is_some_and(|(_, state)| *state == RunState::Completed);
         !(done && finding.candidate.is_none() && finding.victims.is_empty())
     });
+    pass_over_unexplained(graph, runs, &deaths, &torn_down, &mut findings);
     recurrence::mark(graph, runs, &deaths, &mut findings);
     replaced::mark(graph, &deaths, &mut findings);
     last_straw::mark(graph, runs, rules, &deaths, &mut findings);
@@ -314,6 +321,42 @@ fn torn_down(graph: &EntityGraph, deaths: &[Death]) -> HashSet<u32> {
         .collect()
 }
 
+/// Pods that somebody else than the controller of their own sent away from their nodes.
+fn sent_away(graph: &EntityGraph) -> HashSet<u32> {
+    let facts = graph.facts.iter().filter(|fact| fact.pod != NO);
+    facts
+        .filter(|fact| graph.name(fact.signal).starts_with("k8s.pod.evicted"))
+        .map(|fact| fact.pod)
+        .collect()
+}
+
+/// Of pods that do not work as one, those that their own controller took away for no known reason lead over none whose end
+/// is explained: the others had gone on.
+fn pass_over_unexplained(
+    graph: &EntityGraph,
+    runs: &[Run],
+    deaths: &[Death],
+    torn_down: &HashSet<u32>,
+    findings: &mut [Finding],
+) {
+    let explained: HashSet<usize> = findings
+        .iter()
+        .filter(|one| one.level() >= Level::Supported && !one.recovered)
+        .map(|one| one.run)
+        .collect();
+    for finding in findings {
+        let gang = runs.get(finding.run).is_none_or(|run| is_gang(graph, run));
+        let is_own_controllers = finding
+            .deaths()
+            .filter_map(|death| deaths.get(death))
+            .all(|death| torn_down.contains(&death.pod));
+        let is_unexplained = finding.level() <= Level::Hypothesis && is_own_controllers;
+        if !gang && is_unexplained && explained.contains(&finding.run) {
+            finding.recovered = true;
+        }
+    }
+}
+
 /// Pods that a controller of interchangeable pods takes away are no incident:
 /// nothing but their controller touched them, and others took their place.
 fn is_turnover(
@@ -331,11 +374,9 @@ fn is_turnover(
         return false;
     };
     let owned = matches!(run.root, whathappened_core::resolve::Root::Workload(_));
-    let unexplained = candidates.get(number).is_none_or(|found| {
-        found
-            .iter()
-            .all(|one| one.level <= super::Level::Hypothesis)
-    });
+    let unexplained = candidates
+        .get(number)
+        .is_none_or(|found| found.iter().all(|one| one.level <= Level::Hypothesis));
     owned
         && !is_gang(graph, run)
         && death.mode == Mode::Killed

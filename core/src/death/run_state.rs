@@ -48,6 +48,26 @@ pub fn has_failed(graph: &EntityGraph, run: &Run) -> bool {
     failed_at(graph, run).is_some()
 }
 
+/// Whether a word for a run's completion is about another one of that name: a workload that is done makes no pod, and
+/// does not fail. Of an object that says so itself there is no doubt.
+fn is_made_anew_since(graph: &EntityGraph, run: &Run, root: u32, completed: Nanos) -> bool {
+    let is_known = graph.workloads.get(root as usize);
+    if is_known.is_some_and(|root| root.body.is_some()) {
+        return false;
+    }
+    /// Clocks of two components of one cluster differ by as much.
+    const CLOCKS: Nanos = 5 * SECOND;
+    let later = completed.saturating_add(CLOCKS);
+    let mut failed = FAILED.iter();
+    let mut begun = run
+        .pods
+        .iter()
+        .filter(|pod| is_there(graph, **pod))
+        .filter_map(|pod| graph.pods.get(*pod as usize)?.known_begin());
+    failed.any(|signal| graph.last_said(root, signal).is_some_and(|at| at > later))
+        || begun.any(|begun| begun > later)
+}
+
 /// When it said so.
 fn failed_at(graph: &EntityGraph, run: &Run) -> Option<Nanos> {
     let Root::Workload(root) = run.root else {
@@ -84,7 +104,8 @@ fn failed_at(graph: &EntityGraph, run: &Run) -> Option<Nanos> {
 #[must_use]
 pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
     if let Root::Workload(root) = run.root {
-        if graph.says(root, named::K8S_WORKLOAD_COMPLETED) {
+        let completed = graph.last_said(root, named::K8S_WORKLOAD_COMPLETED);
+        if completed.is_some_and(|at| !is_made_anew_since(graph, run, root, at)) {
             return RunState::Completed;
         }
         let root = graph.workloads.get(root as usize);
