@@ -129,7 +129,7 @@ impl Run {
         let name = self.name.as_deref().unwrap_or("the run");
         let said = match state.state {
             Some(_) => format!("{} says of {name}: {}", self.tracker, state.said),
-            None => format!("{} tells of {name}", self.tracker),
+            None => format!("{} has a record of {name}", self.tracker),
         };
         let mut event = self.event(words::RUN, time, &said, origin);
         event.exit_code = state.exit_code;
