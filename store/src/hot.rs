@@ -59,7 +59,7 @@ fn sum_of(table: Table, id: &[u8], body: &[u8]) -> [u8; 8] {
 fn read<R: Record>(row: &Row<'_>) -> rusqlite::Result<Hot<Option<R>>> {
     let is_in_place = matches(row.get_ref("row_sum")?, place_sum(row)?);
     Ok(Hot {
-        row: told(row)?.filter(|_| is_in_place),
+        row: decoded(row)?.filter(|_| is_in_place),
         rev: row.get_ref("rev")?.as_i64().unwrap_or(0),
         replaces: row.get_ref("replaces")?.as_i64().ok(),
     })
@@ -214,7 +214,7 @@ fn damaged<R: Record>(db: &Connection) -> rusqlite::Result<Vec<DamagedRow<R>>> {
             let id = row.get_ref("id")?.as_bytes().unwrap_or_default();
             damaged.push(DamagedRow {
                 id: id.to_vec(),
-                told: told(row)?,
+                told: decoded(row)?,
             });
         }
     }

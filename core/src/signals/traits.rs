@@ -151,7 +151,7 @@ impl SignalTraits {
     }
 
     /// What the entry says, else the nearest family that does.
-    fn told<'t, T>(&'t self, signal: &str, of: impl Fn(&'t Traits) -> Option<T>) -> Option<T> {
+    fn inherited<'t, T>(&'t self, signal: &str, of: impl Fn(&'t Traits) -> Option<T>) -> Option<T> {
         if let Some(told) = self.by_name.get(signal).and_then(&of) {
             return Some(told);
         }
@@ -189,30 +189,30 @@ impl SignalTraits {
     /// is known to. `None` for what is no state.
     #[must_use]
     pub fn state_ends(&self, signal: &str) -> Option<&[String]> {
-        self.told(signal, |traits| traits.state_ends.as_deref())
+        self.inherited(signal, |traits| traits.state_ends.as_deref())
     }
 
     /// The dependency whose trouble the signal tells of.
     #[must_use]
     pub fn shared(&self, signal: &str) -> Option<&SharedDependency> {
-        self.told(signal, |traits| traits.shared.as_ref())
+        self.inherited(signal, |traits| traits.shared.as_ref())
     }
 
     /// Where the signal stands in a machine's history, one of [`LANES`].
     #[must_use]
     pub fn lane(&self, signal: &str) -> Option<&str> {
-        self.told(signal, |traits| traits.lane.as_deref())
+        self.inherited(signal, |traits| traits.lane.as_deref())
     }
 
     /// Who enforces what the signal says, where no record names anyone.
     #[must_use]
     pub fn enforced_by(&self, signal: &str) -> Option<&Enforcer> {
-        self.told(signal, |traits| traits.enforced_by.as_deref())
+        self.inherited(signal, |traits| traits.enforced_by.as_deref())
     }
 
     /// Whether a program that writes the signal's words as information did not die of them.
     pub(super) fn is_quoted_as_info(&self, signal: &str) -> bool {
-        self.told(signal, |traits| traits.quoted_as_info)
+        self.inherited(signal, |traits| traits.quoted_as_info)
             .unwrap_or(false)
     }
 
