@@ -67,7 +67,7 @@ fn read<R: Record>(row: &Row<'_>) -> rusqlite::Result<Hot<Option<R>>> {
 
 /// What the bytes of a row tell, or nothing where they are not what was written. A row of
 /// before has no checksum: that it decodes is all that can be asked of it.
-fn told<R: Record>(row: &Row<'_>) -> rusqlite::Result<Option<R>> {
+fn decoded<R: Record>(row: &Row<'_>) -> rusqlite::Result<Option<R>> {
     let body = row.get_ref("body")?.as_bytes().unwrap_or_default();
     let Ok(decoded) = postcard::from_bytes::<R>(body) else {
         return Ok(None);

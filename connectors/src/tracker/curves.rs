@@ -156,7 +156,7 @@ impl Curves {
                 .into_iter()
                 .map(|(name, (number, kind))| (number, (name, kind)))
                 .collect(),
-            not_finite: not_finite.filter_map(Gone::told).collect(),
+            not_finite: not_finite.filter_map(Gone::reportable).collect(),
         }
     }
 }

@@ -81,7 +81,7 @@ pub(super) fn supercomputer(line: &str) -> Option<HostLine> {
     }
     let when = LineTime::Clock(Clock::Full(clock::epoch(epoch)?));
     // `Nov 9 12:01:01 dn228/dn228 crond[2915]: …`
-    let inner = rest.splitn(4, ' ').nth(3).and_then(said);
+    let inner = rest.splitn(4, ' ').nth(3).and_then(tagged_parts);
     let line = HostLine::new(when, rest);
     let parsed = match inner.filter(|said| said.host.is_some()) {
         Some(said) => line.by(said),
