@@ -38,11 +38,13 @@ pub enum SignalClass {
     Unanswered,
     /// A device is lost or broken: no program that has it goes on.
     Final,
+    /// Somebody noticed that a workload does not go on as it did, or acted upon it.
+    Reaction,
 }
 
 impl SignalClass {
     /// Each with its name in files and what it means there.
-    pub const ALL: [(Self, &'static str); 12] = [
+    pub const ALL: [(Self, &'static str); 13] = [
         (Self::LastWords, "last_words"),
         (Self::SaysOver, "says_over"),
         (Self::MayEnd, "may_end"),
@@ -55,6 +57,7 @@ impl SignalClass {
         (Self::Mends, "mends"),
         (Self::Unanswered, "unanswered"),
         (Self::Final, "final"),
+        (Self::Reaction, "reaction"),
     ];
 
     /// The class of a name in a file.

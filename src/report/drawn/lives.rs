@@ -79,7 +79,8 @@ fn waited(case: &Case, run: &Run, incident: &Incident) -> Vec<(u32, Nanos)> {
         let ranks: BTreeMap<i32, u32> = pods.iter().filter_map(rank).collect();
         // Ranks are those of pods only where each pod is one process.
         let waiting: BTreeSet<i32> = waited.waiting.iter().copied().collect();
-        let is_whole = ranks.len() == pods.len() && waiting.iter().all(|one| ranks.contains_key(one));
+        let is_whole =
+            ranks.len() == pods.len() && waiting.iter().all(|one| ranks.contains_key(one));
         is_whole.then(|| {
             let own = ranks.into_iter().filter(|(rank, _)| waiting.contains(rank));
             own.map(|(_, pod)| (pod, since.lo)).collect()
@@ -150,7 +151,9 @@ fn states(graph: &EntityGraph, pod: &Task, end: &End, stuck: Option<Nanos>) -> V
 /// and cannot be started again did.
 fn ran(pod: &Task, end: &End) -> bool {
     let waits = matches!(end.state, State::NeverScheduled | State::StuckStarting);
-    !waits || pod.exits.iter().any(|exit| !exit.init) || end.restarts.iter().any(|one| !one.exit.init)
+    !waits
+        || pod.exits.iter().any(|exit| !exit.init)
+        || end.restarts.iter().any(|one| !one.exit.init)
 }
 
 /// Whether records tell that nothing of it ran: it waits for a place or for its start, a container

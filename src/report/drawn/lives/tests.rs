@@ -14,7 +14,9 @@ use crate::case::Rules;
 fn told(phase: &str, bound: Option<&str>, status: &Value) -> Vec<(LifeState, i64, Option<i64>)> {
     let ready = status["ready"] == true;
     let ready = json!({"type": "Ready", "status": if ready { "True" } else { "False" }, "lastTransitionTime": "2026-11-28T10:09:00Z"});
-    let bound = bound.map(|at| json!([{"type": "PodScheduled", "status": "True", "lastTransitionTime": at}, ready]));
+    let bound = bound.map(
+        |at| json!([{"type": "PodScheduled", "status": "True", "lastTransitionTime": at}, ready]),
+    );
     let mut main = json!({"name": "main", "image": "train:1", "ready": false, "restartCount": 0});
     for (key, value) in status.as_object().unwrap() {
         main[key] = value.clone();
@@ -103,7 +105,8 @@ fn a_start_within_the_second_of_an_end_is_one() {
 
 #[test]
 fn who_gets_no_further_is_stuck_until_its_end_is_asked_for() {
-    let status = json!({"ready": true, "state": {"running": {"startedAt": "2026-11-28T10:02:00Z"}}});
+    let status =
+        json!({"ready": true, "state": {"running": {"startedAt": "2026-11-28T10:02:00Z"}}});
     let folder = tempfile::tempdir().unwrap();
     let pod_object = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "one", "namespace": "ml", "uid": "u-1",
             "creationTimestamp": "2026-11-28T10:00:00Z", "deletionTimestamp": "2026-11-28T10:40:30Z", "deletionGracePeriodSeconds": 30},
