@@ -158,7 +158,7 @@ pub struct Incident {
     /// is known, in hours.
     pub gpu_hours_lost: Option<f64>,
     /// How long it took until somebody noticed, and until the work ran again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub aftermath: Option<Aftermath>,
     /// Missing evidence: sources that could overturn or add to this, and what they would have shown.
     pub would_have_told: Vec<String>,
@@ -189,13 +189,10 @@ pub struct Aftermath {
     pub died: String,
     /// When somebody or something first reacted: the controller said that the run failed, replaced, restarted or
     /// deleted its pods, an alert fired, or somebody deleted or suspended it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detected: Option<String>,
     /// The signal of that record, or `k8s.pod.created` and `k8s.container.started` for a new pod or a new start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detected_by: Option<String>,
     /// When a pod of the same run first ran again: a new one, or the one that died.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restarted: Option<String>,
 }
 

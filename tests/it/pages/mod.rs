@@ -2,6 +2,7 @@
 
 mod accessible;
 mod browser;
+mod fixtures;
 mod growing;
 mod hostile;
 mod login;
