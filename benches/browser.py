@@ -147,10 +147,11 @@ def measured(browser, page, width, height):
         while (spent := time.monotonic() - begun) < SECONDS:
             if kind == "zoom":
                 closer = int(spent * 2) % 2 == 0
-                browser.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=-40 if closer else 40, modifiers=2)
+                # A hand does not wait for the picture.
+                browser.send("Input.dispatchMouseEvent", {"type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": -40 if closer else 40, "modifiers": 2})
             else:
                 away = abs(int(spent * 400) % 400 - 200) - 100
-                browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + away, y=y, button="left", buttons=1)
+                browser.send("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": x + away, "y": y, "button": "left", "buttons": 1})
             moves += 1
             time.sleep(max(0, begun + moves / 60 - time.monotonic()))
         if kind == "pan":

@@ -97,8 +97,15 @@ fn states(graph: &EntityGraph, pod: &Task, end: &End, stuck: Option<Nanos>) -> V
     };
     // What is told of a later moment than its end was told late.
     let within = |time: &Nanos| *time >= begin && over.is_none_or(|over| *time <= over);
-    let bound = at(pod.bound).filter(within);
-    let started = at(pod.started).filter(within).filter(|_| ran(pod, end));
+    // Most times are of whole seconds: what may have been later than what came before it was so.
+    let after = |stamp: Option<Stamp>, floor: Nanos| {
+        let stamp = stamp.and_then(reported).filter(|stamp| stamp.hi > floor)?;
+        Some(stamp.lo.max(floor)).filter(within)
+    };
+    let bound = after(pod.bound, begin);
+    // Clocks differ: whatever it says, no pod runs before it has its machine.
+    let started = after(pod.started, begin).filter(|_| ran(pod, end));
+    let started = started.map(|started| bound.map_or(started, |bound| started.max(bound)));
     let asked = at(pod.deletion_requested).filter(within);
     let mut marks: Vec<(LifeState, Nanos)> = Vec::new();
     if at(pod.created).is_some() {

@@ -95,6 +95,16 @@ fn when_a_machine_was_found_is_not_made_up() {
 }
 
 #[test]
+fn a_start_within_the_second_of_the_binding_came_after_it() {
+    let runs = json!({"ready": true, "state": {"running": {"startedAt": "2026-11-28T10:01:00Z"}}});
+    let bound = Some("2026-11-28T10:01:00.250Z");
+    assert_eq!(
+        told("Running", bound, &runs),
+        [(Waiting, 0, Some(1)), (Running, 1, None)]
+    );
+}
+
+#[test]
 fn a_start_within_the_second_of_an_end_is_one() {
     let runs = json!({"ready": true, "restartCount": 1, "state": {"running": {"startedAt": "2026-11-28T10:09:00Z"}},
         "lastState": {"terminated": {"exitCode": 1, "startedAt": "2026-11-28T10:02:00Z", "finishedAt": "2026-11-28T10:09:00Z"}}});
