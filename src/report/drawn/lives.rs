@@ -7,6 +7,7 @@ use whathappened_core::death::deaths;
 use whathappened_core::graph::{EntityGraph, Task, TaskKind};
 use whathappened_core::lifecycle::{End, State, is_helpers};
 use whathappened_core::resolve::Run;
+use whathappened_core::signals::named;
 use whathappened_model::time::{Nanos, Stamp};
 
 use super::super::record::reported;
@@ -68,23 +69,19 @@ fn attempt(run: &Run, number: u32) -> Option<&Vec<u32>> {
     run.attempts.get(at).map(|attempt| &attempt.pods)
 }
 
-/// Members that waited in a collective until it timed out, and since when.
+/// Members that waited in a collective until it timed out, as their own logs say, and since when.
 fn waited(case: &Case, run: &Run, incident: &Incident) -> Vec<(u32, Nanos)> {
-    let of_run = incident.run_id.as_deref() == Some(run.id(&case.graph).as_str());
+    let graph = &case.graph;
+    let of_run = incident.run_id.as_deref() == Some(run.id(graph).as_str());
     let known = || {
         let waited = incident.said.collective.as_ref().filter(|_| of_run)?;
-        let since = waited.since.as_deref().and_then(Stamp::parse)?;
+        let since = waited.since.as_deref().and_then(Stamp::parse)?.lo;
         let pods = attempt(run, incident.attempt?)?;
-        let rank = |pod: &u32| Some((case.graph.pods.get(*pod as usize)?.rank?, *pod));
-        let ranks: BTreeMap<i32, u32> = pods.iter().filter_map(rank).collect();
-        // Ranks are those of pods only where each pod is one process.
-        let waiting: BTreeSet<i32> = waited.waiting.iter().copied().collect();
-        let is_whole =
-            ranks.len() == pods.len() && waiting.iter().all(|one| ranks.contains_key(one));
-        is_whole.then(|| {
-            let own = ranks.into_iter().filter(|(rank, _)| waiting.contains(rank));
-            own.map(|(_, pod)| (pod, since.lo)).collect()
-        })
+        let signal = graph.evidence.symbols.find(named::NCCL_TIMEOUT)?;
+        let said = graph.facts.iter().filter(|fact| {
+            fact.signal == signal && fact.time.lo >= since && pods.contains(&fact.pod)
+        });
+        Some(said.map(|fact| (fact.pod, since)).collect())
     };
     known().unwrap_or_default()
 }
