@@ -76,7 +76,7 @@ fn waited(case: &Case, run: &Run, incident: &Incident) -> Vec<(u32, Nanos)> {
     let known = || {
         let waited = incident.said.collective.as_ref().filter(|_| of_run)?;
         let since = waited.since.as_deref().and_then(Stamp::parse)?.lo;
-        let pods = attempt(run, incident.attempt?)?;
+        let pods: BTreeSet<u32> = attempt(run, incident.attempt?)?.iter().copied().collect();
         let signal = graph.evidence.symbols.find(named::NCCL_TIMEOUT)?;
         let said = graph.facts.iter().filter(|fact| {
             fact.signal == signal && fact.time.lo >= since && pods.contains(&fact.pod)

@@ -3,6 +3,7 @@
 mod accessible;
 mod browser;
 mod fixtures;
+mod fleet;
 mod growing;
 mod hostile;
 mod login;
