@@ -123,10 +123,10 @@ fn shown(figure: &Figure, site: Option<&str>) -> Markup {
                     }
                     @if place.is_some() && !is_time { th.wide scope="col" aria-hidden="true" {} }
                 } }
-                tbody { @for (number, row) in figure.rows.iter().enumerate() {
+                tbody { @for (nth, row) in figure.rows.iter().enumerate() {
                     tr {
                         @for (at, (column, value)) in figure.columns.iter().zip(row).enumerate() {
-                            td class=[is_number(figure, at).then_some("number")] data-label=(escape(&heading(column))) { (cell(column, value, site, figure.incidents.get(number))) }
+                            td class=[is_number(figure, at).then_some("number")] data-label=(escape(&heading(column))) { (cell(column, value, site, figure.incidents.get(nth))) }
                         }
                         @if place.is_some() && !is_time { td.wide { (plot::bar(number(row), most)) } }
                     }
