@@ -16,7 +16,7 @@ const ROWS: usize = 3;
 
 /// The report as one message; the page of the service, where one is configured, has all of it.
 #[must_use]
-pub fn fleet(report: &FleetReport, style: &Style) -> Message {
+pub(crate) fn fleet(report: &FleetReport, style: &Style) -> Message {
     let clock = Clock(style.tz);
     let head = format!(
         "Report from {} to {}",

@@ -13,7 +13,7 @@ mod why;
 
 pub use attempts::attempts;
 pub use card::{Card, card, page_of};
-pub use fleet::fleet;
+pub(crate) use fleet::fleet;
 pub use redacted::redacted;
 pub use timeline::timeline;
 pub use why::why;
