@@ -36,13 +36,17 @@ mod nvidia_smi;
 mod place;
 mod reader;
 mod sel;
+mod service;
 mod sniff;
 mod stored;
 mod subject;
 mod syslog;
 mod terraform;
 mod tools;
+mod unit_log;
+mod unit_survey;
 pub mod xid;
+mod zone;
 
 #[cfg(test)]
 mod healthy;
@@ -76,6 +80,13 @@ const HOST_LOG: &str = "log of a host";
 /// Formats of text, the more particular first.
 pub(crate) const FORMATS: &[TextFormat] = &[
     TextFormat {
+        words: "journal of a service in JSON",
+        of_pods: false,
+        first: true,
+        is: unit_log::is_json,
+        reader: |source, options| Box::new(unit_log::UnitLog::json(source, options)),
+    },
+    TextFormat {
         words: JOURNAL_JSON,
         of_pods: false,
         first: true,
@@ -95,6 +106,13 @@ pub(crate) const FORMATS: &[TextFormat] = &[
         first: false,
         is: tools::is_kured,
         reader: |source, _| Box::new(HostLog::new(source, tools::kured)),
+    },
+    TextFormat {
+        words: "journal of a service",
+        of_pods: false,
+        first: false,
+        is: unit_log::is_text,
+        reader: |source, options| Box::new(unit_log::UnitLog::text(source, options)),
     },
     TextFormat {
         words: HOST_LOG,
