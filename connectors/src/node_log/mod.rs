@@ -43,7 +43,9 @@ mod subject;
 mod syslog;
 mod terraform;
 mod tools;
+mod unit_cat;
 mod unit_log;
+mod unit_status;
 mod unit_survey;
 pub mod xid;
 mod zone;
@@ -108,6 +110,13 @@ pub(crate) const FORMATS: &[TextFormat] = &[
         reader: |source, _| Box::new(HostLog::new(source, tools::kured)),
     },
     TextFormat {
+        words: "systemctl's status",
+        of_pods: false,
+        first: false,
+        is: unit_status::is,
+        reader: |source, options| Box::new(unit_status::UnitStatus::new(source, options)),
+    },
+    TextFormat {
         words: "journal of a service",
         of_pods: false,
         first: false,
@@ -120,6 +129,13 @@ pub(crate) const FORMATS: &[TextFormat] = &[
         first: false,
         is: sniff::is_host_log,
         reader: |source, _| Box::new(HostLog::new(source, |text| Ok(line::parse(text)))),
+    },
+    TextFormat {
+        words: "journal of a service, texts alone",
+        of_pods: false,
+        first: false,
+        is: unit_cat::is,
+        reader: |source, options| Box::new(unit_cat::UnitCat::new(source, options)),
     },
     TextFormat {
         words: "log of unattended-upgrades",
