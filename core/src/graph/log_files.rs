@@ -244,12 +244,12 @@ fn join_days<'n>(files: &Files<'n, '_>, of: &mut BTreeMap<&'n str, &'n str>) {
 /// The files of a log in the order in which they were written; errors, whose lines often have no times, come after the output.
 fn in_order<'n>(parts: &[&'n str], files: &Files<'n, '_>) -> Vec<&'n str> {
     let heads: BTreeSet<&str> = parts.iter().copied().collect();
-    let key = |name: &&str| {
+    let key = |name: &&'n str| {
         let rotated = log_name::rotated(name);
-        let order = rotated.as_ref().map(|rotated| rotated.order);
-        let base = rotated.map(|rotated| rotated.base);
-        let is_error = log_name::output_of(base.as_deref().unwrap_or(name), &heads).is_some();
+        let base = rotated.as_ref().map(|rotated| rotated.base.as_str());
+        let is_error = log_name::output_of(base.unwrap_or(name), &heads).is_some();
         let first = files.get(name).and_then(|(_, seen)| seen.first);
+        let order = rotated.map(|rotated| rotated.order);
         // What is written now comes after all that was rotated away.
         (is_error, order.is_none(), order, first, *name)
     };
