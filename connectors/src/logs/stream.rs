@@ -120,7 +120,11 @@ impl LogStream {
         (raw, number): (&str, u64),
         out: &mut Vec<Observation>,
     ) {
-        for state in progress_bar::states(text) {
+        let states = match memchr::memchr(b'\r', text.as_bytes()) {
+            Some(_) => progress_bar::states(text),
+            None => vec![text],
+        };
+        for state in states {
             let line = interpret_in(state, raw.to_owned(), number, false);
             self.whole(line.journalled(clock, process), out);
         }
