@@ -1,11 +1,17 @@
 //! Cause rules: one SQL file each, with a header that carries everything else.
 
+mod compared;
+mod placeholders;
+
 use std::collections::BTreeMap;
 
 use whathappened_core::resolve::rank_names;
 use whathappened_model::coverage::EvidenceKind;
 
 use crate::answer::Level;
+use placeholders::unknown_placeholder;
+
+pub use placeholders::PLACEHOLDERS;
 
 /// A rule that cannot be used, and where.
 #[derive(Debug, thiserror::Error)]
@@ -186,20 +192,9 @@ impl Rule {
         );
         for key in ["summary", "summary_of", "advice", "advice_of"] {
             for (line, template) in header.get(key).into_iter().flatten() {
-                let Some(unknown) = unknown_place(template) else {
-                    continue;
-                };
-                let near = rank_names(&unknown, PLACEHOLDERS.map(|(name, _)| name.to_owned()));
-                let near = near.first().map_or("pod", String::as_str);
-                let all = PLACEHOLDERS
-                    .map(|(name, _)| format!("{{{name}}}"))
-                    .join(" ");
-                return Err(fail(
-                    *line,
-                    format!(
-                        "{{{unknown}}} in the {key} is not a known placeholder; did you mean {{{near}}}? The placeholders are: {all}"
-                    ),
-                ));
+                if let Some(why) = unknown_placeholder(key, template) {
+                    return Err(fail(*line, why));
+                }
             }
         }
         let mut overturned_by = Vec::new();
@@ -272,48 +267,6 @@ impl Rule {
         }
     }
 
-    /// Signals that the statement compares with, each with its line in the file; one that
-    /// is matched by LIKE ends with a star.
-    #[must_use]
-    pub fn compared(&self) -> Vec<(usize, String)> {
-        let mut found = Vec::new();
-        // A list may go on over several lines.
-        let mut in_list = false;
-        for (number, line) in (1..).zip(self.text.lines()) {
-            let code = line.split("--").next().unwrap_or_default();
-            let mut rest = code;
-            loop {
-                if !in_list {
-                    let Some((compared, after)) = after_signal(rest) else {
-                        break;
-                    };
-                    rest = after;
-                    in_list = compared == Comparison::List;
-                    if let (Some((name, after)), false) = (literal(rest), in_list) {
-                        let name = match (compared, name.split_once('%')) {
-                            (Comparison::Like, Some((stem, _))) => format!("{stem}*"),
-                            _ => name.to_owned(),
-                        };
-                        found.push((number, name));
-                        rest = after;
-                    }
-                    continue;
-                }
-                let (end, next) = (rest.find(')'), rest.find('\''));
-                if let Some(end) = end.filter(|end| next.is_none_or(|next| *end < next)) {
-                    in_list = false;
-                    rest = &rest[end..];
-                } else if let Some((name, after)) = literal(rest) {
-                    found.push((number, name.to_owned()));
-                    rest = after;
-                } else {
-                    break;
-                }
-            }
-        }
-        found
-    }
-
     /// Whether any signal that the rule needs is among those present.
     pub fn may_apply<'a>(&self, mut present: impl Iterator<Item = &'a str>) -> bool {
         self.needs.is_empty() || present.any(|signal| is_among(signal, &self.needs))
@@ -326,52 +279,6 @@ impl Rule {
     }
 }
 
-/// In which way a signal is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Comparison {
-    Equal,
-    Like,
-    List,
-}
-
-/// What stands behind the next comparison of a column `signal`.
-fn after_signal(code: &str) -> Option<(Comparison, &str)> {
-    let mut rest = code;
-    loop {
-        let at = rest.find("signal")?;
-        let is_inside =
-            rest[..at].ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
-        rest = &rest[at + "signal".len()..];
-        if is_inside {
-            continue;
-        }
-        let after = rest.trim_start();
-        let word = |word: &str| {
-            let head = after.get(..word.len())?;
-            head.eq_ignore_ascii_case(word)
-                .then(|| &after[word.len()..])
-        };
-        for (operator, compared) in [
-            ("=", Comparison::Equal),
-            ("<>", Comparison::Equal),
-            ("!=", Comparison::Equal),
-            ("not like ", Comparison::Like),
-            ("like ", Comparison::Like),
-            ("not in (", Comparison::List),
-            ("in (", Comparison::List),
-        ] {
-            if let Some(after) = word(operator) {
-                return Some((compared, after));
-            }
-        }
-    }
-}
-
-/// The next text in quotes, and what stands behind it.
-fn literal(code: &str) -> Option<(&str, &str)> {
-    code.split_once('\'')?.1.split_once('\'')
-}
-
 fn is_among(signal: &str, list: &[String]) -> bool {
     list.iter().any(|one| match one.strip_suffix('*') {
         Some(stem) => signal.starts_with(stem),
@@ -379,46 +286,12 @@ fn is_among(signal: &str, list: &[String]) -> bool {
     })
 }
 
-/// What stands in braces in a summary or an advice and is filled.
-pub const PLACEHOLDERS: [(&str, &str); 9] = [
-    (
-        "pod",
-        "the first victim, and how many others were victims too",
-    ),
-    ("was", "was or were, to go with {pod}"),
-    (
-        "node",
-        "the machine that the record is about, else the one the victim was on",
-    ),
-    ("other", "the other pod that the record names"),
-    ("workload", "the name of the run"),
-    (
-        "detail",
-        "what the fact gives in detail: a resource, a taint's key, a condition, an exception",
-    ),
-    (
-        "by",
-        "who did it, with “by” before the name; empty if nobody did",
-    ),
-    ("exit_code", "the exit code in the record"),
-    ("message", "the record in words"),
-];
-
 /// Whether a word is written as keys of the header are: prose has capitals, and more than one word.
 fn is_key(word: &str) -> bool {
     !word.is_empty()
         && word
             .bytes()
             .all(|sign| sign == b'_' || sign.is_ascii_lowercase())
-}
-
-/// The first word in braces that is filled with nothing.
-fn unknown_place(template: &str) -> Option<String> {
-    let words = template.split('{').skip(1);
-    let mut words = words.filter_map(|rest| Some(rest.split_once('}')?.0));
-    words
-        .find(|word| PLACEHOLDERS.iter().all(|(known, _)| known != word))
-        .map(str::to_owned)
 }
 
 /// Names with commas between, on one line or several.
@@ -435,7 +308,7 @@ fn list(lines: &[String]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    const GOOD: &str = "-- cause: a.b\n-- title: T\n-- rank: 3\n-- level: supported\n-- needs: x.y, z.*\n-- summary: S\nSELECT 1";
+    pub(super) const GOOD: &str = "-- cause: a.b\n-- title: T\n-- rank: 3\n-- level: supported\n-- needs: x.y, z.*\n-- summary: S\nSELECT 1";
 
     #[test]
     fn a_header_is_read() {
@@ -446,23 +319,6 @@ mod tests {
         );
         assert!(rule.may_apply(["z.q"].into_iter()) && rule.may_apply(["x.y"].into_iter()));
         assert!(!rule.may_apply(["x.yy"].into_iter()));
-    }
-
-    #[test]
-    fn signals_are_found_where_a_statement_compares_them() {
-        let sql = "SELECT 'guess' AS edge FROM links t\nWHERE t.signal = 'a.b' AND (signal LIKE 'c.d%' OR via = 'pod') -- signal = 'x.x'\n  AND t.signal IN ('e.f',\n    'g.h') AND cause_signal = 'i.j' AND signal NOT IN ('k.l')";
-        let text = GOOD.replace("SELECT 1", sql);
-        let rule = Rule::parse("r.sql", &text).unwrap();
-        let reported = [
-            (8, "a.b"),
-            (8, "c.d*"),
-            (9, "e.f"),
-            (10, "g.h"),
-            (10, "k.l"),
-        ];
-        let reported: Vec<(usize, String)> =
-            reported.map(|(line, name)| (line, name.to_owned())).into();
-        assert_eq!(rule.compared(), reported);
     }
 
     #[test]
