@@ -5,16 +5,12 @@
     clippy::disallowed_macros,
     reason = "for developers: where nothing can be written, it may stop"
 )]
-#![allow(
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "a tool for developers"
-)]
+#![allow(clippy::print_stdout, reason = "a tool for developers")]
 
 use whathappened_connectors::log_store::look_for;
 use whathappened_connectors::recording::{Input, Options, read};
 use whathappened_core::death::{deaths, run_state};
-use whathappened_core::evidence::Evidence;
+use whathappened_core::evidence::{Evidence, SpillError};
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::ends;
 use whathappened_core::link::links;
@@ -24,23 +20,34 @@ use whathappened_model::observation::Observation;
 use whathappened_model::sink::Sink;
 use whathappened_model::time::rfc3339;
 
-struct Taker(Evidence, Ruleset);
+struct Taker {
+    evidence: Evidence,
+    ruleset: Ruleset,
+    failed: Option<SpillError>,
+}
 
 impl Sink for Taker {
     fn observe(&mut self, observations: Vec<Observation>) {
         for observation in observations {
-            self.0.observe(observation, &self.1).unwrap();
+            if let Err(error) = self.evidence.observe(observation, &self.ruleset) {
+                self.failed.get_or_insert(error);
+            }
         }
     }
 }
 
-fn main() {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let inputs: Vec<Input> = std::env::args()
         .skip(1)
         .map(|path| Input::Path(path.into()))
         .collect();
-    let mut taker = Taker(Evidence::default(), Ruleset::built_in().unwrap());
-    look_for(taker.1.machine_words(), taker.1.program_words()).unwrap();
+    let ruleset = Ruleset::built_in()?;
+    look_for(ruleset.machine_words(), ruleset.program_words())?;
+    let mut taker = Taker {
+        evidence: Evidence::default(),
+        ruleset,
+        failed: None,
+    };
     let start = std::time::Instant::now();
     let lap = |what: &str| {
         let memory = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
@@ -56,9 +63,16 @@ fn main() {
         );
     };
     let summary = read(&inputs, &Options::default(), &mut taker);
+    if let Some(error) = taker.failed {
+        return Err(error.into());
+    }
     lap("read");
-    println!("{} records, {:?}", summary.total.records, taker.0.counts());
-    let graph = EntityGraph::build(taker.0, &taker.1).unwrap();
+    println!(
+        "{} records, {:?}",
+        summary.total.records,
+        taker.evidence.counts()
+    );
+    let graph = EntityGraph::build(taker.evidence, &taker.ruleset)?;
     lap("world");
     eprintln!(
         "row {} B, fact {} B, pod {} B; {} facts, {} pods",
@@ -72,7 +86,7 @@ fn main() {
     let runs = runs(&graph, &ends);
     lap("lives and runs");
     if std::env::var_os("BRIEF").is_some() {
-        return;
+        return Ok(());
     }
     let chosen: Vec<usize> = (0..runs.len()).collect();
     let deaths = deaths(&graph, &runs, &chosen, &ends);
@@ -125,4 +139,5 @@ fn main() {
             }
         }
     }
+    Ok(())
 }

@@ -2,11 +2,7 @@
 //! with its first text; `--untold` also the log lines that none matches.
 //! `cargo run -p whathappened-connectors --example signals -- [--untold] PATH…`
 
-#![allow(
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "a tool for developers"
-)]
+#![allow(clippy::print_stdout, reason = "a tool for developers")]
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -43,7 +39,8 @@ impl Sink for Counter {
             for signal in &event.signals {
                 let seen = self.signals.entry(signal.clone()).or_insert_with(|| {
                     let time = rfc3339(event.time.lo);
-                    let attributes = serde_json::to_string(&event.attributes).unwrap();
+                    let attributes = serde_json::to_string(&event.attributes)
+                        .unwrap_or_else(|error| error.to_string());
                     let text: String = text.chars().take(160).collect();
                     (0, format!("{time} {text:?} {attributes}"))
                 });
@@ -54,15 +51,15 @@ impl Sink for Counter {
     }
 }
 
-fn main() {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let inputs: Vec<Input> = arguments
         .iter()
         .filter(|argument| !argument.starts_with("--"))
         .map(|path| Input::Path(path.into()))
         .collect();
-    let rules = Ruleset::built_in().unwrap();
-    look_for(rules.machine_words(), rules.program_words()).unwrap();
+    let rules = Ruleset::built_in()?;
+    look_for(rules.machine_words(), rules.program_words())?;
     let mut counter = Counter {
         ruleset: rules,
         signals: BTreeMap::new(),
@@ -85,4 +82,5 @@ fn main() {
             println!("{count:>7} {text}");
         }
     }
+    Ok(())
 }

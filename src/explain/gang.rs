@@ -309,7 +309,6 @@ impl Grouping<'_> {
                 && gang
                 && (self.were_taken_later(primary, &left)
                     || self.broke_as_early(primary, &collateral)
-                    || self.ended_unseen(primary, &victims)
                     || self.failed_later(primary, &collateral)
                     || self.failed_later(primary, &left))
             {

@@ -103,6 +103,8 @@ pub(super) struct Requests {
     crashed: HashMap<Symbol, Vec<Stamp>>,
     /// Pods that the taint manager evicted: whoever tainted the node may have looked at it.
     pub(super) tainted: HashSet<u32>,
+    /// Pods that were evicted, by whomever: who makes and replaces pods does not do that.
+    pub(super) evicted: HashSet<u32>,
     /// Pods that say themselves that a device or a disk failed them.
     pub(super) failed_by_device: HashSet<u32>,
     /// When the kernel killed a process of a pod because the pod was at its limit of memory.
@@ -155,6 +157,7 @@ impl Requests {
         let mut failed = HashMap::<u32, Vec<Stamp>>::new();
         let mut crashed = HashMap::<Symbol, Vec<Stamp>>::new();
         let (mut tainted, mut failed_by_device) = (HashSet::new(), HashSet::new());
+        let mut evicted = HashSet::new();
         let mut fell_silent = Vec::new();
         let mut over_limit = HashMap::<u32, Vec<Stamp>>::new();
         let (mut cleared, mut kubelets_recorded) = (HashSet::new(), false);
@@ -197,6 +200,9 @@ impl Requests {
             ) {
                 tainted.insert(fact.pod);
             }
+            if signal.starts_with("k8s.pod.evicted") {
+                evicted.insert(fact.pod);
+            }
             if BY_KUBELET.contains(&signal) && fact.time != Stamp::OPEN {
                 by_kubelet.entry(fact.pod).or_default().push(fact.time);
             }
@@ -227,6 +233,7 @@ impl Requests {
             failed,
             crashed,
             tainted,
+            evicted,
             fell_silent,
             failed_by_device,
             over_limit,

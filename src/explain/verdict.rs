@@ -155,7 +155,6 @@ pub async fn explain(
         .filter_map(|number| Some((*number, run_state(graph, runs.get(*number)?, ends))))
         .collect();
     let torn_down = torn_down(graph, &deaths);
-    let sent_away = sent_away(graph);
     let lost_touch = lost_touch(graph);
     let grouping = Grouping {
         graph,
@@ -182,11 +181,7 @@ pub async fn explain(
             .find(|(run, _)| *run == first.run)
             .map(|(_, state)| *state);
         let own: Vec<usize> = (from..to)
-            .filter(|death| {
-                let pod = deaths.get(*death).map_or(NO, |death| death.pod);
-                sent_away.contains(&pod)
-                    || !is_turnover(graph, runs, &deaths, &of_death, *death, state)
-            })
+            .filter(|death| !is_turnover(graph, runs, &deaths, &of_death, &requests, *death, state))
             .collect();
         let (restarts, finals): (Vec<usize>, Vec<usize>) = own.into_iter().partition(|death| {
             deaths
@@ -321,15 +316,6 @@ fn torn_down(graph: &EntityGraph, deaths: &[Death]) -> HashSet<u32> {
         .collect()
 }
 
-/// Pods that somebody else than the controller of their own sent away from their nodes.
-fn sent_away(graph: &EntityGraph) -> HashSet<u32> {
-    let facts = graph.facts.iter().filter(|fact| fact.pod != NO);
-    facts
-        .filter(|fact| graph.name(fact.signal).starts_with("k8s.pod.evicted"))
-        .map(|fact| fact.pod)
-        .collect()
-}
-
 /// Of pods that do not work as one, those that their own controller took away for no known reason lead over none whose end
 /// is explained: the others had gone on.
 fn pass_over_unexplained(
@@ -364,6 +350,7 @@ fn is_turnover(
     runs: &[Run],
     deaths: &[Death],
     candidates: &[Vec<Candidate>],
+    requests: &Requests,
     number: usize,
     state: Option<RunState>,
 ) -> bool {
@@ -380,6 +367,7 @@ fn is_turnover(
     owned
         && !is_gang(graph, run)
         && death.mode == Mode::Killed
+        && !requests.evicted.contains(&death.pod)
         && unexplained
         && matches!(state, Some(RunState::Running | RunState::Completed))
 }

@@ -51,21 +51,23 @@ pub fn has_failed(graph: &EntityGraph, run: &Run) -> bool {
 /// Whether a word for a run's completion is about another one of that name: a workload that is done makes no pod, and
 /// does not fail. Of an object that says so itself there is no doubt.
 fn is_made_anew_since(graph: &EntityGraph, run: &Run, root: u32, completed: Nanos) -> bool {
-    let is_known = graph.workloads.get(root as usize);
-    if is_known.is_some_and(|root| root.body.is_some()) {
-        return false;
-    }
     /// Clocks of two components of one cluster differ by as much.
     const CLOCKS: Nanos = 5 * SECOND;
+    let object = graph.workloads.get(root as usize);
+    if object.is_some_and(|object| object.body.is_some()) {
+        return false;
+    }
     let later = completed.saturating_add(CLOCKS);
-    let mut failed = FAILED.iter();
-    let mut begun = run
-        .pods
+    let mut failed = FAILED
         .iter()
-        .filter(|pod| is_there(graph, **pod))
-        .filter_map(|pod| graph.pods.get(*pod as usize)?.known_begin());
-    failed.any(|signal| graph.last_said(root, signal).is_some_and(|at| at > later))
-        || begun.any(|begun| begun > later)
+        .filter_map(|signal| graph.last_said(root, signal));
+    failed.any(|failed| failed > later) || begun(graph, run).any(|begun| begun > later)
+}
+
+/// When those of a run's pods began that are there.
+fn begun(graph: &EntityGraph, run: &Run) -> impl Iterator<Item = Nanos> {
+    let there = run.pods.iter().filter(|pod| is_there(graph, **pod));
+    there.filter_map(|pod| graph.pods.get(*pod as usize)?.known_begin())
 }
 
 /// When it said so.
@@ -89,11 +91,7 @@ fn failed_at(graph: &EntityGraph, run: &Run) -> Option<Nanos> {
     if own_word(graph, root).is_some_and(|word| GIVEN_UP.contains(&word)) {
         return Some(failed);
     }
-    let is_made_since = {
-        let there = run.pods.iter().filter(|pod| is_there(graph, **pod));
-        let mut begun = there.filter_map(|pod| graph.pods.get(*pod as usize)?.known_begin());
-        begun.any(|begun| begun >= failed)
-    };
+    let is_made_since = begun(graph, run).any(|begun| begun >= failed);
     // An object that says later that it runs is another one of that name.
     let root = graph.workloads.get(root as usize);
     let runs_since = root.is_some_and(|root| root.says_it_runs_after(failed));

@@ -41,7 +41,6 @@ def drytwin(w, twin):
     return j.name, end_of(w, how, j, v, nd, t)
 
 
-drytwin.mixes = ["LEM", "M", "XM", "LEAG", "A", "EKSM"]
 MIXES.setdefault("LMG", "LMG"); MIXES.setdefault("EM", "EM"); MIXES.setdefault("LM", "LM"); MIXES.setdefault("MG", "MG")
 drytwin.mixes = ["LEM", "M", "XM", "LMG", "EM", "LM", "MG", "LEAG", "A"]
 

@@ -61,35 +61,21 @@ impl Grouping<'_> {
     /// nothing to stop when both were taken: which of them went first nobody knows.
     pub(super) fn broke_as_early(&self, taken: usize, others: &[usize]) -> bool {
         let end = self.stamp(taken);
+        let stopped = |death: usize| {
+            let pod = self.graph.pods.get(self.pod(death) as usize);
+            pod.is_some_and(|pod| pod.stopped.is_some() || !pod.exits.is_empty())
+        };
         let had_nothing = |other: usize| {
             let one = self.deaths.get(other);
-            self.was_stopped(taken)
+            stopped(taken)
                 && one.is_some_and(|one| one.state == "died" && one.mode == Mode::Killed)
-                && !self.was_stopped(other)
+                && !stopped(other)
         };
         let alike = |other: &usize| {
             (self.ended_untold(*other) && !self.lost_touch(*other) || had_nothing(*other))
                 && self.stamp(*other).overlaps(end)
         };
         self.was_taken(taken) && end != Stamp::OPEN && others.iter().any(alike)
-    }
-
-    /// Whether its kubelet stopped a member, or it is known how its containers ended.
-    fn was_stopped(&self, death: usize) -> bool {
-        let pod = self.graph.pods.get(self.pod(death) as usize);
-        pod.is_some_and(|pod| pod.stopped.is_some() || !pod.exits.is_empty())
-    }
-
-    /// Whether one of those that somebody took away with a member may have been over for long: its kubelet had nothing to
-    /// stop where that of the member had.
-    pub(super) fn ended_unseen(&self, taken: usize, victims: &[usize]) -> bool {
-        let unseen = |other: &usize| {
-            *other != taken
-                && !self.was_stopped(*other)
-                && self.stamp(*other) != Stamp::OPEN
-                && self.stamp(*other).width() >= super::BLUR.start
-        };
-        self.was_taken(taken) && self.was_stopped(taken) && victims.iter().any(unseen)
     }
 
     /// Whether a member was taken away because its run was made smaller, and not stopped.
@@ -100,15 +86,16 @@ impl Grouping<'_> {
             .deaths
             .get(death)
             .and_then(|one| self.runs.get(one.run));
-        let wanted = run.and_then(|run| match run.root {
-            Root::Workload(root) => {
-                let root = self.graph.workloads.get(root as usize)?;
-                // An audit log of metadata does not say to which size: what is left of the run says that it was to go on.
-                root.body.as_ref().map_or(Some(1), |body| body.replicas)
-            }
+        let root = run.and_then(|run| match run.root {
+            Root::Workload(root) => self.graph.workloads.get(root as usize),
             Root::Pod(_) => None,
         });
-        changed && wanted.is_some_and(|wanted| wanted > 0)
+        // An audit log of metadata does not say to which size: what is left of the run says that it was to go on.
+        let is_wanted = root.is_some_and(|root| {
+            let body = root.body.as_ref();
+            body.is_none_or(|body| body.replicas.is_some_and(|wanted| wanted > 0))
+        });
+        changed && is_wanted
     }
 
     /// Whether a member of a Job failed, and what stopped the others was that the Job's time was up: it would have tried
