@@ -85,7 +85,7 @@ fn main() -> ExitCode {
                 .iter()
                 .map(|hint| arguments::with_own_options(hint))
                 .collect();
-            tell(&error.to_string(), &hints);
+            report_error(&error.to_string(), &hints);
             ExitCode::from(error.exit_code())
         }
     }
@@ -109,7 +109,7 @@ fn printed(text: &str, done: ExitCode) -> ExitCode {
     let mut out = anstream::AutoStream::auto(std::io::stdout()).lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            tell(&format!("standard output: {error}"), &[]);
+            report_error(&format!("standard output: {error}"), &[]);
             ExitCode::from(1)
         }
         _ => done,
@@ -166,7 +166,7 @@ fn deep<T: Send + 'static>(
 }
 
 /// Tells what went wrong, and what helps: no secret, and nothing that a terminal obeys.
-fn tell(error: &str, hints: &[String]) {
+fn report_error(error: &str, hints: &[String]) {
     let error = whathappened_model::redact::redact(error);
     whathappened::note!(
         "{}error:{} {}",
@@ -199,7 +199,7 @@ fn tell_bug(panic: &std::panic::PanicHookInfo<'_>) {
          line, the version ({}) and the output of RUST_BACKTRACE=1",
         env!("CARGO_PKG_VERSION")
     );
-    tell(&format!("whathappened crashed{place}: {what}"), &[hint]);
+    report_error(&format!("whathappened crashed{place}: {what}"), &[hint]);
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime, Error> {

@@ -1,7 +1,7 @@
 //! Runs that are still there and do not get on, get on more slowly than they did, or whose
 //! log fails to its end.
 
-use crate::signals::named;
+use crate::signals::{SignalClass, named};
 use std::collections::BTreeMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -89,20 +89,6 @@ pub(crate) fn slow(graph: &EntityGraph, number: usize, run: &Run, ends: &[End]) 
     Some(Death::without_end(number, attempt, pod, "slow", since))
 }
 
-/// What a program says again and again while something that it needs is not there.
-const FAILING: [&str; 10] = [
-    named::LOG_CONNECTION_REFUSED,
-    named::LOG_CONTROL_PLANE,
-    named::LOG_DATABASE,
-    named::LOG_DNS,
-    named::LOG_HTTP_SERVER_ERROR,
-    named::LOG_RATE_LIMITED,
-    named::LOG_REDIS,
-    named::LOG_SERVICE_UNREACHABLE,
-    named::LOG_STORAGE_ERROR,
-    named::LOG_TRACEBACK,
-];
-
 /// So many such lines in a row are no hiccup.
 const IN_A_ROW: u64 = 5;
 
@@ -129,7 +115,9 @@ pub(crate) fn failing(
     if attempt.pods.iter().any(ended_badly) {
         return None;
     }
-    let signals: Vec<Symbol> = FAILING
+    let signals: Vec<Symbol> = graph
+        .traits
+        .of(SignalClass::KeepsFailing)
         .iter()
         .filter_map(|signal| graph.evidence.symbols.find(signal))
         .collect();

@@ -1,8 +1,10 @@
-//! A server on loopback that says what a test wants it to say.
+//! What tests of all packages share: a server on loopback that says what a test wants it to say, and how
+//! a test says that it cannot run here.
 
 #![expect(clippy::unwrap_used, reason = "only tests use it")]
 
 mod api_server;
+mod skipped;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -14,6 +16,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 pub use api_server::{ApiServer, Faults};
+pub use skipped::skipped;
 
 /// A request as it came.
 #[derive(Clone, Debug, Default)]

@@ -5,6 +5,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use whathappened_connectors::recording::read_yaml;
 
+mod template;
+
 use super::misspelt::misspelt;
 use crate::answer::Level;
 
@@ -51,7 +53,7 @@ pub struct Example {
     pub first_victim: Option<String>,
     /// The cause that leads instead; only where it is silent.
     pub cause: Option<String>,
-    /// Objects, Events, watch lines and audit records.
+    /// Objects, Events, watch lines and audit records; jobs and pods from their templates.
     pub input: Vec<Value>,
     /// Container logs.
     #[serde(default)]
@@ -107,11 +109,12 @@ impl Examples {
             file: file.to_owned(),
             why,
         };
-        let found: Self = read_yaml(text).map_err(|why| fail(misspelt(&why)))?;
-        for (example, fires) in found.all() {
-            example
-                .check(fires)
-                .map_err(|why| fail(format!("{}: {why}", example.name)))?;
+        let mut found: Self = read_yaml(text).map_err(|why| fail(misspelt(&why)))?;
+        for (list, fires) in [(&mut found.fires, true), (&mut found.silent, false)] {
+            for example in list {
+                let checked = example.check(fires).and_then(|()| example.expand());
+                checked.map_err(|why| fail(format!("{}: {why}", example.name)))?;
+            }
         }
         Ok(found)
     }
@@ -124,6 +127,15 @@ impl Examples {
 }
 
 impl Example {
+    /// Puts the whole objects where the input has templates.
+    fn expand(&mut self) -> Result<(), String> {
+        for (number, item) in (1..).zip(&mut self.input) {
+            let record = template::expand(item.take());
+            *item = record.map_err(|why| format!("input {number}: {why}"))?;
+        }
+        Ok(())
+    }
+
     /// What is expected must fit the list it stands in.
     fn check(&self, fires: bool) -> Result<(), String> {
         let level = self.level.as_deref();
@@ -159,6 +171,10 @@ mod tests {
             (
                 GOOD.replace("why: w", "what: w"),
                 "a.yaml: there is no field `what` at line 2",
+            ),
+            (
+                GOOD.replace("{kind: Pod}", "{kind: Pod}, {job: {nam: a}}"),
+                "a.yaml: one: input 2: job: there is no field `nam`; did you mean `name`?",
             ),
         ];
         for (text, wanted) in cases {

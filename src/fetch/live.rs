@@ -216,7 +216,7 @@ async fn second(
         all.push(Box::pin(async move {
             let options = LogOptions::default();
             let read = cluster.logs(&wanted.pods, &options, now, question.deadline, &mut hand);
-            wanted.tell(read.await)
+            wanted.with_left_out(read.await)
         }));
     }
     for source in sources {
@@ -252,7 +252,7 @@ fn pods_of(cluster: &Cluster, objects: &[Object]) -> PodsOf {
 
 impl PodsOf {
     /// Says of the pods that were left out.
-    fn tell(&self, mut rows: Vec<Coverage>) -> Vec<Coverage> {
+    fn with_left_out(&self, mut rows: Vec<Coverage>) -> Vec<Coverage> {
         if self.left_out > 0
             && let Some(row) = rows.first_mut()
         {

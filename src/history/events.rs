@@ -69,7 +69,7 @@ pub(super) fn happened(
         )
     });
     let lines = folded(reported).into_iter();
-    let mut lines: Vec<MachineEvent> = lines.map(|line| tell(line, graph.now)).collect();
+    let mut lines: Vec<MachineEvent> = lines.map(|line| machine_event(line, graph.now)).collect();
     // Stable: what is at one time keeps its order.
     lines.sort_by(|a, b| a.time.cmp(&b.time));
     Ok(lines)
@@ -114,7 +114,7 @@ fn folded(reported: Vec<Line>) -> Vec<Line> {
     lines
 }
 
-fn tell(line: Line, now: Option<Nanos>) -> MachineEvent {
+fn machine_event(line: Line, now: Option<Nanos>) -> MachineEvent {
     let time = line.event.time;
     let (at, when) = match (time.lo, time.hi) {
         // Nothing that is known is later than the last record.

@@ -100,7 +100,7 @@ pub async fn node(
     };
     let runs = here
         .iter()
-        .filter_map(|one| tell(case, &place, one, &incidents))
+        .filter_map(|one| hosted_run(case, &place, one, &incidents))
         .collect();
     Ok(NodeHistory {
         schema: NODE_SCHEMA,
@@ -187,7 +187,7 @@ fn stay(case: &Case, number: u32, pod: &Task) -> (Nanos, Nanos) {
     (from, to)
 }
 
-fn tell(
+fn hosted_run(
     case: &Case,
     place: &MachineMatch,
     here: &HostedPods,

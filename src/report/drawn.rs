@@ -141,7 +141,7 @@ fn curves(case: &Case, run: &Run) -> Result<Vec<Curve>, Error> {
         }
         lines.extend(read(case, speaker)?);
     }
-    Ok(told(&lines, &of))
+    Ok(drawn_curves(&lines, &of))
 }
 
 /// What one line tells of the work; nothing where an attempt ended.
@@ -198,7 +198,7 @@ fn throughput(event: &Event) -> Option<(f64, &'static str)> {
     Some((value, unit.map_or("as logged", |(_, unit)| unit)))
 }
 
-fn told(lines: &[Line], of: &str) -> Vec<Curve> {
+fn drawn_curves(lines: &[Line], of: &str) -> Vec<Curve> {
     let curve = |title, unit: &str, from_zero, points: Vec<(Nanos, Option<f64>)>| {
         let values = points.iter().filter(|(_, value)| value.is_some());
         (values.count() > 1).then(|| Curve {
@@ -381,7 +381,7 @@ mod tests {
             line(60, 10, f64::NAN),
             line(70, 20, 3.1),
         ];
-        let curves = told(&lines, "rank 0");
+        let curves = drawn_curves(&lines, "rank 0");
         let titles: Vec<&str> = curves.iter().map(|curve| curve.title).collect();
         assert_eq!(titles, ["Loss", "Step rate", "Throughput", "Step"]);
         let values = |at: usize| -> Vec<Option<f64>> {
@@ -393,6 +393,6 @@ mod tests {
         );
         assert_eq!(values(1), [Some(1.0), Some(1.0), None, Some(1.0)]);
         assert_eq!(curves[2].unit, "tokens/s");
-        assert!(told(&lines[..1], "rank 0").is_empty());
+        assert!(drawn_curves(&lines[..1], "rank 0").is_empty());
     }
 }

@@ -88,7 +88,7 @@ impl ReportContext<'_> {
             }
             None => summary,
         };
-        let (said, saved) = self.said(finding)?;
+        let (said, saved) = self.process_output(finding)?;
         let waited = rule.is_some_and(|rule| rule.cause == "hang.collective_timeout");
         let absent = said.collective.as_ref().filter(|_| waited);
         let summary = match absent.and_then(|waited| self.who_was_missing(waited, finding)) {

@@ -277,32 +277,6 @@ fn names_who(graph: &EntityGraph, fact: &Fact) -> bool {
     fact.actor.is_some() && !kubelets.contains(&signal) && !silent
 }
 
-/// Who enforces what nobody has to ask for, by the signal's beginning.
-const ENFORCERS: [(&str, &str, &str); 13] = [
-    (named::SLURM_TIME_LIMIT, "Slurm", "scheduler"),
-    (named::SLURM_PREEMPTED, "Slurm", "scheduler"),
-    // A table of Events does not say who wrote them; nobody else preempts.
-    (named::K8S_POD_PREEMPTED, "scheduler", "scheduler"),
-    (named::K8S_POD_DEADLINE, "kubelet", "kubelet"),
-    (named::K8S_POD_EVICTED_VPA, "vpa-updater", "controller"),
-    (
-        named::K8S_POD_EVICTED_KUBELET_PREEMPTED,
-        "kubelet",
-        "kubelet",
-    ),
-    (named::K8S_POD_EVICTED_PRESSURE, "kubelet", "kubelet"),
-    (named::K8S_POD_EVICTED_STORAGE_LIMIT, "kubelet", "kubelet"),
-    (named::K8S_CONTAINER_LIVENESS_KILLED, "kubelet", "kubelet"),
-    (
-        named::K8S_CONTAINER_STARTUP_PROBE_KILLED,
-        "kubelet",
-        "kubelet",
-    ),
-    (named::K8S_CONTAINER_DEADLINE, "kubelet", "kubelet"),
-    (named::K8S_WORKLOAD_DEADLINE, "job-controller", "controller"),
-    ("kueue.", "Kueue", "scheduler"),
-];
-
 /// Who enforces the limits of a workload that no part of Kubernetes' own is behind.
 fn maker(graph: &EntityGraph, fact: &Fact) -> Option<&'static str> {
     let workload = graph.workloads.get(fact.workload as usize)?;
@@ -318,14 +292,13 @@ fn maker(graph: &EntityGraph, fact: &Fact) -> Option<&'static str> {
 /// The cloud, or the scheduler, whose platform did something of its own accord.
 fn platform(graph: &EntityGraph, fact: &Fact) -> Option<Actor> {
     let signal = graph.name(fact.signal);
-    let enforcer = ENFORCERS.iter().find(|(stem, ..)| signal.starts_with(stem));
-    if let Some((_, name, kind)) = enforcer {
+    if let Some(enforcer) = graph.traits.enforced_by(signal) {
         let own = signal
             .starts_with("k8s.workload.")
             .then(|| maker(graph, fact));
         return Some(Actor {
-            name: own.flatten().unwrap_or(name).to_owned(),
-            kind: (*kind).to_owned(),
+            name: own.flatten().unwrap_or(&enforcer.name).to_owned(),
+            kind: enforcer.kind.clone(),
             is_owner: false,
         });
     }

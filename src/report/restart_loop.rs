@@ -17,7 +17,7 @@ pub(super) fn note(case: &Case, run: &Run) -> Option<String> {
         .iter()
         .find(|fact| fact.signal == signal && fact.pod != NO && run.pods.contains(&fact.pod))?;
     Some(format!(
-        "The run does not get on: {}, first anew at {}.",
+        "The run makes no progress: {}, first restarted at {}.",
         graph.name(fact.detail),
         rfc3339(fact.time.lo)
     ))

@@ -33,7 +33,7 @@ impl ReportContext<'_> {
             gone || NODE_LOST.contains(&signal) || signal == named::LOG_SIGTERM
         })?;
         if graph.name(fact.signal) == named::LOG_SIGTERM {
-            let text = "ended after it had been asked to stop (SIGTERM); nothing in the input shows by whom.";
+            let text = "ended after it had been asked to stop (SIGTERM); nothing in the input shows who asked.";
             return Some(text.to_owned());
         }
         if graph.name(fact.signal) == named::MPI_PROCESS_DIED {

@@ -118,7 +118,7 @@ fn check(oidc: &Oidc, public_url: Option<&str>) -> Result<(), Error> {
     }
     if oidc.group.is_empty() {
         return wrong(
-            "nobody could sign in: name groups with [[serve.oidc.group]]; name = \"*\" is everybody",
+            "no one could sign in: name groups with [[serve.oidc.group]]; name = \"*\" means everyone",
         );
     }
     Ok(())

@@ -164,7 +164,7 @@ impl Service {
             return Err(StatementError::Busy);
         };
         let access = access_to_lake(&job.store);
-        let told = Told::default();
+        let told = ChildMessages::default();
         #[cfg(feature = "distributed")]
         let mut jobs = jobs::Guard::new(job.ballista.as_ref(), &told);
         let job = serde_json::to_vec(&job).map_err(|error| StatementError::Inside(error.into()))?;
@@ -239,7 +239,7 @@ async fn run(
     child: &mut Child,
     job: &[u8],
     limits: Statements,
-    told: &Told,
+    told: &ChildMessages,
 ) -> Result<StatementOutput, StatementError> {
     let (Some(mut to), Some(out), Some(report)) =
         (child.stdin.take(), child.stdout.take(), child.stderr.take())
@@ -278,9 +278,9 @@ async fn run(
 
 /// What a child says of itself, known while it still runs.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told(Arc<Mutex<Vec<u8>>>);
+pub(super) struct ChildMessages(Arc<Mutex<Vec<u8>>>);
 
-impl Told {
+impl ChildMessages {
     async fn read(&self, mut pipe: impl AsyncRead + Unpin, most: u64) -> std::io::Result<Vec<u8>> {
         let mut bytes = [0; 4_096];
         loop {

@@ -2,17 +2,17 @@
 
 use std::sync::PoisonError;
 
-use super::Told;
+use super::ChildMessages;
 use crate::sql::{JOB, OnBallista, cancel};
 
 /// Ends the jobs of a child, unless it came to its end.
 pub(super) struct Guard {
     scheduler: Option<String>,
-    told: Told,
+    told: ChildMessages,
 }
 
 impl Guard {
-    pub(super) fn new(on: Option<&OnBallista>, told: &Told) -> Self {
+    pub(super) fn new(on: Option<&OnBallista>, told: &ChildMessages) -> Self {
         Self {
             scheduler: on.map(|on| on.scheduler.clone()),
             told: told.clone(),

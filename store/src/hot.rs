@@ -59,7 +59,7 @@ fn sum_of(table: Table, id: &[u8], body: &[u8]) -> [u8; 8] {
 fn read<R: Record>(row: &Row<'_>) -> rusqlite::Result<Hot<Option<R>>> {
     let is_in_place = matches(row.get_ref("row_sum")?, place_sum(row)?);
     Ok(Hot {
-        row: told(row)?.filter(|_| is_in_place),
+        row: decoded(row)?.filter(|_| is_in_place),
         rev: row.get_ref("rev")?.as_i64().unwrap_or(0),
         replaces: row.get_ref("replaces")?.as_i64().ok(),
     })
@@ -67,7 +67,7 @@ fn read<R: Record>(row: &Row<'_>) -> rusqlite::Result<Hot<Option<R>>> {
 
 /// What the bytes of a row tell, or nothing where they are not what was written. A row of
 /// before has no checksum: that it decodes is all that can be asked of it.
-fn told<R: Record>(row: &Row<'_>) -> rusqlite::Result<Option<R>> {
+fn decoded<R: Record>(row: &Row<'_>) -> rusqlite::Result<Option<R>> {
     let body = row.get_ref("body")?.as_bytes().unwrap_or_default();
     let Ok(decoded) = postcard::from_bytes::<R>(body) else {
         return Ok(None);
@@ -214,7 +214,7 @@ fn damaged<R: Record>(db: &Connection) -> rusqlite::Result<Vec<DamagedRow<R>>> {
             let id = row.get_ref("id")?.as_bytes().unwrap_or_default();
             damaged.push(DamagedRow {
                 id: id.to_vec(),
-                told: told(row)?,
+                told: decoded(row)?,
             });
         }
     }

@@ -24,7 +24,7 @@ use crate::relist::{SegmentContents, modified};
 use crate::retain::readable_on_disk;
 use crate::segment::{self, Segment, VerifiedFile};
 use crate::store::{DATABASE, Store};
-use lost_list::{is_lost, number_after, put_aside, recover, tell};
+use lost_list::{is_lost, number_after, put_aside, record_loss, recover};
 
 /// What was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,7 +116,7 @@ pub fn repair(
         recover(&mut store, &root.join(old))?;
     }
     if is_anew {
-        tell(&mut store, &repaired, now)?;
+        record_loss(&mut store, &repaired, now)?;
     }
     Ok(repaired)
 }

@@ -457,7 +457,7 @@ fn a_terminal_obeys_nothing_that_is_read() {
             .stdin(std::process::Stdio::null())
             .output();
         let Ok(shown) = shown else {
-            return println!("skipped: no script");
+            return whathappened_loopback::skipped("no script");
         };
         let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
         assert!(!shown.is_empty(), "{args}");

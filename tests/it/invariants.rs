@@ -32,7 +32,7 @@ fn questions() -> Vec<Question> {
     let mut found = Vec::new();
     for folder in folders {
         let Ok(cases) = std::fs::read_dir(&folder) else {
-            println!("skipped: no {}", folder.display());
+            whathappened_loopback::skipped("no ../shared");
             continue;
         };
         let mut cases: Vec<PathBuf> = cases.map(|case| case.unwrap().path()).collect();

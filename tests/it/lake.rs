@@ -317,7 +317,7 @@ fn served_alike(person: &Person, store: &str, lake: &str) {
 #[test]
 fn a_lake_on_s3_gives_the_bytes_that_its_store_gives() {
     let Some(s3) = S3::start() else {
-        println!("skipped: no moto_server");
+        whathappened_loopback::skipped("no moto_server");
         return;
     };
     let person = Person::new(&s3.env());

@@ -64,7 +64,7 @@ fn a_pushed_store_has_the_same_rows() {
 #[test]
 fn a_store_on_s3_has_the_same_rows() {
     let Some(s3) = S3::start() else {
-        println!("skipped: no moto_server");
+        whathappened_loopback::skipped("no moto_server");
         return;
     };
     let (_folder, store) = store();

@@ -25,11 +25,13 @@ impl Slurm {
             folders.iter().any(|at| Path::new(at).join(tool).exists())
         };
         let Some(root) = Command::new("id").arg("-u").output().ok() else {
-            println!("skipped: no id");
+            whathappened_loopback::skipped("no id");
             return None;
         };
         if !TOOLS.iter().all(has) || root.stdout.trim_ascii() != b"0" {
-            println!("skipped: needs root, slurmctld, slurmd, slurm-client and slurmrestd");
+            whathappened_loopback::skipped(
+                "needs root, slurmctld, slurmd, slurm-client and slurmrestd",
+            );
             return None;
         }
         let folder = tempfile::tempdir().unwrap();

@@ -86,7 +86,7 @@ fn sha256(text: &str) -> String {
 fn python() -> Option<String> {
     let path = std::env::var("WIRES_PYTHON").ok();
     if path.is_none() {
-        println!("skipped: no WIRES_PYTHON");
+        whathappened_loopback::skipped("no WIRES_PYTHON");
     }
     path
 }
@@ -170,7 +170,7 @@ fn ways() -> Vec<&'static str> {
 #[test]
 fn psql_lists_and_selects() {
     if Command::new("psql").arg("--version").output().is_err() {
-        println!("skipped: no psql");
+        whathappened_loopback::skipped("no psql");
         return;
     }
     let (_service, wires) = lab();
@@ -241,7 +241,7 @@ fn with_a_certificate_psql_is_let_in_by_tls_only() {
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (chain, key) = (at("tls.crt"), at("tls.key"));
     if !made_certificate(&chain, &key) || Command::new("psql").arg("--version").output().is_err() {
-        println!("skipped: no psql or openssl");
+        whathappened_loopback::skipped("no psql or openssl");
         return;
     }
     let wires = Wires::new();
@@ -289,7 +289,7 @@ fn jdbc_lists_binds_and_fetches() {
     let jar = "/usr/share/java/postgresql.jar";
     let is_there = Path::new(jar).exists() && Command::new("java").arg("-version").output().is_ok();
     if !is_there {
-        println!("skipped: no JDBC");
+        whathappened_loopback::skipped("no JDBC");
         return;
     }
     let (_service, wires) = lab();

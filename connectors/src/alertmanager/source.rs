@@ -102,7 +102,7 @@ impl Alertmanager {
                         row.retention_s = Some(KEPT_S);
                     }
                     out.extend(found);
-                    row.ended(Status::Complete, &said(resource, broken))
+                    row.ended(Status::Complete, &coverage_notes(resource, broken))
                 }
                 Err(failure) => {
                     let why = format!("{failure}; {}", failure.hint());
@@ -121,7 +121,7 @@ impl Alertmanager {
 
 type AlertDecoder = fn(&Value, &KnownEntities<'_>) -> Result<Vec<Event>, Rejection>;
 
-fn said(resource: &str, broken: Option<Rejection>) -> Vec<String> {
+fn coverage_notes(resource: &str, broken: Option<Rejection>) -> Vec<String> {
     let own = (resource == ALERTS.0)
         .then(|| "only what fires now: its past is in Prometheus, in the metric ALERTS".to_owned());
     let broken = broken.map(|why| format!("some could not be parsed: {why}"));

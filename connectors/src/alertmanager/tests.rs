@@ -283,7 +283,7 @@ fn recorded_answers_are_read() {
     ] {
         let path = format!("../../shared/recordings/alertmanager/{file}.json");
         let Ok(bytes) = std::fs::read(path) else {
-            println!("skipped: no ../shared");
+            whathappened_loopback::skipped("no ../shared");
             return;
         };
         let recorded: Value = serde_json::from_slice(&bytes).unwrap();
@@ -305,7 +305,7 @@ fn recorded_answers_are_read() {
 )]
 async fn a_real_alertmanager_tells_its_alerts_and_silences() {
     let Some(server) = program(&["prometheus-alertmanager", "alertmanager"]) else {
-        println!("skipped: no alertmanager");
+        whathappened_loopback::skipped("no alertmanager");
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -381,7 +381,7 @@ async fn a_real_alertmanager_tells_its_alerts_and_silences() {
 async fn e2e_an_alertmanager_of_ones_own() {
     let get = |name: &str| std::env::var(format!("E2E_{name}")).ok();
     if get("ALERTMANAGER_URL").is_none() {
-        println!("skipped: E2E_ALERTMANAGER_URL is not set");
+        whathappened_loopback::skipped("E2E_ALERTMANAGER_URL is not set");
         return;
     }
     let source = Alertmanager::new(&AlertmanagerOptions::from_env(&get)).unwrap();

@@ -21,7 +21,7 @@ impl Sink for Collected {
 fn shared(part: &str) -> Option<PathBuf> {
     let path = PathBuf::from("../../shared").join(part);
     if !path.exists() {
-        println!("skipped: no ../shared");
+        whathappened_loopback::skipped("no ../shared");
         return None;
     }
     Some(path)

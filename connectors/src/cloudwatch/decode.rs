@@ -11,7 +11,7 @@ use crate::log_store::{Labels, MILLISECOND, StoredLine, flatten, label_name, mil
 use crate::time::Stamp;
 
 /// Fields of a JSON body that hold the line itself.
-const SAID: [&str; 3] = ["log", "message", "log_processed"];
+const TEXT_FIELDS: [&str; 3] = ["log", "message", "log_processed"];
 
 /// Longer values are no labels.
 const MAX_VALUE: usize = 256;
@@ -45,7 +45,7 @@ pub(super) fn line(event: &Event, group: &str, number: u64) -> StoredLine {
                 // The body knows better than the stream's name.
                 labels.extend(named);
             }
-            said(body)
+            line_text(body)
         }
         None => event.message.clone(),
     };
@@ -74,8 +74,8 @@ fn body(message: &str) -> Option<Map<String, Value>> {
 }
 
 /// The line within a body; what the collector parsed is written again as JSON.
-fn said(body: &Map<String, Value>) -> String {
-    for name in SAID {
+fn line_text(body: &Map<String, Value>) -> String {
+    for name in TEXT_FIELDS {
         match body.get(name) {
             Some(Value::String(text)) => return text.clone(),
             Some(parsed @ Value::Object(_)) => return parsed.to_string(),

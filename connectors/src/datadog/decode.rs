@@ -86,7 +86,7 @@ pub(super) fn of_fields(
     }
     Ok(StoredLine {
         stamp,
-        text: said(text("message"), attributes),
+        text: line_text(text("message"), attributes),
         labels: Arc::new(labels),
         metadata,
         id: id.and_then(Value::as_str).map(str::to_owned),
@@ -98,7 +98,7 @@ pub(super) fn of_fields(
 
 /// What was said. Of records that a program wrote as JSON, Datadog keeps the
 /// message and puts the traceback beside it; some have no message at all.
-fn said(message: Option<&str>, attributes: &Map<String, Value>) -> String {
+fn line_text(message: Option<&str>, attributes: &Map<String, Value>) -> String {
     let stack = attributes
         .get("error")
         .and_then(|error| error.get("stack"))

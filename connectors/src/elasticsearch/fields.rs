@@ -138,7 +138,7 @@ impl Fields {
         let configured = options.message_fields.iter().map(String::as_str);
         let message: Vec<Field> = configured
             .chain(MESSAGES)
-            .filter_map(|name| said(name, caps))
+            .filter_map(|name| search_field(name, caps))
             .collect();
         let is_date = |name: &str| {
             let types = caps.fields.get(name)?;
@@ -241,7 +241,7 @@ fn searched(name: &str, caps: &FieldCapabilities) -> Vec<Field> {
 }
 
 /// How words in this field are looked for.
-fn said(name: &str, caps: &FieldCapabilities) -> Option<Field> {
+fn search_field(name: &str, caps: &FieldCapabilities) -> Option<Field> {
     let by = if is_of(name, caps, &WORDS) {
         Match::Phrase
     } else if is_of(name, caps, &TERMS) {

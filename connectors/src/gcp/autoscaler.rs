@@ -133,7 +133,7 @@ fn not_up(entry: &Entry<'_>, refused: &Fields, facts: &FactBuilder<'_>, events: 
         let mut reasons: Vec<String> = Vec::new();
         for rejected in field::objects(group, &["rejectedMigs"]) {
             let mig = field::text(rejected, &["mig", "name"]).unwrap_or_default();
-            reasons.push(format!("{mig}: {}", said(rejected, "reason")));
+            reasons.push(format!("{mig}: {}", message_at(rejected, "reason")));
         }
         for one in field::objects(group, &["napFailureReasons"]) {
             reasons.push(spoken(one));
@@ -166,7 +166,7 @@ fn failed(entry: &Entry<'_>, result: &Fields, facts: &FactBuilder<'_>) -> Option
     Some(event)
 }
 
-fn said(fields: &Fields, key: &str) -> String {
+fn message_at(fields: &Fields, key: &str) -> String {
     field::object(fields, &[key])
         .map(spoken)
         .unwrap_or_default()

@@ -183,7 +183,7 @@ fn a_stretch_has_an_end_and_what_is_broken_is_told() {
 fn the_documented_answer_is_read() {
     let path = "../../shared/recordings/grafana/annotations-get-200.json";
     let Ok(bytes) = std::fs::read(path) else {
-        println!("skipped: no ../shared");
+        whathappened_loopback::skipped("no ../shared");
         return;
     };
     let recorded: Value = serde_json::from_slice(&bytes).unwrap();
@@ -201,7 +201,7 @@ fn the_documented_answer_is_read() {
 async fn e2e_a_grafana_of_ones_own() {
     let get = |name: &str| std::env::var(format!("E2E_{name}")).ok();
     if get("GRAFANA_URL").is_none() {
-        println!("skipped: E2E_GRAFANA_URL is not set");
+        whathappened_loopback::skipped("E2E_GRAFANA_URL is not set");
         return;
     }
     let source = Grafana::new(&GrafanaOptions::from_env(&get)).unwrap();

@@ -42,7 +42,7 @@ pub(super) fn source(
         }
     }
     for line in capture.lines.iter().take(8) {
-        said(line.words(), &mut source);
+        read_notice(line.words(), &mut source);
     }
     if source.entities.pod.is_none() {
         only_pod(described, &mut source, owner);
@@ -118,7 +118,7 @@ fn is_owned(one: &Described<'_>, (kind, name): (&str, &str)) -> bool {
 }
 
 /// `Defaulted container "a" out of: a, b` and `Found 3 pods, using pod/run-0`.
-fn said(text: &str, source: &mut LogSource) {
+fn read_notice(text: &str, source: &mut LogSource) {
     if let Some(rest) = text.strip_prefix("Defaulted container \"")
         && let Some((name, _)) = rest.split_once('"')
     {

@@ -32,7 +32,7 @@ pub(super) fn decode(
         ) else {
             continue;
         };
-        if !tells(kind, status) {
+        if !is_noteworthy(kind, status) {
             continue;
         }
         let since = field::time(condition, &["lastTransitionTime"])
@@ -112,7 +112,7 @@ fn explains(taints: &[Taint], written: Stamp) -> bool {
 /// Health conditions are named for the problem and True when it is there,
 /// except those named `…Ready`, which are True when all is well. `Unknown`
 /// only says that the node is silent, which Ready says already.
-fn tells(kind: &str, status: &str) -> bool {
+fn is_noteworthy(kind: &str, status: &str) -> bool {
     match (kind, status) {
         ("Ready", _) => true,
         // What was announced has passed, or was called off.

@@ -49,7 +49,7 @@ pub(crate) fn asked() -> Vec<LineWord> {
 }
 
 /// Whether a line may be evidence. Until words are said, any may.
-pub(super) fn tells(text: &str) -> bool {
+pub(super) fn may_be_evidence(text: &str) -> bool {
     WORDS.get().is_none_or(|words| words.search.is_match(text))
 }
 
@@ -88,8 +88,8 @@ impl LineLimiter {
         self.seen += record.lines;
         let is_first = self.seen <= self.limits.first;
         let is_sure = is_first || {
-            let is_telling =
-                self.telling < self.limits.telling && (record.lines > 1 || tells(&record.message));
+            let is_telling = self.telling < self.limits.telling
+                && (record.lines > 1 || may_be_evidence(&record.message));
             self.telling += usize::from(is_telling);
             is_telling
         };

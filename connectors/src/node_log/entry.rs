@@ -29,7 +29,7 @@ pub(crate) fn emit(mut event: Event, program: Option<&str>) -> Vec<Event> {
     }
     let message = event.message.as_deref().unwrap_or_default();
     let program = event.attribute("program");
-    if !filter::tells(message) && !slurm::says(program) {
+    if !filter::may_be_evidence(message) && !slurm::says(program) {
         return Vec::new();
     }
     if program == Some("kernel") {

@@ -163,7 +163,7 @@ fn stops_a_service(text: &str) -> bool {
 
 /// Whether a line may mean something.
 #[must_use]
-pub fn tells(text: &str) -> bool {
+pub fn may_be_evidence(text: &str) -> bool {
     words().is_none_or(|words| words.tells.is_match(text)) || stops_a_service(text)
 }
 
@@ -195,12 +195,12 @@ mod tests {
             "systemd[1]: Stopping user@1000.service - User Manager for UID 1000...",
             "hyperkube[9]: I1121 reflector.go:225] Stopping reflector *v1.Secret (0s) from object",
         ] {
-            assert!(!tells(line), "{line}");
+            assert!(!may_be_evidence(line), "{line}");
         }
-        assert!(tells(
+        assert!(may_be_evidence(
             "systemd[1]: Stopping train.service - LLM training..."
         ));
-        assert!(tells(
+        assert!(may_be_evidence(
             "kernel: NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus."
         ));
         let block = b"a\nb audit(1\n";
@@ -216,14 +216,14 @@ mod tests {
         };
         let line = "kernel: coolantd: Loop 3 of the manifold ran dry";
         let block = format!("a\n{line}\n");
-        assert!(!tells(line) && next(block.as_bytes(), 0).is_none());
+        assert!(!may_be_evidence(line) && next(block.as_bytes(), 0).is_none());
         look_for(&[own("of the manifold ran dry")]).unwrap();
         look_for(&[own("quench detected")]).unwrap();
-        assert!(tells(line) && tells("Quench Detected in magnet 4"));
+        assert!(may_be_evidence(line) && may_be_evidence("Quench Detected in magnet 4"));
         assert!(tells_owner(line) && !tells_owner("kernel: NVRM: Xid (PCI:0000:9b:00): 79, x"));
-        assert!(!tells("kernel: coolantd: all loops are filled"));
+        assert!(!may_be_evidence("kernel: coolantd: all loops are filled"));
         assert!(next(block.as_bytes(), 0).is_some());
-        assert!(tells("kernel: NVRM: Xid (PCI:0000:9b:00): 79, x"));
+        assert!(may_be_evidence("kernel: NVRM: Xid (PCI:0000:9b:00): 79, x"));
         let asked: Vec<String> = asked().into_iter().map(|word| word.phrase).collect();
         assert!(asked.contains(&"of the manifold ran dry".to_owned()));
     }

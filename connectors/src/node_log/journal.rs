@@ -21,7 +21,7 @@ pub(super) fn json(text: &str) -> Result<HostLine, String> {
 ///
 /// # Errors
 /// Says what is wrong with it.
-pub(super) fn kept(fields: &Map<String, Value>, at: Stamp) -> Result<HostLine, String> {
+pub(super) fn stored_line(fields: &Map<String, Value>, at: Stamp) -> Result<HostLine, String> {
     let get = |name: &str| fields.get(name).and_then(value);
     let stamp = time(&get).unwrap_or(Ok(at))?;
     Ok(host_line(stamp, &get))

@@ -3,7 +3,7 @@
 //!
 //! A line's host is `entities.host` and `entities.node`; a log that names none
 //! (dmesg) leaves both empty. Nearly all lines of a healthy machine mean
-//! nothing: they are counted as irrelevant and not kept ([`tells`]).
+//! nothing: they are counted as irrelevant and not kept ([`may_be_evidence`]).
 //!
 //! Where a line does not state its time in full, the attribute `time_inferred`
 //! says how it was found:
@@ -49,7 +49,7 @@ mod healthy;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use filter::tells;
+pub use filter::may_be_evidence;
 pub use syslog::{SyslogFacts, decode_syslog};
 
 pub(crate) use entry::emit;

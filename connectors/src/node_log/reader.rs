@@ -126,7 +126,7 @@ impl HostLog {
         if let Some(host) = subject::here(&line.message) {
             self.emitter.on(host);
         }
-        if !filter::tells(&line.message) && !slurm::says(line.program.as_deref()) {
+        if !filter::may_be_evidence(&line.message) && !slurm::says(line.program.as_deref()) {
             return false;
         }
         let boot = starts.then(|| boot::before(&self.tail, before, self.parse));
@@ -262,7 +262,10 @@ impl HostLog {
             return;
         };
         let is_dated = !matches!(line.when, LineTime::Unsaid);
-        if !is_dated || filter::tells(&line.message) || slurm::says(line.program.as_deref()) {
+        if !is_dated
+            || filter::may_be_evidence(&line.message)
+            || slurm::says(line.program.as_deref())
+        {
             return;
         }
         let turned = self.clockwork.turned(line.when);

@@ -66,7 +66,7 @@ impl Machines {
     /// Whether this is a line of a machine's own log that means something: its
     /// collector says so, or it has the form of one.
     pub(crate) fn is_of_machine(line: &StoredHostLine<'_>) -> bool {
-        let means = filter::tells(line.text) || slurm::says(line.program.as_deref());
+        let means = filter::may_be_evidence(line.text) || slurm::says(line.program.as_deref());
         means
             && (line.program.is_some()
                 || line.unit.is_some()
@@ -158,7 +158,7 @@ fn object(text: &str, at: Stamp) -> Option<HostLine> {
     }
     let fields: Map<String, Value> = serde_json::from_str(text).ok()?;
     if fields.contains_key("MESSAGE") {
-        return journal::kept(&fields, at).ok();
+        return journal::stored_line(&fields, at).ok();
     }
     let get = |names: &[&str]| {
         let mut found = names.iter().filter_map(|name| fields.get(*name)?.as_str());

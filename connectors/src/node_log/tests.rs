@@ -187,7 +187,7 @@ fn shared(name: &str) -> Option<std::path::PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    println!("skipped: no ../shared");
+    whathappened_loopback::skipped("no ../shared");
     None
 }
 

@@ -67,7 +67,7 @@ impl Table {
         };
         found.records += 1;
         // Rows without a node are of the cluster as a whole.
-        let Some(said) = said(&row) else {
+        let Some(said) = node_report(&row) else {
             found.irrelevant += 1;
             return;
         };
@@ -80,7 +80,7 @@ impl Table {
     }
 }
 
-fn said(row: &Row<'_>) -> Option<NodeReport> {
+fn node_report(row: &Row<'_>) -> Option<NodeReport> {
     let (state, _) = node::state(row.get("state")?);
     let user = row.get("user").and_then(|user| user.split('(').next());
     node::is_away(&state).then_some(NodeReport {

@@ -37,7 +37,7 @@ pub(crate) fn decode(
         job::emit(&rows, file, &mut emitted.observations);
         return Ok(());
     }
-    let state = said(record.fields).map(|said| said.emit(file, line, &raw));
+    let state = node_report(record.fields).map(|said| said.emit(file, line, &raw));
     let machine = machine(record.fields).map(|said| said.emit(file, line, &raw));
     if state.is_none() && machine.is_none() {
         let why = "a Slurm node that jobs can use".to_owned();
@@ -212,7 +212,7 @@ fn rows(fields: &Map<String, Value>, line: u64, raw: &str) -> Option<Vec<Row>> {
     Some(rows)
 }
 
-fn said(fields: &Map<String, Value>) -> Option<NodeReport> {
+fn node_report(fields: &Map<String, Value>) -> Option<NodeReport> {
     // Flags once had a list of their own beside the state.
     let flags = words(fields.get("state_flags")).unwrap_or_default();
     let (state, _) = node::state(&format!("{}+{flags}", words(fields.get("state"))?));

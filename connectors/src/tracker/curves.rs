@@ -66,7 +66,7 @@ pub(super) struct Curves {
 
 /// What a file told in the end.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct FileCurves {
     /// In the file's order.
     pub(super) points: Vec<Point>,
     /// How many there were.
@@ -144,19 +144,19 @@ impl Curves {
     }
 
     /// What all of it says.
-    pub(super) fn finish(&mut self) -> Told {
+    pub(super) fn finish(&mut self) -> FileCurves {
         self.close();
         let points = std::mem::take(&mut self.kept).into_iter();
         let points = points.chain(std::mem::take(&mut self.latest));
         let not_finite = std::mem::take(&mut self.gone).into_values();
-        Told {
+        FileCurves {
             points: points.map(|(_, point)| point).collect(),
             count: self.count,
             names: std::mem::take(&mut self.names)
                 .into_iter()
                 .map(|(name, (number, kind))| (number, (name, kind)))
                 .collect(),
-            not_finite: not_finite.filter_map(Gone::told).collect(),
+            not_finite: not_finite.filter_map(Gone::reportable).collect(),
         }
     }
 }
@@ -176,7 +176,7 @@ impl Gone {
     }
 
     /// What was never a number may not have been meant to be one.
-    fn told(self) -> Option<(NotFinite, Option<NotFinite>)> {
+    fn reportable(self) -> Option<(NotFinite, Option<NotFinite>)> {
         let first = self.first.filter(|_| self.was_finite)?;
         Some((first, self.last))
     }
@@ -186,7 +186,7 @@ impl Gone {
 mod tests {
     use super::*;
 
-    fn read(values: impl Iterator<Item = (i64, f64)>) -> Told {
+    fn read(values: impl Iterator<Item = (i64, f64)>) -> FileCurves {
         let mut curves = Curves::default();
         for (record, (step, value)) in (1..).zip(values) {
             curves.value(record, step, step * 1_000, "train/loss", value);

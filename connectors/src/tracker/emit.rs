@@ -3,7 +3,7 @@
 use serde_json::json;
 use whathappened_model::tracker as words;
 
-use super::curves::{NotFinite, Point, Told};
+use super::curves::{FileCurves, NotFinite, Point};
 use super::metric::Metric;
 use crate::event::{Event, EventId, Origin, SourceKind};
 use crate::observation::Observation;
@@ -57,7 +57,7 @@ impl Run {
     }
 
     /// The facts of a file's curves.
-    pub(super) fn curves(&self, told: &Told, file: &Origin, out: &mut Vec<Observation>) {
+    pub(super) fn curves(&self, told: &FileCurves, file: &Origin, out: &mut Vec<Observation>) {
         let every = told.count.div_ceil(told.points.len().max(1) as u64);
         for point in &told.points {
             let mut event = self.step(point, told, at(file, point.record));
@@ -73,7 +73,7 @@ impl Run {
         }
     }
 
-    fn step(&self, point: &Point, told: &Told, origin: Origin) -> Event {
+    fn step(&self, point: &Point, told: &FileCurves, origin: Origin) -> Event {
         let values = || {
             let named = point.values.iter();
             named.filter_map(|(number, value)| Some((told.names.get(number)?, *value)))
@@ -129,7 +129,7 @@ impl Run {
         let name = self.name.as_deref().unwrap_or("the run");
         let said = match state.state {
             Some(_) => format!("{} says of {name}: {}", self.tracker, state.said),
-            None => format!("{} tells of {name}", self.tracker),
+            None => format!("{} has a record of {name}", self.tracker),
         };
         let mut event = self.event(words::RUN, time, &said, origin);
         event.exit_code = state.exit_code;

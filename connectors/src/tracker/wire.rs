@@ -67,21 +67,22 @@ pub(super) fn each_field<'b>(
 ) -> Result<(), String> {
     let mut rest = message;
     while !rest.is_empty() {
-        let (field, wire) = decode_key(&mut rest).map_err(said)?;
+        let (field, wire) = decode_key(&mut rest).map_err(decode_error)?;
         let value = match wire {
-            WireType::Varint => Value::Varint(decode_varint(&mut rest).map_err(said)?),
+            WireType::Varint => Value::Varint(decode_varint(&mut rest).map_err(decode_error)?),
             WireType::SixtyFourBit if rest.len() >= 8 => Value::Fixed64(rest.get_u64_le()),
             WireType::ThirtyTwoBit if rest.len() >= 4 => Value::Fixed32(rest.get_u32_le()),
             WireType::SixtyFourBit | WireType::ThirtyTwoBit => return Err(cut()),
             WireType::LengthDelimited => {
-                let length = decode_varint(&mut rest).map_err(said)?;
+                let length = decode_varint(&mut rest).map_err(decode_error)?;
                 let length = usize::try_from(length).map_err(|_| cut())?;
                 let (bytes, after) = rest.split_at_checked(length).ok_or_else(cut)?;
                 rest = after;
                 Value::Bytes(bytes)
             }
             WireType::StartGroup | WireType::EndGroup => {
-                skip_field(wire, field, &mut rest, DecodeContext::default()).map_err(said)?;
+                skip_field(wire, field, &mut rest, DecodeContext::default())
+                    .map_err(decode_error)?;
                 continue;
             }
         };
@@ -94,7 +95,7 @@ pub(super) fn each_field<'b>(
     clippy::needless_pass_by_value,
     reason = "`map_err` gives the error away"
 )]
-fn said(error: prost::DecodeError) -> String {
+fn decode_error(error: prost::DecodeError) -> String {
     format!("no protobuf message: {error}")
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use whathappened_connectors::log_store::{LineSubject, look_for};
-use whathappened_connectors::node_log::tells;
+use whathappened_connectors::node_log::may_be_evidence;
 use whathappened_core::signals::Ruleset;
 use whathappened_model::line_word::whole_words;
 
@@ -61,7 +61,10 @@ fn lines_of_hosts_that_mean_something_are_kept() {
                 }
                 seen += 1;
                 let message = text("message").unwrap_or_default();
-                if !(tells(message) && of_machines.is_in(message) && is_asked_for(message)) {
+                if !(may_be_evidence(message)
+                    && of_machines.is_in(message)
+                    && is_asked_for(message))
+                {
                     lost.push((signal.name.clone(), message.to_owned()));
                 }
             }

@@ -21,7 +21,7 @@ const SERVERS: Nanos = SECOND / 5;
 const LONGEST: Nanos = 60 * SECOND;
 
 /// The first request for the end of a pod.
-struct Asked {
+struct FirstRequest {
     time: Stamp,
     evicts: bool,
     /// What comes this long after it came second.
@@ -31,7 +31,7 @@ struct Asked {
 /// Takes their meaning from requests that the audit log has of a pod whose end had been asked for shortly
 /// before, and from what they leave on it. Facts are in time order.
 pub(super) fn mark(graph: &mut EntityGraph) {
-    let mut firsts: HashMap<u32, Asked> = HashMap::new();
+    let mut firsts: HashMap<u32, FirstRequest> = HashMap::new();
     let mut again = Vec::new();
     for (number, fact) in graph.facts.iter().enumerate() {
         let Some(pod) = graph.pods.get(fact.pod as usize).filter(|_| fact.pod != NO) else {
@@ -39,11 +39,11 @@ pub(super) fn mark(graph: &mut EntityGraph) {
         };
         let signal = graph.name(fact.signal);
         let asks = asks(signal) && fact.source_kind == SourceKind::KubernetesAudit;
-        let late = |first: &Asked| {
+        let late = |first: &FirstRequest| {
             let after = fact.time.lo.saturating_sub(first.time.hi);
             (first.apart..LONGEST).contains(&after)
         };
-        let left = |first: &Asked| {
+        let left = |first: &FirstRequest| {
             signal == LEFT_BY_EVICTION && !first.evicts && fact.time.hi > first.time.hi
         };
         match firsts.get(&fact.pod) {
@@ -51,7 +51,7 @@ pub(super) fn mark(graph: &mut EntityGraph) {
             // The pod's own time of deletion tells of a request that the log left out.
             None if asks && was_asked_before(pod, fact.time) => {
                 again.push(number);
-                let first = Asked {
+                let first = FirstRequest {
                     time: pod.deletion_requested.unwrap_or(fact.time),
                     evicts: false,
                     apart: 0,
@@ -60,7 +60,7 @@ pub(super) fn mark(graph: &mut EntityGraph) {
             }
             // Another pod may have borne the name before.
             None if asks && pod.known_begin().is_none_or(|begin| begin <= fact.time.hi) => {
-                let first = Asked {
+                let first = FirstRequest {
                     time: fact.time,
                     evicts: signal.starts_with("k8s.pod.evicted_by_"),
                     apart: SERVERS,

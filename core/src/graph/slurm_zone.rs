@@ -81,7 +81,7 @@ impl Life {
 
 /// What Slurm says by a clock of no zone, and what kernels say by theirs.
 #[derive(Debug, Default)]
-struct Said {
+struct ClockReadings {
     jobs: BTreeMap<String, Life>,
     /// The same of records that name their zone, or count seconds since 1970.
     dated: BTreeMap<String, Life>,
@@ -101,7 +101,7 @@ struct Said {
     files: BTreeSet<Symbol>,
 }
 
-impl Said {
+impl ClockReadings {
     fn of(evidence: &Evidence, symbols: &SymbolTable) -> Result<Self, SpillError> {
         let mut said = Self::default();
         let is_slurm = |row: &Row| row.source_kind() == SourceKind::Slurm;
@@ -298,7 +298,7 @@ impl Said {
     }
 }
 
-impl Said {
+impl ClockReadings {
     /// By how much a job's own log has to be moved that was written from the one time to the other: as Slurm's records
     /// where it is of the life of its job by their clock, which is `by` beside UTC; or so that it is of the life that
     /// is known in UTC.
@@ -366,7 +366,7 @@ pub(super) fn settle(
     if !evidence.rows().iter().any(is_slurm) {
         return Ok(zones);
     }
-    let said = Said::of(evidence, symbols)?;
+    let said = ClockReadings::of(evidence, symbols)?;
     let by = said.zone();
     for (file, written) in outputs(evidence, Clock::Local) {
         if let Some(number) = job_logs::numbered(symbols.name(file)) {

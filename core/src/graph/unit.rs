@@ -75,7 +75,7 @@ pub(super) fn claim(
         .filter(|fact| BOOTS.contains(&symbols.name(fact.signal)) && fact.time != Stamp::OPEN)
         .map(|fact| (fact.node, fact.time.lo))
         .collect();
-    let mut said: Vec<Said> = Vec::new();
+    let mut said: Vec<ServiceRecord> = Vec::new();
     for (place, fact) in facts.iter().enumerate() {
         let signal = symbols.name(fact.signal);
         if !signal.starts_with("unit.") {
@@ -90,7 +90,7 @@ pub(super) fn claim(
         let Some(number) = by_unit.get(&(fact.node, unit)) else {
             continue;
         };
-        said.push(Said {
+        said.push(ServiceRecord {
             place,
             row: fact.row,
             task: *number,
@@ -124,7 +124,7 @@ pub(super) fn claim(
         .filter(|fact| GOES_DOWN.contains(&symbols.name(fact.signal)) && fact.time != Stamp::OPEN)
         .map(|fact| (fact.node, fact.row, fact.time))
         .collect();
-    let is_stopped_with_machine = |task: &Task, exit: &Said| {
+    let is_stopped_with_machine = |task: &Task, exit: &ServiceRecord| {
         let rows = evidence.rows();
         exit.exit_code == Some(143)
             && going_down.iter().any(|(node, row, since)| {
@@ -136,7 +136,7 @@ pub(super) fn claim(
                 *node == task.node && is_behind && (0..=GOING_DOWN).contains(&lag)
             })
     };
-    let after = |later: &Said, earlier: &Said| {
+    let after = |later: &ServiceRecord, earlier: &ServiceRecord| {
         let rows = evidence.rows();
         let (later, earlier) = (rows.get(later.row as usize), rows.get(earlier.row as usize));
         later
@@ -235,7 +235,7 @@ fn settle_machines(
 
 /// What a record says of a service.
 #[derive(Debug)]
-struct Said {
+struct ServiceRecord {
     /// Which fact it is.
     place: usize,
     /// The number of its record.
@@ -255,7 +255,7 @@ struct Said {
     exit_code: Option<i32>,
 }
 
-impl Said {
+impl ServiceRecord {
     /// When it was, as far as that orders it. Who asks for a stop may have done so days before; of the end itself a time that is
     /// hours off says nothing.
     fn at(&self) -> Stamp {

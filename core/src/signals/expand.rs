@@ -74,6 +74,8 @@ pub(super) fn expand(
                 shared_by_target: signal.shared_by_target,
                 lane: signal.lane.clone(),
                 weak: signal.weak,
+                enforced_by: signal.enforced_by.clone(),
+                quoted_as_info: signal.quoted_as_info,
                 is: signal.is.clone(),
                 when,
                 example,

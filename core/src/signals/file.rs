@@ -28,6 +28,18 @@ pub(super) struct Family {
     pub(super) name: String,
     pub(super) state_ends: Option<Vec<String>>,
     pub(super) lane: Option<String>,
+    pub(super) enforced_by: Option<Enforcer>,
+    pub(super) quoted_as_info: Option<bool>,
+}
+
+/// Who does what a signal says without being asked.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Enforcer {
+    /// Its name: `kubelet`.
+    pub name: String,
+    /// What it is: `scheduler`, `controller`, `kubelet`.
+    pub kind: String,
 }
 
 /// A kind of actor; the first whose patterns match is an actor's class.
@@ -62,6 +74,10 @@ pub(super) struct Signal {
     /// It alone says little.
     #[serde(default)]
     pub(super) weak: bool,
+    /// Who enforces it, where no record names anyone.
+    pub(super) enforced_by: Option<Enforcer>,
+    /// A program that writes it at the level of information did not die of it.
+    pub(super) quoted_as_info: Option<bool>,
     /// The classes that it is of.
     #[serde(default)]
     pub(super) is: Vec<String>,

@@ -32,5 +32,6 @@ mod tests;
 
 pub use check::{CheckReport, Failure};
 pub use error::SignalError;
+pub use file::Enforcer;
 pub use ruleset::{Ruleset, SignalInfo};
 pub use traits::{LANES, SharedDependency, SignalClass, SignalTraits};

@@ -362,7 +362,8 @@ impl Ruleset {
         });
         if speaker::says_calmly(event) {
             matching.retain(|&entry| {
-                !speaker::is_of_device(self.name_of(&self.conditions[entry as usize]))
+                let name = self.name_of(&self.conditions[entry as usize]);
+                !self.traits.is_quoted_as_info(name)
             });
         }
         if speaker::is_ignored_exception(event) {

@@ -1,24 +1,6 @@
 //! Who wrote a line: words that a program quotes are not what happened to it, or its machine.
 
-use super::named;
 use whathappened_model::event::Event;
-
-/// What a program that reports it as information did not die of: faults of devices and of services.
-const OF_DEVICES: [&str; 13] = [
-    "gpu.",
-    named::LOG_CUDA_ERROR,
-    named::LOG_CUDA_OOM,
-    named::LOG_DATABASE,
-    named::LOG_DNS,
-    named::LOG_IO_ERROR,
-    named::LOG_NO_SPACE,
-    named::LOG_REDIS,
-    named::LOG_SEGFAULT,
-    named::LOG_SERVICE_UNREACHABLE,
-    named::LOG_STORAGE_ERROR,
-    named::LOG_STORAGE_THROTTLED,
-    named::NCCL_TIMEOUT,
-];
 
 /// Whether a program's line says of itself that it is no more than information: it quotes the
 /// words of an error, tells what it looks for, or what it got over.
@@ -41,11 +23,6 @@ pub(super) fn says_calmly(event: &Event) -> bool {
             )
         });
     matches!(level, Some("DEBUG" | "INFO"))
-}
-
-/// Whether a signal is the fault of a device that programs tell of.
-pub(super) fn is_of_device(signal: &str) -> bool {
-    OF_DEVICES.iter().any(|stem| signal.starts_with(stem))
 }
 
 /// What a kernel tells of, and services that watch its hardware.

@@ -1,15 +1,15 @@
 //! What a signal says of itself beside what it means, so that nothing else needs to know it by name.
 //!
 //! An entry says whether the signal begins a state and what ends that, which dependency several
-//! share that it tells of, where it stands in a machine's history, whether it is weak, and to which
-//! classes it belongs. What a general signal says of a state, a dependency and its place holds for the
+//! share that it tells of, where it stands in a machine's history, whether it is weak, who enforces it, and to
+//! which classes it belongs. What a general signal says of a state, a dependency and its place holds for the
 //! special ones whose names go on from its own, a person's among them, unless they say otherwise; a
 //! `[[family]]` says it for a name that is no signal. Classes are of the signal alone.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::file::{Family, Signal};
+use super::file::{Enforcer, Family, Signal};
 
 /// What several signals have in common that code asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,11 +38,13 @@ pub enum SignalClass {
     Unanswered,
     /// A device is lost or broken: no program that has it goes on.
     Final,
+    /// A program writes it again and again while something that it needs is not there.
+    KeepsFailing,
 }
 
 impl SignalClass {
     /// Each with its name in files and what it means there.
-    pub const ALL: [(Self, &'static str); 12] = [
+    pub const ALL: [(Self, &'static str); 13] = [
         (Self::LastWords, "last_words"),
         (Self::SaysOver, "says_over"),
         (Self::MayEnd, "may_end"),
@@ -55,6 +57,7 @@ impl SignalClass {
         (Self::Mends, "mends"),
         (Self::Unanswered, "unanswered"),
         (Self::Final, "final"),
+        (Self::KeepsFailing, "keeps_failing"),
     ];
 
     /// The class of a name in a file.
@@ -90,6 +93,8 @@ struct Traits {
     shared: Option<SharedDependency>,
     lane: Option<String>,
     weak: bool,
+    enforced_by: Option<Arc<Enforcer>>,
+    quoted_as_info: Option<bool>,
     classes: Vec<SignalClass>,
 }
 
@@ -106,6 +111,9 @@ impl SignalTraits {
         let known = self.families.entry(family.name).or_default();
         known.state_ends = family.state_ends.map(Arc::from).or(known.state_ends.take());
         known.lane = family.lane.or(known.lane.take());
+        let enforced_by = family.enforced_by.map(Arc::new);
+        known.enforced_by = enforced_by.or(known.enforced_by.take());
+        known.quoted_as_info = family.quoted_as_info.or(known.quoted_as_info);
     }
 
     /// Adds what an entry says, which is of an entry of the same name in another file as well.
@@ -124,6 +132,10 @@ impl SignalTraits {
             known.lane.clone_from(&signal.lane);
         }
         known.weak |= signal.weak;
+        if let Some(enforcer) = &signal.enforced_by {
+            known.enforced_by = Some(Arc::new(enforcer.clone()));
+        }
+        known.quoted_as_info = signal.quoted_as_info.or(known.quoted_as_info);
         for class in signal
             .is
             .iter()
@@ -139,7 +151,7 @@ impl SignalTraits {
     }
 
     /// What the entry says, else the nearest family that does.
-    fn told<'t, T>(&'t self, signal: &str, of: impl Fn(&'t Traits) -> Option<T>) -> Option<T> {
+    fn inherited<'t, T>(&'t self, signal: &str, of: impl Fn(&'t Traits) -> Option<T>) -> Option<T> {
         if let Some(told) = self.by_name.get(signal).and_then(&of) {
             return Some(told);
         }
@@ -177,19 +189,31 @@ impl SignalTraits {
     /// is known to. `None` for what is no state.
     #[must_use]
     pub fn state_ends(&self, signal: &str) -> Option<&[String]> {
-        self.told(signal, |traits| traits.state_ends.as_deref())
+        self.inherited(signal, |traits| traits.state_ends.as_deref())
     }
 
     /// The dependency whose trouble the signal tells of.
     #[must_use]
     pub fn shared(&self, signal: &str) -> Option<&SharedDependency> {
-        self.told(signal, |traits| traits.shared.as_ref())
+        self.inherited(signal, |traits| traits.shared.as_ref())
     }
 
     /// Where the signal stands in a machine's history, one of [`LANES`].
     #[must_use]
     pub fn lane(&self, signal: &str) -> Option<&str> {
-        self.told(signal, |traits| traits.lane.as_deref())
+        self.inherited(signal, |traits| traits.lane.as_deref())
+    }
+
+    /// Who enforces what the signal says, where no record names anyone.
+    #[must_use]
+    pub fn enforced_by(&self, signal: &str) -> Option<&Enforcer> {
+        self.inherited(signal, |traits| traits.enforced_by.as_deref())
+    }
+
+    /// Whether a program that writes the signal's words as information did not die of them.
+    pub(super) fn is_quoted_as_info(&self, signal: &str) -> bool {
+        self.inherited(signal, |traits| traits.quoted_as_info)
+            .unwrap_or(false)
     }
 
     /// Whether the signal alone says little.

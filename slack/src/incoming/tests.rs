@@ -9,7 +9,7 @@ use super::*;
 fn recordings() -> Option<PathBuf> {
     let folder = PathBuf::from("../../shared/recordings/slack");
     if !folder.is_dir() {
-        println!("skipped: no ../shared");
+        whathappened_loopback::skipped("no ../shared");
         return None;
     }
     Some(folder)

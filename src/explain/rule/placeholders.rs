@@ -21,7 +21,7 @@ pub const PLACEHOLDERS: [(&str, &str); 9] = [
     ),
     (
         "by",
-        "who did it, with “by” before the name; empty if nobody did",
+        "who did it, with “by” before the name; empty if no one did",
     ),
     ("exit_code", "the exit code in the record"),
     ("message", "the record in words"),

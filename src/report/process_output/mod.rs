@@ -34,7 +34,7 @@ struct AttemptLogs<'a> {
 impl ReportContext<'_> {
     /// What the processes said that bears on a finding, and when their work was
     /// last saved.
-    pub(super) fn said(
+    pub(super) fn process_output(
         &self,
         finding: &Finding,
     ) -> Result<(ProcessOutput, Option<Stamp>), SpillError> {

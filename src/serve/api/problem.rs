@@ -95,7 +95,7 @@ impl Problem {
             StatusCode::INSUFFICIENT_STORAGE,
             "the service's disk is full; what was stored before is intact",
         )
-        .hint("tell the operator and retry later; nothing is stored twice")
+        .hint("report it to the operator and retry later; nothing is stored twice")
     }
 
     /// What the operator has to look into: the log has it, the caller need not know.

@@ -169,7 +169,7 @@ impl ClusterFollower {
             asked_from: Some(began.unwrap_or(now).min(now)),
             ..error.coverage(source, now)
         };
-        self.tell(row, reported).await;
+        self.report(row, reported).await;
     }
 
     async fn answered(&self, reported: &mut Option<Coverage>) {
@@ -196,10 +196,10 @@ impl ClusterFollower {
             ),
             ..before
         };
-        self.tell(row, reported).await;
+        self.report(row, reported).await;
     }
 
-    async fn tell(&self, row: Coverage, reported: &mut Option<Coverage>) {
+    async fn report(&self, row: Coverage, reported: &mut Option<Coverage>) {
         let key = heartbeat::key("connect", &row, row.asked_from.unwrap_or_default());
         *reported = Some(row.clone());
         let write_batch = WriteBatch {

@@ -134,7 +134,7 @@ impl Collector {
             writer::StoreWriter::new(store, how, &collector_status, &what.pushed, collects)?;
         for row in what.sources.failed {
             collector_status.failed((&row.source, "", &row.resource), "it cannot be used");
-            writer.tell(row);
+            writer.note_uncollected(row);
         }
         let (stopped, last) = (stop.clone(), Stop::new());
         let ended = last.clone();

@@ -67,7 +67,7 @@ impl StoreWriter {
     }
 
     /// Notes what cannot be collected at all.
-    pub(super) fn tell(&mut self, row: Coverage) {
+    pub(super) fn note_uncollected(&mut self, row: Coverage) {
         let hour = (self.clock)() / heartbeat::HOUR;
         self.own.push((heartbeat::key("state", &row, hour), row));
     }

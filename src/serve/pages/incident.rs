@@ -29,7 +29,7 @@ struct StoredIncident {
 
 async fn page(visit: &Visit) -> Result<String, Problem> {
     let id = visit.name()?;
-    let kept = kept(visit, id.clone()).await?;
+    let kept = stored_incident(visit, id.clone()).await?;
     let Some(kept) = kept else {
         return Err(Problem::not_found(format!(
             "no incident that you may see has the ID {id:?}"
@@ -63,7 +63,7 @@ async fn explain_damaged(service: &Service, id: &str) -> Result<(), Error> {
     fetch::explain_damaged(&mut store, id, &service.rules, (service.clock)()).await
 }
 
-async fn kept(visit: &Visit, id: String) -> Result<Option<StoredIncident>, Problem> {
+async fn stored_incident(visit: &Visit, id: String) -> Result<Option<StoredIncident>, Problem> {
     let access = visit.reader.caller.access.clone();
     let handle = Handle::current();
     let read = move |service: &Service| {

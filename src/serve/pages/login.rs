@@ -94,7 +94,7 @@ fn signed_in(
             (caller.name.clone(), response)
         }
         Err(error) => {
-            tracing::error!("nobody can sign in: {error}");
+            tracing::error!("signing in failed: {error}");
             let why = "An internal error occurred; the service's log says which.";
             refused(StatusCode::INTERNAL_SERVER_ERROR, &sent.next, why)
         }

@@ -116,15 +116,15 @@ impl UserCommand {
                 "Name one experiment: {} EXPERIMENT.",
                 first.to_lowercase()
             ))),
-            ("timeline", [_, ..]) => Self::tell(AnswerView::Timeline, rest, now),
-            ("why", [_, ..]) => Self::tell(AnswerView::Why, rest, now),
-            ("attempts", [_, ..]) => Self::tell(AnswerView::Attempts, rest, now),
-            ("file", [_, ..]) => Self::tell(AnswerView::File, rest, now),
-            _ => Self::tell(AnswerView::Verdict, &words, now),
+            ("timeline", [_, ..]) => Self::of_question(AnswerView::Timeline, rest, now),
+            ("why", [_, ..]) => Self::of_question(AnswerView::Why, rest, now),
+            ("attempts", [_, ..]) => Self::of_question(AnswerView::Attempts, rest, now),
+            ("file", [_, ..]) => Self::of_question(AnswerView::File, rest, now),
+            _ => Self::of_question(AnswerView::Verdict, &words, now),
         }
     }
 
-    fn tell(what: AnswerView, words: &[&str], now: Nanos) -> Self {
+    fn of_question(what: AnswerView, words: &[&str], now: Nanos) -> Self {
         match about(words, now) {
             Ok(about) => Self::Tell(what, about),
             Err(wrong) => Self::Help(Some(wrong)),

@@ -22,7 +22,7 @@ const SOON: Duration = Duration::from_secs(3);
 /// Lines of a timeline in a message; the whole is in a file.
 const LINES: usize = 30;
 
-fn said(text: impl AsRef<str>) -> Message {
+fn plain_message(text: impl AsRef<str>) -> Message {
     Message::text(&Mrkdwn::new().say(text))
 }
 
@@ -53,7 +53,7 @@ impl Slack {
         let authorization = match self.authorization(&replies.place).await {
             Ok(authorization) => authorization,
             Err(denied) => {
-                replies.say(&said(denied.to_string()), true).await;
+                replies.say(&plain_message(denied.to_string()), true).await;
                 return "refused";
             }
         };
@@ -61,7 +61,9 @@ impl Slack {
         match user_command {
             UserCommand::Help(_) => {}
             UserCommand::Tell(what, about) => {
-                return self.tell(replies, &authorization, what, &about).await;
+                return self
+                    .send_answer(replies, &authorization, what, &about)
+                    .await;
             }
             UserCommand::Subscribe(name) => self.subscribe(replies, &authorization, &name).await,
             UserCommand::Unsubscribe(name) => self.unsubscribe(replies, &name).await,
@@ -70,7 +72,7 @@ impl Slack {
         "answered"
     }
 
-    async fn tell(
+    async fn send_answer(
         &self,
         replies: &Replies<'_>,
         authorization: &Authorization,
@@ -88,7 +90,7 @@ impl Slack {
             Ok(reported) => reported,
             Err(_) => {
                 let text = format!("Still looking into {} …", about.name);
-                replies.wait(&said(text)).await;
+                replies.wait(&plain_message(text)).await;
                 answering.await
             }
         };

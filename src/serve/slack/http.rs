@@ -85,7 +85,7 @@ async fn commands(State(slack): State<Arc<Slack>>, headers: HeaderMap, body: Byt
     if Command::is_ssl_check(&body) {
         return StatusCode::OK.into_response();
     }
-    if let Err(done) = slack.heard(&headers, &body) {
+    if let Err(done) = slack.authenticate(&headers, &body) {
         return *done;
     }
     match Command::from_form(&body) {
@@ -98,7 +98,7 @@ async fn commands(State(slack): State<Arc<Slack>>, headers: HeaderMap, body: Byt
 }
 
 async fn events(State(slack): State<Arc<Slack>>, headers: HeaderMap, body: Bytes) -> Response {
-    if let Err(done) = slack.heard(&headers, &body) {
+    if let Err(done) = slack.authenticate(&headers, &body) {
         return *done;
     }
     match EventRequest::from_body(&body) {
@@ -123,7 +123,7 @@ async fn interactivity(
     if Command::is_ssl_check(&body) {
         return StatusCode::OK.into_response();
     }
-    if let Err(done) = slack.heard(&headers, &body) {
+    if let Err(done) = slack.authenticate(&headers, &body) {
         return *done;
     }
     match Interaction::from_form(&body) {
@@ -151,7 +151,7 @@ fn unreadable(error: &Unreadable) -> Response {
 
 impl Slack {
     /// Believes a request that is new; anything else has its answer already.
-    fn heard(&self, headers: &HeaderMap, body: &[u8]) -> Result<(), Box<Response>> {
+    fn authenticate(&self, headers: &HeaderMap, body: &[u8]) -> Result<(), Box<Response>> {
         let refused = |why: String| {
             tracing::warn!("a request to Slack's address was refused: {why}");
             Err(Box::new((StatusCode::UNAUTHORIZED, why).into_response()))

@@ -30,7 +30,7 @@ fn ephemeral(message: &Message) -> Value {
     body
 }
 
-fn said(text: &str) -> Message {
+fn plain_message(text: &str) -> Message {
     Message::text(&Mrkdwn::new().say(text))
 }
 
@@ -64,9 +64,9 @@ impl Slack {
             is_shared: None,
         };
         if self.work(place, None, command.reply_to, user_command) {
-            ephemeral(&said(&looking))
+            ephemeral(&plain_message(&looking))
         } else {
-            ephemeral(&said(
+            ephemeral(&plain_message(
                 "Too many questions are waiting. Ask again in a minute.",
             ))
         }

@@ -19,12 +19,12 @@ struct Trail<'a> {
     caller: &'a str,
     what: &'a str,
     began: Instant,
-    is_told: bool,
+    is_recorded: bool,
 }
 
 impl Trail<'_> {
-    fn tell(&mut self, outcome: &str, rows: Option<u64>) {
-        self.is_told = true;
+    fn record(&mut self, outcome: &str, rows: Option<u64>) {
+        self.is_recorded = true;
         let asked = AuditEntry {
             caller: self.caller,
             face: self.face,
@@ -39,8 +39,8 @@ impl Trail<'_> {
 
 impl Drop for Trail<'_> {
     fn drop(&mut self) {
-        if !self.is_told {
-            self.tell("cancelled", None);
+        if !self.is_recorded {
+            self.record("cancelled", None);
         }
     }
 }
@@ -65,10 +65,10 @@ pub(super) async fn run(
         caller: &caller.name,
         what: statement,
         began: Instant::now(),
-        is_told: false,
+        is_recorded: false,
     };
     if statement.len() > LONGEST {
-        trail.tell("refused", None);
+        trail.record("refused", None);
         return Err(StatementError::Refused(
             format!("a statement may be at most {LONGEST} bytes long"),
             Vec::new(),
@@ -83,10 +83,10 @@ pub(super) async fn run(
     let ran = service.job(&caller.name, job).await;
     match &ran {
         // No row was told; running it is written down when it runs.
-        Ok(_) if describe => trail.is_told = true,
-        Ok(ran) => trail.tell("answered", Some(ran.rows)),
-        Err(StatementError::Refused(..)) => trail.tell("refused", None),
-        Err(_) => trail.tell("failed", None),
+        Ok(_) if describe => trail.is_recorded = true,
+        Ok(ran) => trail.record("answered", Some(ran.rows)),
+        Err(StatementError::Refused(..)) => trail.record("refused", None),
+        Err(_) => trail.record("failed", None),
     }
     ran
 }

@@ -286,7 +286,7 @@ impl Stream for Rows {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         if self.ending.is_over() && self.rows.take().is_some() {
-            let why = "nobody waits for this statement any more".to_owned();
+            let why = "no client waits for this statement any longer".to_owned();
             return Poll::Ready(Some(Err(DataFusionError::Execution(why))));
         }
         match &mut self.rows {
@@ -336,7 +336,7 @@ mod tests {
         ending.end();
         // What is missing is never taken for the end of the rows.
         let told = rows.next().await.unwrap().unwrap_err();
-        assert!(told.to_string().contains("nobody waits"), "{told}");
+        assert!(told.to_string().contains("no client waits"), "{told}");
         assert!(rows.next().await.is_none());
     }
 

@@ -151,7 +151,7 @@ impl Executor {
         let (host, port) = scheduler
             .rsplit_once(':')
             .and_then(|(host, port)| Some((host.to_owned(), port.parse().ok()?)))
-            .ok_or_else(|| wrong(format!("{scheduler} is no address")))?;
+            .ok_or_else(|| wrong(format!("{scheduler} is not an address")))?;
         let lake = whathappened_store::lake::of(&self.index).ok_or_else(|| {
             Error::misused(
                 "an executor reads a lake",

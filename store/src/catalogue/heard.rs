@@ -39,7 +39,7 @@ pub struct Heard {
 
 /// One source's part of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Told<'a> {
+pub(super) struct SourceRow<'a> {
     pub(super) source: SourceKind,
     pub(super) resource: &'static str,
     pub(super) cluster: &'a str,
@@ -49,7 +49,7 @@ pub(super) struct Told<'a> {
     pub(super) rough: bool,
 }
 
-impl Told<'_> {
+impl SourceRow<'_> {
     pub(super) fn key(&self) -> (String, String) {
         let rough = if self.rough {
             ROUGH.to_string()
@@ -69,7 +69,7 @@ impl Told<'_> {
 }
 
 /// What a row says of its source; nothing where no time is known.
-pub(super) fn told(row: &FactOrObject) -> Option<Told<'_>> {
+pub(super) fn source_row(row: &FactOrObject) -> Option<SourceRow<'_>> {
     match row {
         FactOrObject::Fact(fact) => of_fact(fact),
         FactOrObject::Object(object) => {
@@ -78,7 +78,7 @@ pub(super) fn told(row: &FactOrObject) -> Option<Told<'_>> {
             let is_shown = version.source_kind == SourceKind::Kubernetes;
             let of_cluster = resource_of_object(&version.key.kind).filter(|_| is_shown);
             let resource = of_cluster.unwrap_or("objects");
-            Some(Told {
+            Some(SourceRow {
                 source: version.source_kind,
                 resource,
                 cluster: "",
@@ -91,14 +91,14 @@ pub(super) fn told(row: &FactOrObject) -> Option<Told<'_>> {
     }
 }
 
-fn of_fact(fact: &Fact) -> Option<Told<'_>> {
+fn of_fact(fact: &Fact) -> Option<SourceRow<'_>> {
     let event = &fact.event;
     if event.time.lo == Nanos::MIN || event.time.hi == Nanos::MAX {
         return None;
     }
     let last = seen_at(event.time, fact.last());
     let inferred = event.attribute("time_inferred");
-    Some(Told {
+    Some(SourceRow {
         source: event.source_kind,
         resource: resource_of(event.source_kind, &event.fact),
         cluster: cluster(event),

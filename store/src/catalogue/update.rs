@@ -11,7 +11,7 @@ use whathappened_model::time::Nanos;
 use whathappened_model::tracker;
 
 use super::Entity;
-use super::heard::{HEARD, Told, told};
+use super::heard::{HEARD, SourceRow, source_row};
 use crate::day::Day;
 use crate::record::{Fact, FactOrObject, Object, Record as _, job_id};
 
@@ -58,7 +58,7 @@ struct HeardPlace {
 }
 
 impl HeardPlace {
-    fn is_of(&self, told: &Told<'_>) -> bool {
+    fn is_of(&self, told: &SourceRow<'_>) -> bool {
         (self.source, self.resource, self.rough, self.day)
             == (told.source, told.resource, told.rough, told.day)
             && self.cluster == told.cluster
@@ -103,7 +103,7 @@ impl CatalogueUpdate {
 
     /// Notes that a source told something.
     fn hear(&mut self, row: &FactOrObject) {
-        let Some(told) = told(row) else {
+        let Some(told) = source_row(row) else {
             return;
         };
         let known = self.heard.iter().find(|one| one.is_of(&told));

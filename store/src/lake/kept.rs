@@ -245,7 +245,7 @@ fn numbers(batch: &RecordBatch, name: &str) -> Result<Int64Array, String> {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "errors are mapped by it")]
-fn said(error: rusqlite::Error) -> String {
+fn error_text(error: rusqlite::Error) -> String {
     error.to_string()
 }
 
@@ -278,7 +278,7 @@ fn catalogue(db: &Connection, batch: &RecordBatch) -> Result<(), String> {
             last: last.value(row),
         });
     }
-    update.write(db).map_err(said)
+    update.write(db).map_err(error_text)
 }
 
 fn coverage(db: &Connection, batch: &RecordBatch) -> Result<(), String> {
@@ -287,11 +287,11 @@ fn coverage(db: &Connection, batch: &RecordBatch) -> Result<(), String> {
     for row in 0..batch.num_rows() {
         let key = key.value(row);
         if text.is_valid(row) {
-            put_coverage_text(db, key, text.value(row), at.value(row)).map_err(said)?;
+            put_coverage_text(db, key, text.value(row), at.value(row)).map_err(error_text)?;
         } else {
             db.prepare_cached("DELETE FROM coverage WHERE key = ?1")
                 .and_then(|mut forget| forget.execute(params![key]))
-                .map_err(said)?;
+                .map_err(error_text)?;
         }
     }
     Ok(())
@@ -322,7 +322,7 @@ fn incidents(db: &Connection, batch: &RecordBatch) -> Result<(), String> {
     rows.sort_by(|a, b| a.run_id.cmp(&b.run_id));
     for of_run in rows.chunk_by(|a, b| a.run_id == b.run_id) {
         let run = of_run.first().map(|one| one.run_id.clone());
-        replace(db, run.as_slice(), of_run).map_err(said)?;
+        replace(db, run.as_slice(), of_run).map_err(error_text)?;
     }
     Ok(())
 }

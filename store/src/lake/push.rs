@@ -115,7 +115,7 @@ impl<'a> Pusher<'a> {
     /// Tells the lake of the entities and names of the store that it does not know.
     fn catalogue(&mut self) -> Result<(), StoreError> {
         let known = whole::catalogue(self.store, Nanos::MIN)?;
-        self.index.tell(&known, self.now)
+        self.index.add_unknown(&known, self.now)
     }
 
     fn segments<R: Record + Into<FactOrObject>>(
@@ -185,7 +185,7 @@ impl<'a> Pusher<'a> {
                 pack.push(hot.row)
                     .map_err(|error| StoreError::damaged(&self.store.root, error))?;
             }
-            self.index.tell(&seen, self.now)?;
+            self.index.add_unknown(&seen, self.now)?;
             self.land(day, &pack)?;
             let drop = || -> rusqlite::Result<()> {
                 let tx = crate::db::begin_write(&self.store.db)?;
@@ -361,7 +361,11 @@ impl Index {
     }
 
     /// Tells the lake of entities and names that it does not know.
-    pub(super) fn tell(&mut self, seen: &CatalogueUpdate, now: Nanos) -> Result<(), StoreError> {
+    pub(super) fn add_unknown(
+        &mut self,
+        seen: &CatalogueUpdate,
+        now: Nanos,
+    ) -> Result<(), StoreError> {
         let news = seen
             .news(&self.store.db)
             .map_err(StoreError::database(&self.store.db_path))?;

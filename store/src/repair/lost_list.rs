@@ -88,7 +88,11 @@ pub(super) fn number_after(store: &Store, files: &[String]) -> Result<(), StoreE
 }
 
 /// What went with the old list is missing from now on, and says so.
-pub(super) fn tell(store: &mut Store, repaired: &Repaired, now: Nanos) -> Result<(), StoreError> {
+pub(super) fn record_loss(
+    store: &mut Store,
+    repaired: &Repaired,
+    now: Nanos,
+) -> Result<(), StoreError> {
     let row = Coverage {
         asked_to: Some(now),
         status: Status::Truncated,

@@ -28,7 +28,7 @@ fn mount(at: &Path) -> Option<Mount> {
 fn a_full_disk_is_told_and_damages_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let Some(_mount) = mount(folder.path()) else {
-        println!("skipped: no leave to mount a tmpfs");
+        whathappened_loopback::skipped("no leave to mount a tmpfs");
         return;
     };
     let root = folder.path().join("store");
@@ -90,7 +90,7 @@ fn a_full_disk_is_told_and_damages_nothing() {
 fn opening_on_a_full_disk_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let Some(_mount) = mount(folder.path()) else {
-        println!("skipped: no leave to mount a tmpfs");
+        whathappened_loopback::skipped("no leave to mount a tmpfs");
         return;
     };
     let filler = folder.path().join("filler");

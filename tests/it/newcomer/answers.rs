@@ -153,7 +153,7 @@ fn a_store_tells_its_incidents_before_anybody_asked_by_name() {
 fn a_run_is_explained_once_however_often_it_is_named() {
     let input = Path::new("../shared/incidents/holmes-job-dns/input");
     if !input.is_dir() {
-        println!("skipped: no ../shared");
+        whathappened_loopback::skipped("no ../shared");
         return;
     }
     let (_folder, store) = imported(&[input.to_str().unwrap()]);
@@ -373,7 +373,7 @@ fn what_rules_select_from_can_be_queried() {
 fn what_is_not_known_is_said_to_be_unknown() {
     let input = Path::new("../shared/incidents");
     if !input.is_dir() {
-        println!("skipped: no ../shared");
+        whathappened_loopback::skipped("no ../shared");
         return;
     }
     let ask = |name: &str, incident: &str| {
@@ -447,7 +447,7 @@ fn ctrl_c_at_the_prompt_gives_up_the_statement_alone() {
         .stdout(Stdio::piped())
         .spawn();
     let Ok(mut child) = started else {
-        return println!("skipped: no script");
+        return whathappened_loopback::skipped("no script");
     };
     let (mut keys, mut screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let (reported, seen) = mpsc::channel();

@@ -18,7 +18,7 @@ fn axe() -> Option<String> {
         std::fs::read_to_string(folder.join("npm/node_modules/axe-core/axe.min.js")).ok()
     });
     if found.is_none() {
-        println!("axe-core was not fetched: no page is looked at by it");
+        whathappened_loopback::skipped("no axe-core: no page is looked at by it");
     }
     found
 }

@@ -44,7 +44,7 @@ impl Browser {
     /// Starts one; nothing where none is installed.
     pub(super) fn start() -> Option<Self> {
         if !Path::new(PROGRAM).exists() {
-            println!("{PROGRAM} is not installed: no page is opened");
+            whathappened_loopback::skipped(&format!("no {PROGRAM}: no page is opened"));
             return None;
         }
         let profile = tempfile::tempdir().unwrap();

@@ -8,7 +8,7 @@ use whathappened_slack::{Api, Block, MessageBuilder, Mrkdwn, Upload};
 #[tokio::test]
 async fn e2e_slack_takes_what_we_write() {
     let Ok(token) = std::env::var("E2E_SLACK_BOT_TOKEN") else {
-        println!("skipped: no E2E_SLACK_BOT_TOKEN");
+        whathappened_loopback::skipped("no E2E_SLACK_BOT_TOKEN");
         return;
     };
     let api = Api::new(Api::ADDRESS, Secret::from(token)).unwrap();

@@ -26,7 +26,7 @@ pub(super) fn python(script: &str, lines: &[Value]) -> Option<Vec<Value>> {
         .stdout(Stdio::piped())
         .spawn();
     let Ok(mut child) = started else {
-        println!("skipped: no slack_sdk");
+        whathappened_loopback::skipped("no slack_sdk");
         return None;
     };
     let mut input = String::new();
@@ -40,7 +40,7 @@ pub(super) fn python(script: &str, lines: &[Value]) -> Option<Vec<Value>> {
     let _closed = writing.join().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     if text.contains("skipped: no slack_sdk") {
-        println!("skipped: no slack_sdk");
+        whathappened_loopback::skipped("no slack_sdk");
         return None;
     }
     assert!(output.status.success(), "{text}");

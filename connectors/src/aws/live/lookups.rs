@@ -76,7 +76,7 @@ pub(super) async fn activity(
             from: question.span.from.saturating_sub(before),
             to: question.span.to.saturating_add(AFTER).min(now),
         };
-        Kind::Activity.kept(wide, now)
+        Kind::Activity.available(wide, now)
     };
     let (Some(wide), Some(near)) = (reach(BEFORE), reach(SHORTLY)) else {
         part.expired = true;

@@ -41,7 +41,7 @@ pub(super) async fn notices(
         from: question.span.from.saturating_sub(BEFORE),
         to: question.span.to.saturating_add(AFTER).min(now),
     };
-    let Some(span) = part.kind.kept(wide, now) else {
+    let Some(span) = part.kind.available(wide, now) else {
         part.expired = true;
         return part;
     };

@@ -74,7 +74,7 @@ impl Kind {
     }
 
     /// The part of a time that is still kept; `None` where nothing is.
-    pub(super) fn kept(self, span: Span, now: Nanos) -> Option<Span> {
+    pub(super) fn available(self, span: Span, now: Nanos) -> Option<Span> {
         let Some(kept) = self.kept_s() else {
             return Some(span);
         };
@@ -212,7 +212,7 @@ pub(super) fn row(
     let status = status(parts);
     let whole = status == Status::Complete;
     let interval = kind.kept_s().is_some();
-    let kept = kind.kept(span, now);
+    let kept = kind.available(span, now);
     let got = kept.filter(|_| whole && interval);
     let mut detail: Vec<String> = Vec::new();
     if status == Status::Expired && kept.is_none() {

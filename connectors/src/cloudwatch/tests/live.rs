@@ -11,7 +11,7 @@ use crate::time::{Nanos, SECOND};
 #[tokio::test]
 async fn e2e_a_real_service_answers() {
     let Ok(url) = std::env::var("E2E_CLOUDWATCH_URL") else {
-        return println!("skipped: E2E_CLOUDWATCH_URL is not set");
+        return whathappened_loopback::skipped("E2E_CLOUDWATCH_URL is not set");
     };
     let mut options = CloudWatchOptions::from_env(&|name| std::env::var(name).ok());
     options.aws.endpoint = Some(url);

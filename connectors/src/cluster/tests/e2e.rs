@@ -15,7 +15,7 @@ use crate::coverage::Status;
 
 fn kubeconfig() -> Option<ClusterOptions> {
     let Some(path) = std::env::var_os("E2E_KUBECONFIG").filter(|path| !path.is_empty()) else {
-        println!("skipped: no E2E_KUBECONFIG");
+        whathappened_loopback::skipped("no E2E_KUBECONFIG");
         return None;
     };
     Some(ClusterOptions {

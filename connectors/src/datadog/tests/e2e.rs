@@ -21,7 +21,7 @@ fn now() -> Nanos {
 async fn e2e_datadog() {
     let place = env::var("E2E_DATADOG_URL").or_else(|_| env::var("E2E_DATADOG_SITE"));
     let Ok(place) = place else {
-        println!("skipped: no E2E_DATADOG_URL or E2E_DATADOG_SITE");
+        whathappened_loopback::skipped("no E2E_DATADOG_URL or E2E_DATADOG_SITE");
         return;
     };
     let mut options = DatadogOptions::from_env(&|name| match name {

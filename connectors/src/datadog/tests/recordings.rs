@@ -17,7 +17,7 @@ use whathappened_loopback::Reply;
 fn folder() -> Option<PathBuf> {
     let path = PathBuf::from("../../shared/recordings/datadog");
     if !path.is_dir() {
-        println!("skipped: no ../shared");
+        whathappened_loopback::skipped("no ../shared");
         return None;
     }
     Some(path)

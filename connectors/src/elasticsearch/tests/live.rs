@@ -10,7 +10,7 @@ use crate::time::SECOND;
 #[tokio::test]
 async fn e2e_a_real_server_answers() {
     let Ok(url) = std::env::var("E2E_ELASTICSEARCH_URL") else {
-        return println!("skipped: E2E_ELASTICSEARCH_URL is not set");
+        return whathappened_loopback::skipped("E2E_ELASTICSEARCH_URL is not set");
     };
     let get = |name: &str| match name {
         "ES_URL" => Some(url.clone()),

@@ -15,7 +15,7 @@ use crate::time::{Nanos, SECOND};
 fn options() -> Option<LokiOptions> {
     let get = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let Some(address) = get("E2E_LOKI_URL") else {
-        println!("skipped: E2E_LOKI_URL is not set");
+        whathappened_loopback::skipped("E2E_LOKI_URL is not set");
         return None;
     };
     Some(LokiOptions {
@@ -69,7 +69,7 @@ async fn e2e_lines_of_a_real_loki_come_once() {
         };
         let schema: Schema = (*store.schema(span, deadline()).await.unwrap()).clone();
         let Some(any) = schema.everything().into_iter().next() else {
-            println!("skipped: no streams in the last hour");
+            whathappened_loopback::skipped("no streams in the last hour");
             return;
         };
         let query = Query::of(any);

@@ -31,7 +31,7 @@ fn recordings() -> BTreeMap<String, Value> {
         }
     }
     if all.is_empty() {
-        println!("skipped: no ../shared");
+        whathappened_loopback::skipped("no ../shared");
     }
     all
 }

@@ -1,6 +1,6 @@
 //! What `dmesg` prints, and what the kernel puts before its own text.
 
-use super::tagged::said;
+use super::tagged::tagged_parts;
 use super::{HostLine, LineTime};
 use crate::logs::clock::{self, Clock};
 use crate::time::{Nanos, SECOND};
@@ -26,7 +26,7 @@ pub(super) fn dmesg(line: &str) -> Option<HostLine> {
     let rest = rest.strip_prefix(' ').unwrap_or(rest);
     let rest = without_caller(rest);
     let line = HostLine::new(when, rest);
-    let said = said(rest).filter(|said| {
+    let said = tagged_parts(rest).filter(|said| {
         let program = said.program.unwrap_or_default();
         match said.host {
             Some(_) => program == "kernel" || said.pid.is_some(),

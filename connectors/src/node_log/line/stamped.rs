@@ -1,7 +1,7 @@
 //! A time, a host, a program and its text: syslog as RFC 3164 has it, `journalctl`'s `short` forms,
 //! and public logs of large machines.
 
-use super::tagged::said;
+use super::tagged::tagged_parts;
 use super::{HostLine, LineTime};
 use crate::logs::clock::{self, Clock};
 
@@ -30,7 +30,7 @@ pub(super) fn stamped(text: &str) -> Option<HostLine> {
     let of_dmesg = text[..text.len() - rest.len()].contains(',');
     let rest = rest.strip_prefix(' ')?;
     let line = HostLine::new(LineTime::Clock(clock), rest);
-    let said = said(rest).filter(|said| {
+    let said = tagged_parts(rest).filter(|said| {
         let program = said.program.unwrap_or_default();
         match said.host {
             Some(_) => !of_dmesg || program == "kernel",
@@ -81,7 +81,7 @@ pub(super) fn supercomputer(line: &str) -> Option<HostLine> {
     }
     let when = LineTime::Clock(Clock::Full(clock::epoch(epoch)?));
     // `Nov 9 12:01:01 dn228/dn228 crond[2915]: …`
-    let inner = rest.splitn(4, ' ').nth(3).and_then(said);
+    let inner = rest.splitn(4, ' ').nth(3).and_then(tagged_parts);
     let line = HostLine::new(when, rest);
     let parsed = match inner.filter(|said| said.host.is_some()) {
         Some(said) => line.by(said),

@@ -10,7 +10,7 @@ pub(super) struct LineParts<'l> {
 }
 
 /// `host program[pid]: text`, `program[pid]: text`.
-pub(super) fn said(text: &str) -> Option<LineParts<'_>> {
+pub(super) fn tagged_parts(text: &str) -> Option<LineParts<'_>> {
     let (first, rest) = text.split_once(' ')?;
     if let Some((program, pid)) = tag(first) {
         return Some(LineParts {

@@ -286,7 +286,7 @@ fn time_of(counter: &str, rise: &CounterRise) -> Option<u64> {
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         clippy::cast_precision_loss,
-        reason = "seconds are told"
+        reason = "whole seconds are shown"
     )]
     (counts_time && passed > 0 && rise.by > 2.0 * passed as f64)
         .then(|| (rise.by / 1e9).round() as u64)

@@ -15,7 +15,7 @@ use crate::time::SECOND;
 async fn e2e_a_prometheus_of_ones_own() {
     let get = |name: &str| std::env::var(format!("E2E_{name}")).ok();
     if get("PROMETHEUS_URL").is_none() {
-        println!("skipped: E2E_PROMETHEUS_URL is not set");
+        whathappened_loopback::skipped("E2E_PROMETHEUS_URL is not set");
         return;
     }
     let source = Prometheus::new(&PrometheusOptions::from_env(&get)).unwrap();

@@ -79,7 +79,7 @@ fn text(out: &mut String, series: &str, step: i64, values: &[&str]) {
 #[tokio::test]
 async fn a_real_prometheus_tells_what_it_has_kept() {
     let (Some(server), Some(tool)) = (program(&["prometheus"]), program(&["promtool"])) else {
-        println!("skipped: no prometheus");
+        whathappened_loopback::skipped("no prometheus");
         return;
     };
     let folder = tempfile::tempdir().unwrap();

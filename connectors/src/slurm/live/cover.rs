@@ -39,8 +39,8 @@ impl Kind {
                 "how jobs ended, who cancelled them, which nodes they ran on, every attempt and step"
             }
             Self::Queue => "jobs of the last minutes, and why others wait",
-            Self::Nodes => "which nodes are down or drained, why, since when and by whom",
-            Self::NodeEvents => "when nodes were down or drained before, why and by whom",
+            Self::Nodes => "which nodes are down or drained, why, since when, and who set it",
+            Self::NodeEvents => "when nodes were down or drained before, why, and who set it",
         }
     }
 }

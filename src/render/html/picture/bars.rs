@@ -96,7 +96,7 @@ fn lives(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
                 LifeState::Running => ("running", "running"),
                 LifeState::Restarting => ("failed", "ended, to be restarted"),
                 LifeState::Terminating => ("terminating", "terminating"),
-                LifeState::There => ("alive", "there; no record tells when it started"),
+                LifeState::There => ("alive", "present; no record shows when it started"),
             };
             let from = times.of_nanos(*from);
             let end = to.map(|to| times.of_nanos(to));
@@ -155,7 +155,7 @@ fn victims(told: Page<'_>, times: Times, lanes: &Lanes, known: &[Bar]) -> Vec<Ba
                 member: None,
                 span: Span { from, to: end },
                 class: "alive",
-                text: "there; no record tells when it started".to_owned(),
+                text: "present; no record shows when it started".to_owned(),
             });
         }
     }

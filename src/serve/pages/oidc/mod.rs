@@ -341,7 +341,7 @@ pub(super) fn title(service: &Service) -> Option<&str> {
 }
 
 fn failed(service: &Service, next: &str, why: &str) -> Response {
-    tracing::error!("nobody can sign in with OpenID Connect: {why}");
+    tracing::error!("signing in with OpenID Connect failed: {why}");
     let told = "Signing in with the identity provider failed; the service\u{2019}s log says why.";
     let page = site::login(next, Some(told), title(service));
     (StatusCode::BAD_GATEWAY, Html(page)).into_response()

@@ -189,7 +189,7 @@ fn judge(claims: &Map<String, Value>, wanted: Expected<'_>) -> Result<(), Wrong>
         return Err(Wrong::Said("it is of another sign-in"));
     }
     if text("sub").is_none_or(str::is_empty) {
-        return Err(Wrong::Said("it names nobody"));
+        return Err(Wrong::Said("it names no subject (sub)"));
     }
     Ok(())
 }

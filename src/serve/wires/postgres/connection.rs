@@ -62,7 +62,7 @@ pub(super) async fn serve(
         };
         if place.is_none() {
             let error = fatal("53300", "too many connections are open");
-            return tell(&mut socket, error).await;
+            return send_error(&mut socket, error).await;
         }
         talk(&mut socket, &shared).await
     };
@@ -106,17 +106,17 @@ async fn talk(socket: &mut Socket, shared: &Arc<Shared>) -> io::Result<()> {
         };
         let message = match message {
             Ok(Some(Ok(message))) => message,
-            Ok(Some(Err(error))) => return tell(socket, error).await,
+            Ok(Some(Err(error))) => return send_error(socket, error).await,
             Ok(None) => return Ok(()),
             Err(_) if is_known => {
                 let error = fatal("57P05", "the connection was idle for too long");
-                return tell(socket, error).await;
+                return send_error(socket, error).await;
             }
             Err(_) => return Ok(()),
         };
         if !kept.note(&message) {
             let error = fatal("53200", "too many prepared statements are kept");
-            return tell(socket, error).await;
+            return send_error(socket, error).await;
         }
         if answered(socket, message, &handlers).await?.is_break() {
             return socket.close().await;
@@ -189,7 +189,7 @@ async fn answered(
     if let Err(error) = done.await {
         // Whoever was not let in has no second try on the same connection.
         if !was_let_in || is_fatal(&error) {
-            tell(socket, error).await?;
+            send_error(socket, error).await?;
             return Ok(ControlFlow::Break(()));
         }
         process_error(socket, error, waits_for_sync).await?;
@@ -210,7 +210,7 @@ fn is_fatal(error: &PgWireError) -> bool {
 }
 
 /// Tells the reason that the connection ends for.
-async fn tell(socket: &mut Socket, error: PgWireError) -> io::Result<()> {
+async fn send_error(socket: &mut Socket, error: PgWireError) -> io::Result<()> {
     let mut info = ErrorInfo::from(error);
     "FATAL".clone_into(&mut info.severity);
     let told = socket.send(PgWireBackendMessage::ErrorResponse(info.into()));

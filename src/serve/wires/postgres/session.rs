@@ -54,5 +54,5 @@ impl Session {
 /// The session of a client. What is not let in has none, whatever else was said to it.
 pub(super) fn of(client: &impl ClientInfo) -> PgWireResult<Arc<Session>> {
     let session = client.session_extensions().get::<Session>();
-    session.ok_or_else(|| fatal("28000", "nobody signed in"))
+    session.ok_or_else(|| fatal("28000", "no user has signed in"))
 }

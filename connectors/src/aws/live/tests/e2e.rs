@@ -10,7 +10,7 @@ use super::*;
 fn variable(name: &str) -> Option<String> {
     let value = std::env::var(name).ok().filter(|value| !value.is_empty());
     if value.is_none() {
-        println!("skipped: {name} is not set");
+        whathappened_loopback::skipped(&format!("{name} is not set"));
     }
     value
 }

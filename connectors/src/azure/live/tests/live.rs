@@ -18,7 +18,7 @@ fn now() -> Nanos {
 #[tokio::test]
 async fn e2e_azure() {
     let Ok(subscription) = env::var("E2E_AZURE_SUBSCRIPTION") else {
-        println!("skipped: no E2E_AZURE_SUBSCRIPTION");
+        whathappened_loopback::skipped("no E2E_AZURE_SUBSCRIPTION");
         return;
     };
     let mut options = AzureOptions::from_env(&|name| env::var(name).ok()).unwrap();

@@ -18,7 +18,7 @@ fn now() -> Nanos {
 #[tokio::test]
 async fn e2e_gcp() {
     let Ok(project) = env::var("E2E_GCP_PROJECT") else {
-        println!("skipped: no E2E_GCP_PROJECT");
+        whathappened_loopback::skipped("no E2E_GCP_PROJECT");
         return;
     };
     let mut options = GcpOptions::from_env(&|name| env::var(name).ok());

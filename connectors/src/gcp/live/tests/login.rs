@@ -338,7 +338,7 @@ async fn a_service_account_signs_its_tokens_itself() {
     assert_eq!(rows[0].status, Status::Denied);
     assert!(said(&rows[0]).contains("service account key"), "{rows:?}");
     let Some(key) = key() else {
-        return println!("skipped: no openssl");
+        return whathappened_loopback::skipped("no openssl");
     };
     let options = with_file(&fake, folder.path(), &file(&key));
     let login = options.login.clone();

@@ -34,7 +34,7 @@ fn entries(path: &Path) -> Vec<Value> {
 async fn recorded_entries_are_found_and_tell_the_same_as_in_a_file() {
     let folder = Path::new("../../shared/recordings/gcp");
     let Ok(files) = std::fs::read_dir(folder) else {
-        return println!("skipped: no ../shared");
+        return whathappened_loopback::skipped("no ../shared");
     };
     let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
     paths.sort();
@@ -126,7 +126,7 @@ async fn recorded_pages_are_read_page_by_page() {
         ("OnlyHasNextPageToken", 0, true),
     ] {
         let Some(fake) = page(name) else {
-            return println!("skipped: no ../shared");
+            return whathappened_loopback::skipped("no ../shared");
         };
         let client = crate::http::Client::new(crate::http::HttpOptions::new(fake.url())).unwrap();
         let answer = client
