@@ -157,6 +157,9 @@ pub struct Incident {
     /// GPUs of the dead pods times how long they ran since the last checkpoint that
     /// is known, in hours.
     pub gpu_hours_lost: Option<f64>,
+    /// How long it took until somebody noticed, and until the work ran again.
+    #[serde(default)]
+    pub aftermath: Option<Aftermath>,
     /// Missing evidence: sources that could overturn or add to this, and what they would have shown.
     pub would_have_told: Vec<String>,
     /// What the processes logged, as far as it is relevant.
@@ -177,6 +180,20 @@ pub struct Incident {
     /// Address of its own page, if the service knows its own address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
+}
+
+/// What followed the first death of an incident. What no record tells is left out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Aftermath {
+    /// When the first pod died.
+    pub died: String,
+    /// When somebody or something first reacted: the controller said that the run failed, replaced, restarted or
+    /// deleted its pods, an alert fired, or somebody deleted or suspended it.
+    pub detected: Option<String>,
+    /// The signal of that record, or `k8s.pod.created` and `k8s.container.started` for a new pod or a new start.
+    pub detected_by: Option<String>,
+    /// When a pod of the same run first ran again: a new one, or the one that died.
+    pub restarted: Option<String>,
 }
 
 /// A failure of a dependency that several pods or machines saw at the same time. Those of other runs are counted, not named:

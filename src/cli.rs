@@ -181,7 +181,7 @@ pub fn table_or_json(format: clap::Arg) -> clap::Arg {
 /// The formats of a report.
 #[must_use]
 pub fn report_formats(format: clap::Arg) -> clap::Arg {
-    one_of(format, &["table", "json", "md", "html"])
+    one_of(format, &["table", "json", "md", "html", "slack"])
 }
 
 fn one_of(format: clap::Arg, names: &'static [&'static str]) -> clap::Arg {
@@ -189,7 +189,11 @@ fn one_of(format: clap::Arg, names: &'static [&'static str]) -> clap::Arg {
     let names = clap::builder::PossibleValuesParser::new(names);
     format
         .help("Output format")
-        .value_parser(names.try_map(|name| name.parse::<crate::render::Format>()))
+        .value_parser(names.try_map(|name| match name.as_str() {
+            // Only reports have it, so that it is no format that others would read.
+            "slack" => Ok(crate::render::Format::Slack),
+            name => name.parse::<crate::render::Format>(),
+        }))
 }
 
 #[cfg(test)]

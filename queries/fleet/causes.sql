@@ -2,6 +2,7 @@
 -- definition: Incidents and GPU-hours lost by the cause that was found, however sure the verdict is.
 -- coverage: GPU-hours are sums over the incidents under "With known GPUs".
 -- chart: gpu_hours_lost, incidents
+-- incidents: cause = {cause}
 SELECT cause,
        max(title) AS in_words,
        count(*) AS incidents,

@@ -1,6 +1,7 @@
 -- title: How sure the verdicts are
 -- definition: Incidents by the level of their verdict: established (records prove it), supported (records point to it), hypothesis (nothing contradicts it), unknown.
 -- chart: incidents
+-- incidents: level = {level}
 SELECT level,
        count(*) AS incidents,
        round(100.0 * count(*) / sum(count(*)) OVER (), 1) AS percent

@@ -2,6 +2,7 @@
 -- definition: Machines that were at fault themselves in two or more incidents of the window.
 -- coverage: Counts incidents that a fault of the machine explains; faults that affected no run are on the machine's own page.
 -- chart: incidents
+-- incidents: array_has(faulty_machines, {machine})
 WITH faulty AS (
   SELECT unnest(faulty_machines) AS machine, cause, time, gpu_hours_lost
   FROM incidents

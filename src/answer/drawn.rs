@@ -29,10 +29,14 @@ pub struct Life {
 pub enum LifeState {
     /// It was made and has no machine yet.
     Waiting,
+    /// It was made and does not run yet; since when it has a machine, no record says.
+    Pending,
     /// It has a machine and does not run yet.
     Starting,
     /// Its main container runs.
     Running,
+    /// It runs and its work does not get on.
+    Stuck,
     /// Its main container ended and is to be started again.
     Restarting,
     /// Somebody asked for its end.

@@ -24,6 +24,9 @@ pub struct FleetReport {
     pub explained: u64,
     /// Version of the signal and cause rules that were used.
     pub ruleset: String,
+    /// Address of the service over the same store, where one is configured: statements open there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site: Option<String>,
     /// Remarks: what limits the figures.
     pub notes: Vec<String>,
     /// The figures.
@@ -43,6 +46,8 @@ pub struct Figure {
     pub coverage: Option<String>,
     /// The statement that computed it.
     pub sql: String,
+    /// For each row the statement that lists the incidents it counts.
+    pub incidents: Vec<String>,
     /// The column that is drawn.
     pub chart: Option<String>,
     /// Names of the columns.

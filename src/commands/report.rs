@@ -22,7 +22,8 @@ use crate::{fetch, report};
 ///
 /// Incidents and GPU-hours, time between failures by size of run, machines that fail again and
 /// again, how sure the verdicts are and what was missing most often. Each figure comes with its
-/// definition and, in --format json, md and html, the SQL that computes it. A store is reported on as
+/// definition and, in --format json, md and html, the SQL that computes it and the SQL that lists its
+/// incidents. --format slack writes a message that Slack's incoming webhooks and chat.postMessage take. A store is reported on as
 /// far as it is explained, and the report says how far that is.
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_arg("format", crate::cli::report_formats))]
@@ -201,6 +202,7 @@ async fn of_store(args: &Args) -> Result<FleetReport, Error> {
     let of_period = runs.iter().filter(|run| run.is_seen_in((from, to)));
     let scope = FleetScope {
         explained_by: arguments::with_own_options(&explained_by(from, to)),
+        site: config.serve.public_url.clone(),
         ..counted(scope(args, (from, to), &rules.version), of_period)
     };
     let tables = StoredTables::new(root, rules).with_runs(runs);

@@ -5,7 +5,7 @@ use crate::answer::Answer;
 use super::error::RenderError;
 use super::format::Format;
 use super::style::Style;
-use super::{csv, html, json, md, ndjson, parquet, table};
+use super::{csv, html, json, md, ndjson, parquet, slack, table};
 
 /// Writes an answer. CSV and Parquet hold its timeline only.
 ///
@@ -26,6 +26,7 @@ pub fn answer(
         Format::Html => html::answer(answer, style, out)?,
         Format::Csv => csv::answer(answer, out)?,
         Format::Parquet => parquet::answer(answer, out)?,
+        Format::Slack => json::document(&slack::card(answer, &slack::Card::default()), out)?,
     }
     out.flush()?;
     Ok(())

@@ -12,9 +12,10 @@ use super::format::Format;
 use super::grid::{Cell, Grid};
 use super::page::{Page, Spans, Tone};
 use super::style::Style;
-use super::{html, json, md, wording};
+use super::text::in_address;
+use super::{html, json, md, slack, wording};
 
-/// Writes the report: as a table, as JSON for programs, in Markdown or as a page in HTML.
+/// Writes the report: as a table, as JSON for programs, in Markdown, as a page in HTML or as a message for Slack.
 ///
 /// # Errors
 /// When the output refuses the bytes.
@@ -28,6 +29,7 @@ pub fn fleet(
         Format::Json => json::document(report, out)?,
         Format::Html => out.write_all(html::fleet(report).as_bytes())?,
         Format::Md => md::fleet(report, style, out)?,
+        Format::Slack => json::document(&slack::fleet(report, style), out)?,
         _ => table(report, style, out)?,
     }
     out.flush()?;
@@ -44,6 +46,11 @@ pub(super) fn window(report: &FleetReport, clock: Clock) -> String {
         wording::grouped(report.runs),
         report.ruleset
     )
+}
+
+/// Where a statement opens in the editor of a service.
+pub(super) fn statement(site: &str, sql: &str) -> String {
+    format!("{site}/sql?q={}", in_address(sql))
 }
 
 /// A value as people read it; nothing for one that is not known.

@@ -19,10 +19,12 @@ pub enum Format {
     Csv,
     /// Apache Parquet, for other engines.
     Parquet,
+    /// A message for Slack, as its API and its incoming webhooks take it: of reports alone.
+    Slack,
 }
 
 impl Format {
-    /// Every format, in the order of the documentation.
+    /// Every format of answers and rows, in the order of the documentation.
     pub const ALL: [Self; 7] = [
         Self::Table,
         Self::Json,
@@ -48,6 +50,7 @@ impl Format {
             Self::Html => "html",
             Self::Csv => "csv",
             Self::Parquet => "parquet",
+            Self::Slack => "slack",
         }
     }
 

@@ -65,7 +65,8 @@ impl<'a> RowWriter<'a> {
     ) -> Result<Self, RenderError> {
         let schema = Arc::new(Schema::new(distinct_names(schema.fields())));
         let sink: Box<dyn RowSink + 'a> = match format {
-            Format::Table => Box::new(sheet::Rows::new(&schema, style)),
+            // Rows have no form in Slack, and no verb of rows offers it.
+            Format::Table | Format::Slack => Box::new(sheet::Rows::new(&schema, style)),
             Format::Json => Box::new(json::Rows::default()),
             Format::Ndjson => Box::new(ndjson::Rows),
             Format::Md => Box::new(md::Rows::new(&schema, out)?),

@@ -120,11 +120,9 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
     }
     notes.extend(newer(&reported));
     notes.extend(only_stem(&matched, &name, &reported));
-    let leads = matched
-        .runs
-        .first()
-        .and_then(|number| case.runs.get(*number));
-    let drawn = leads.map(|run| drawn(case, run)).transpose()?;
+    let leads = matched.runs.first();
+    let drawn = leads.map(|number| drawn(case, *number, &incidents));
+    let drawn = drawn.transpose()?;
     let mut coverage = coverage_rows(&coverage);
     read_for_run::without_the_request(&mut coverage, &incidents);
     Ok(Answer {

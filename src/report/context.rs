@@ -11,6 +11,7 @@ use whathappened_core::symbols::Symbol;
 use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, Stamp, rfc3339};
 
+use super::aftermath::Reactions;
 use super::record::reported;
 use super::victim::victim;
 use crate::answer::{Level, Victim};
@@ -49,6 +50,7 @@ pub(super) struct ReportContext<'a> {
     name_tenures: OnceCell<NameTenures>,
     complaints: OnceCell<HashMap<Symbol, Vec<Nanos>>>,
     shared_faults: OnceCell<SharedFaults>,
+    reactions: OnceCell<Reactions>,
 }
 
 impl<'a> ReportContext<'a> {
@@ -69,6 +71,7 @@ impl<'a> ReportContext<'a> {
             name_tenures: OnceCell::new(),
             complaints: OnceCell::new(),
             shared_faults: OnceCell::new(),
+            reactions: OnceCell::new(),
         }
     }
 
@@ -82,6 +85,11 @@ impl<'a> ReportContext<'a> {
     pub(super) fn shared_faults(&self) -> &SharedFaults {
         self.shared_faults
             .get_or_init(|| SharedFaults::of(self.graph(), &self.case.runs))
+    }
+
+    /// Who reacted to what befell workloads, pods and machines.
+    pub(super) fn reactions(&self) -> &Reactions {
+        self.reactions.get_or_init(|| Reactions::of(self.graph()))
     }
 
     /// When the kernel or a GPU of a machine complained.

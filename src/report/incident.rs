@@ -125,6 +125,7 @@ impl ReportContext<'_> {
             alternatives: self.alternatives(finding),
             advice,
             gpu_hours_lost: gpu_hours(self.graph(), all, saved),
+            aftermath: self.aftermath(finding),
             would_have_told: self.would_have_told(rule),
             said,
             machines: self.machines(finding, rule, root.zip(root_event.as_ref())),

@@ -1,6 +1,7 @@
 //! From findings to the answer.
 
 mod actor;
+mod aftermath;
 mod answer;
 mod batch_state;
 mod chain;

@@ -242,6 +242,26 @@ pub(super) const COLUMNS: &[Column<IncidentRow>] = &[
         "those of them that were at fault themselves",
     ),
     Column::new(
+        "died",
+        Time(|row| instant(Some(row.incident.aftermath.as_ref()?.died.as_str()))),
+        "when its first pod died; NULL where nobody died, or it was explained before this was kept",
+    ),
+    Column::new(
+        "detected",
+        Time(|row| instant(row.incident.aftermath.as_ref()?.detected.as_deref())),
+        "first record after that death in which somebody or something noticed it or acted upon the run; NULL where none tells",
+    ),
+    Column::new(
+        "detected_by",
+        Text(|row| row.incident.aftermath.as_ref()?.detected_by.as_deref()),
+        "signal of that record",
+    ),
+    Column::new(
+        "restarted",
+        Time(|row| instant(row.incident.aftermath.as_ref()?.restarted.as_deref())),
+        "first start after that death of a pod of the same run that was created since, or of one that died; NULL where none is known",
+    ),
+    Column::new(
         "missing",
         Texts(|row| row.incident.would_have_told.clone()),
         "evidence that would have settled it, or could overturn it",

@@ -16,7 +16,7 @@ use whathappened_connectors::recording::{Input, Options};
 const FOLDER: &str = "tests/golden";
 
 /// Answers that differ most: these are kept in every format.
-const IN_EVERY_FORMAT: [&str; 12] = [
+pub(crate) const IN_EVERY_FORMAT: [&str; 12] = [
     "aks-host-fault",
     "dns-limit-node-resolver",
     "gang-hung-gpu",

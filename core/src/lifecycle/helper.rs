@@ -16,7 +16,8 @@ const CLOCKS: Nanos = 5 * SECOND;
 
 /// Whether an end is that of a helper only: the container beside it that has the GPUs runs on, or
 /// ran on past it, or the log trains on. A name tells nothing of what a container is.
-pub(super) fn is_helpers(graph: &EntityGraph, pod: &Task, exit: &Exit) -> bool {
+#[must_use]
+pub fn is_helpers(graph: &EntityGraph, pod: &Task, exit: &Exit) -> bool {
     let Some(body) = pod.body.as_ref().filter(|_| exit.time != Stamp::OPEN) else {
         return false;
     };

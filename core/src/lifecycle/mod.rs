@@ -16,6 +16,7 @@ mod went_down;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
+pub use helper::is_helpers;
 pub use job::BatchState;
 pub use job_over::is_operated;
 pub use last_words::{given_up, signed_off};

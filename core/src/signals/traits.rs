@@ -40,6 +40,8 @@ pub enum SignalClass {
     Final,
     /// A program writes it again and again while something that it needs is not there.
     KeepsFailing,
+    /// Somebody noticed that a workload does not go on as it did, or acted upon it.
+    Reaction,
 }
 
 impl SignalClass {
@@ -58,6 +60,7 @@ impl SignalClass {
         (Self::Unanswered, "unanswered"),
         (Self::Final, "final"),
         (Self::KeepsFailing, "keeps_failing"),
+        (Self::Reaction, "reaction"),
     ];
 
     /// The class of a name in a file.

@@ -6,7 +6,7 @@ use crate::answer::FleetReport;
 
 use super::super::clock::Clock;
 use super::super::error::RenderError;
-use super::super::fleet::{heading, is_number, value, window};
+use super::super::fleet::{heading, is_number, statement, value, window};
 use super::super::style::Style;
 use super::escape::escape;
 
@@ -43,11 +43,26 @@ pub(crate) fn fleet(
             let rule = (0..figure.columns.len())
                 .map(|at| if is_number(figure, at) { "--:" } else { "---" }.to_owned());
             writeln!(out, "{}", line(rule.collect()))?;
-            for row in &figure.rows {
-                let cells = row.iter().map(|one| escape(&value(one)));
+            for (number, row) in figure.rows.iter().enumerate() {
+                let list = figure.incidents.get(number);
+                let link = || Some(statement(report.site.as_deref()?, list?));
+                let cells = row.iter().zip(&figure.columns).map(|(one, column)| {
+                    let text = escape(&value(one));
+                    match link().filter(|_| column == "incidents") {
+                        Some(link) => format!("[{text}](<{link}>)"),
+                        None => text,
+                    }
+                });
                 writeln!(out, "{}", line(cells.collect()))?;
             }
             writeln!(out)?;
+        }
+        if let Some(site) = &report.site {
+            writeln!(
+                out,
+                "[Open in the editor](<{}>)\n",
+                statement(site, &figure.sql)
+            )?;
         }
         writeln!(
             out,

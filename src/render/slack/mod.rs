@@ -3,6 +3,7 @@
 mod attempts;
 mod card;
 mod fallback;
+mod fleet;
 mod markup;
 mod redacted;
 #[cfg(test)]
@@ -12,6 +13,7 @@ mod why;
 
 pub use attempts::attempts;
 pub use card::{Card, card, page_of};
+pub(crate) use fleet::fleet;
 pub use redacted::redacted;
 pub use timeline::timeline;
 pub use why::why;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use serde::Deserialize;
 use tokio::runtime::Handle;
-use whathappened_model::time::Nanos;
+use whathappened_model::time::{Nanos, Stamp};
 use whathappened_store::Store;
 
 use super::home::explain_some;
@@ -30,10 +30,18 @@ pub(super) async fn get(visit: Visit) -> Response {
 #[serde(default)]
 struct FleetQuery {
     since: Option<String>,
+    until: Option<String>,
 }
 
 async fn page(visit: &Visit) -> Result<String, Problem> {
-    let FleetQuery { since } = visit.params()?;
+    let FleetQuery { since, until } = visit.params()?;
+    let until = until.map(|text| {
+        let read = Stamp::parse(&text).map(|until| until.lo);
+        let wrong =
+            || Problem::bad(format!("{text:?} is not a time")).hint("write 2026-11-28T10:00:00Z");
+        read.ok_or_else(wrong)
+    });
+    let until = until.transpose()?;
     let since = since.unwrap_or_else(|| SINCE.to_owned());
     let length = parse_duration(&since)
         .filter(|length| *length > 0)
@@ -47,7 +55,10 @@ async fn page(visit: &Visit) -> Result<String, Problem> {
         let store = Store::open_to_read(&service.store)?;
         let snapshot = store.snapshot_for(&access)?;
         let latest: Nanos = store.latest()?.unwrap_or_else(|| (service.clock)());
-        let (from, to) = window(latest, length);
+        let (from, to) = match until {
+            Some(until) => (until.saturating_sub(length), until),
+            None => window(latest, length),
+        };
         let runs = fetch::listed(&snapshot, (Nanos::MIN, Nanos::MAX))?;
         drop(snapshot);
         let of_window = runs.iter().filter(|run| run.is_seen_in((from, to)));

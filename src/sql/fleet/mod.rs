@@ -16,7 +16,7 @@ use crate::error::Error;
 
 /// Columns of incidents that figures need.
 const COLUMNS: &str = "experiment, run_id, namespace, owner, cause, title, level, time, gpu_hours_lost, machines, \
-faulty_machines, missing";
+faulty_machines, missing, actor_is_owner, died, detected, restarted";
 
 /// The window and what is known about how much of it is explained.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +37,8 @@ pub struct FleetScope {
     pub explained_by: String,
     /// Version of the rules.
     pub ruleset: String,
+    /// Address of the service over the same store, if it is known.
+    pub site: Option<String>,
 }
 
 impl FleetScope {
@@ -103,6 +105,7 @@ pub async fn fleet(session: &Session, scope: &FleetScope) -> Result<FleetReport,
         runs: scope.runs as u64,
         explained: scope.explained as u64,
         ruleset: scope.ruleset.clone(),
+        site: scope.site.clone(),
         notes,
         figures,
     })
@@ -118,11 +121,13 @@ pub fn window(latest: Nanos, length: Nanos) -> (Nanos, Nanos) {
 }
 
 async fn figure(session: &Session, query: &Query, scope: &FleetScope) -> Result<Figure, Error> {
-    let sql = query
-        .sql
-        .replace("{from}", &literal(scope.from))
-        .replace("{to}", &literal(scope.to));
-    let sql = scope.narrowed(&sql);
+    let within = |sql: &str| {
+        let sql = sql
+            .replace("{from}", &literal(scope.from))
+            .replace("{to}", &literal(scope.to));
+        scope.narrowed(&sql)
+    };
+    let sql = within(query.sql);
     let batches = session.query(&sql).await?;
     let columns: Vec<String> = batches.first().map_or_else(Vec::new, |batch| {
         let schema = batch.schema();
@@ -139,6 +144,13 @@ async fn figure(session: &Session, query: &Query, scope: &FleetScope) -> Result<
             columns.iter().map(value).collect()
         })
         .collect();
+    // The row's values come last: what stands in them is no place and no table.
+    let list = within(&format!(
+        "{LIST} ({}){IN_ORDER}",
+        query.incidents.unwrap_or("true")
+    ));
+    let listed = rows.iter().map(|row| filled(&list, &columns, row));
+    let incidents = listed.collect();
     // The first column of those that are worth drawing that has anything to draw.
     let is_drawn = |name: &&String| {
         let at = columns.iter().position(|column| column == *name);
@@ -153,8 +165,49 @@ async fn figure(session: &Session, query: &Query, scope: &FleetScope) -> Result<
         chart: query.chart.iter().find(is_drawn).cloned(),
         columns,
         rows,
+        incidents,
         sql,
     })
+}
+
+/// The incidents behind a row, as a person reads them.
+const LIST: &str = "SELECT time, experiment, title, level, gpu_hours_lost, died, detected, restarted, summary, id \
+FROM incidents WHERE time >= {from} AND time < {to} AND";
+
+const IN_ORDER: &str = " ORDER BY time DESC, experiment, title";
+
+/// A condition with the values of a row in it.
+fn filled(condition: &str, columns: &[String], row: &[Value]) -> String {
+    let mut filled = String::new();
+    let mut rest = condition;
+    // In one pass, so that a value with braces in it is no place of another.
+    while let Some((before, after)) = rest.split_once('{') {
+        filled.push_str(before);
+        let value = after.split_once('}').and_then(|(name, left)| {
+            let at = columns.iter().position(|column| column == name)?;
+            Some((row.get(at)?, left))
+        });
+        match value {
+            Some((value, left)) => {
+                filled.push_str(&quoted(value));
+                rest = left;
+            }
+            None => {
+                filled.push('{');
+                rest = after;
+            }
+        }
+    }
+    filled + rest
+}
+
+/// A value as a statement has it.
+fn quoted(value: &Value) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::String(text) => format!("'{}'", text.replace('\'', "''")),
+        other => other.to_string(),
+    }
 }
 
 /// The rows as objects.
@@ -201,6 +254,20 @@ mod tests {
             let sql = Query::parse(query).sql;
             assert!(scope.narrowed(sql) != sql, "{sql}");
         }
+    }
+
+    #[test]
+    fn a_value_is_no_statement_and_no_place() {
+        let columns = ["cause".to_owned(), "owner".to_owned()];
+        let row = [Value::from("it's {owner} {from}"), Value::Null];
+        assert_eq!(
+            filled(
+                "cause = {cause} AND owner IS NOT DISTINCT FROM {owner} AND {to}",
+                &columns,
+                &row
+            ),
+            "cause = 'it''s {owner} {from}' AND owner IS NOT DISTINCT FROM NULL AND {to}"
+        );
     }
 
     #[test]

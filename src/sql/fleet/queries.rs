@@ -7,13 +7,15 @@ pub(super) struct Query {
     pub(super) title: &'static str,
     pub(super) definition: &'static str,
     pub(super) coverage: Option<&'static str>,
+    /// Which incidents a row counts, as a condition with the row's own values in braces.
+    pub(super) incidents: Option<&'static str>,
     /// Columns that may be drawn, the one that says most first.
     pub(super) chart: Vec<String>,
     pub(super) sql: &'static str,
 }
 
 /// All statements by name, in the order of the report.
-pub(super) const QUERIES: [(&str, &str); 9] = [
+pub(super) const QUERIES: [(&str, &str); 10] = [
     ("sum", include_str!("../../../queries/fleet/sum.sql")),
     ("causes", include_str!("../../../queries/fleet/causes.sql")),
     ("days", include_str!("../../../queries/fleet/days.sql")),
@@ -22,6 +24,10 @@ pub(super) const QUERIES: [(&str, &str); 9] = [
     (
         "between-failures",
         include_str!("../../../queries/fleet/between_failures.sql"),
+    ),
+    (
+        "response",
+        include_str!("../../../queries/fleet/response.sql"),
     ),
     (
         "machines",
@@ -53,6 +59,7 @@ impl Query {
                 "title" => query.title = value,
                 "definition" => query.definition = value,
                 "coverage" => query.coverage = Some(value),
+                "incidents" => query.incidents = Some(value),
                 "chart" => query.chart = value.split(", ").map(str::to_owned).collect(),
                 _ => break,
             }
@@ -71,7 +78,9 @@ mod tests {
     fn every_figure_says_what_it_counts_and_when() {
         for query in QUERIES.map(Query::parse) {
             assert!(
-                !query.title.is_empty() && query.definition.ends_with('.'),
+                !query.title.is_empty()
+                    && query.definition.ends_with('.')
+                    && query.incidents.is_some(),
                 "{query:?}"
             );
             assert!(

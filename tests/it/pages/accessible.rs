@@ -8,7 +8,7 @@ use super::{LAB, incidents, judge, timeline};
 use crate::service::Service;
 
 /// Its text, where it was fetched.
-fn axe() -> Option<String> {
+pub(super) fn axe() -> Option<String> {
     let own = option_env!("CARGO_TARGET_DIR").map(PathBuf::from);
     let now = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let home =
@@ -23,7 +23,7 @@ fn axe() -> Option<String> {
     found
 }
 
-fn look(browser: &mut Browser, axe: &str, what: &str) {
+pub(super) fn look(browser: &mut Browser, axe: &str, what: &str) {
     browser.eval(axe);
     let found = browser.eval(
         "axe.run(document, { resultTypes: ['violations'] }).then((told) => told.violations.map((one) => \

@@ -2,6 +2,8 @@
 
 mod accessible;
 mod browser;
+mod fixtures;
+mod fleet;
 mod growing;
 mod hostile;
 mod login;

@@ -34,6 +34,9 @@ const NEAR: i64 = 90;
 /// Up to this share it is far, if it was so until shortly before the end.
 const FAR: i64 = 50;
 
+/// Samples that a record holds, the latest: ten minutes at a scrape each ten seconds.
+const SHOWN: usize = 60;
+
 /// Containers can take many gigabytes between two samples: one older than this
 /// says nothing against anybody.
 const FRESH: Nanos = 90 * SECOND;
@@ -137,6 +140,8 @@ fn fact(
         bytes(peak),
         bytes(limit)
     ));
-    event.raw = raw(&one.labels, &[last]);
+    // All of them, so that the record shows how it came to that.
+    let shown = samples.len().saturating_sub(SHOWN);
+    event.raw = raw(&one.labels, samples.get(shown..).unwrap_or_default());
     Some(event)
 }

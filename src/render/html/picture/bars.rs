@@ -92,8 +92,10 @@ fn lives(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
         for (state, from, to) in &life.states {
             let (class, what) = match state {
                 LifeState::Waiting => ("pending", "waiting for a machine"),
+                LifeState::Pending => ("pending", "not running yet"),
                 LifeState::Starting => ("starting", "starting"),
                 LifeState::Running => ("running", "running"),
+                LifeState::Stuck => ("stuck", "stuck: there, but its work does not get on"),
                 LifeState::Restarting => ("failed", "ended, to be restarted"),
                 LifeState::Terminating => ("terminating", "terminating"),
                 LifeState::There => ("alive", "present; no record shows when it started"),

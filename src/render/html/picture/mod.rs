@@ -215,10 +215,12 @@ fn legend(has_saves: bool) -> Markup {
             (item("a pod ended", html! { g.mark.death { circle.solid cx="15" cy="8" r="7" {} path d="M12 5L18 11M18 5L12 11" {} } }))
             (item("waiting, cordoned", html! { rect.bar.pending x="1" y="3" width="28" height="10" {} }))
             (item("running", html! { rect.bar.running x="1" y="3" width="28" height="10" {} }))
+            (item("starting", html! { rect.bar.starting x="1" y="3" width="28" height="10" {} }))
+            (item("stuck", html! { rect.bar.stuck x="1" y="3" width="28" height="10" {} }))
             (item("terminating", html! { rect.bar.terminating x="1" y="3" width="28" height="10" {} }))
             (item("maintenance", html! { rect.bar.maintenance x="1" y="3" width="28" height="10" {} }))
             @if has_saves { (item("checkpoint saved", html! { path.save d="M15 3L20 12H10z" {} })) }
-            (item("failed or not ready", html! { rect.bar.failed x="1" y="3" width="28" height="10" {} }))
+            (item("ended, failed or not ready", html! { rect.bar.failed x="1" y="3" width="28" height="10" {} }))
             // The picture's own pattern is gone where the script draws, so this one is made of lines.
             (item("could not be seen", html! { rect.hatch-ground x="1" y="3" width="28" height="10" {} path.hatch-line d="M1 9L7 3M4 13L14 3M11 13L21 3M18 13L28 3M25 13L29 9" {} }))
         }

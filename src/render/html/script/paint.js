@@ -40,8 +40,8 @@ class Painter {
   recolour() {
     const style = getComputedStyle(document.documentElement);
     for (const name of ["ground", "raised", "line", "text", "dim", "link", "error", "warning", "info", "chain", "on-chain", "track", "marked",
-      "running", "pending", "starting", "failed", "maintenance", "announced", "alive", "terminating", "read", "unseen-line", "curve", "good",
-      "on-running", "on-pending", "on-failed", "on-maintenance", "on-alive", "on-terminating"]) {
+      "running", "pending", "starting", "stuck", "failed", "maintenance", "announced", "alive", "terminating", "read", "unseen-line", "curve", "good",
+      "on-running", "on-pending", "on-failed", "on-maintenance", "on-alive", "on-terminating", "on-stuck"]) {
       this.ink[name] = style.getPropertyValue(`--${name}`).trim() || "gray";
     }
     const tile = document.createElement("canvas");

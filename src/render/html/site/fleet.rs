@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, html};
 use serde_json::Value;
 
 use super::super::super::clock::Clock;
-use super::super::super::fleet::{heading, is_number, value as value_text};
+use super::super::super::fleet::{heading, is_number, statement, value as value_text};
 use super::super::super::style::Tz;
 use super::super::super::text::{escape, in_address};
 use super::super::super::wording;
@@ -35,7 +35,7 @@ pub fn fleet(frame: &Frame, report: &FleetReport, since: &str) -> String {
                     a href={ "/fleet?since=" (value) } aria-current=[(value == since).then_some("true")] { (title) }
                 }
             }
-            (body(report, true))
+            (body(report, Some("")))
         }
     };
     frame.around("Fleet", &[], &page)
@@ -47,13 +47,14 @@ pub(crate) fn alone(report: &FleetReport) -> String {
         (DOCTYPE)
         html lang="en" {
             (head("Report", false))
-            body { main.fleet { h1 { "Report" } (body(report, false)) } }
+            body { main.fleet { h1 { "Report" } (body(report, report.site.as_deref())) } }
         }
     };
     page.into_string()
 }
 
-fn body(report: &FleetReport, on_site: bool) -> Markup {
+/// `site` is where statements open: nowhere, within the page's own service, or at an address.
+fn body(report: &FleetReport, site: Option<&str>) -> Markup {
     let clock = Clock(Tz::Utc);
     let room = Room::new(None);
     html! {
@@ -67,12 +68,16 @@ fn body(report: &FleetReport, on_site: bool) -> Markup {
             section.figure id=(figure.id) {
                 h2 { (figure.title) }
                 p.dim { (figure.definition) }
-                @if figure.id == "sum" { (tiles(figure)) } @else { (shown(figure, on_site)) }
+                @if figure.id == "sum" { (tiles(figure, site)) } @else { (shown(figure, site)) }
                 @if let Some(coverage) = &figure.coverage { p.dim { (escape(coverage)) } }
                 details {
                     summary { "SQL" }
                     pre tabindex="0" { (figure.sql) }
-                    @if on_site { p { a href={ "/sql?q=" (in_address(&figure.sql)) } { "Open in the editor" } } }
+                    @if let Some(site) = site { p { a href=(statement(site, &figure.sql)) { "Open in the editor" } } }
+                    @if site.is_none() && !figure.incidents.is_empty() {
+                        p { "The incidents that " @if let [_] = figure.incidents.as_slice() { "it counts:" } @else { "each row counts:" } }
+                        @for list in &figure.incidents { pre tabindex="0" { (list) } }
+                    }
                 }
             }
         }
@@ -80,18 +85,18 @@ fn body(report: &FleetReport, on_site: bool) -> Markup {
 }
 
 /// One row as large numbers.
-fn tiles(figure: &Figure) -> Markup {
+fn tiles(figure: &Figure, site: Option<&str>) -> Markup {
     let row = figure.rows.first();
     html! {
         dl.tiles {
             @for (column, value) in figure.columns.iter().zip(row.into_iter().flatten()) {
-                div { dt { (escape(&heading(column))) } dd { (plain(value)) } }
+                div { dt { (escape(&heading(column))) } dd { (cell(column, value, site, figure.incidents.first())) } }
             }
         }
     }
 }
 
-fn shown(figure: &Figure, on_site: bool) -> Markup {
+fn shown(figure: &Figure, site: Option<&str>) -> Markup {
     if figure.rows.is_empty() {
         return html! { p { "Nothing in this window." } };
     }
@@ -118,10 +123,10 @@ fn shown(figure: &Figure, on_site: bool) -> Markup {
                     }
                     @if place.is_some() && !is_time { th.wide scope="col" aria-hidden="true" {} }
                 } }
-                tbody { @for row in &figure.rows {
+                tbody { @for (nth, row) in figure.rows.iter().enumerate() {
                     tr {
                         @for (at, (column, value)) in figure.columns.iter().zip(row).enumerate() {
-                            td class=[is_number(figure, at).then_some("number")] data-label=(escape(&heading(column))) { (cell(column, value, on_site)) }
+                            td class=[is_number(figure, at).then_some("number")] data-label=(escape(&heading(column))) { (cell(column, value, site, figure.incidents.get(nth))) }
                         }
                         @if place.is_some() && !is_time { td.wide { (plot::bar(number(row), most)) } }
                     }
@@ -131,25 +136,26 @@ fn shown(figure: &Figure, on_site: bool) -> Markup {
     }
 }
 
-fn cell(column: &str, value: &Value, on_site: bool) -> Markup {
+/// A value; of a number of incidents, and of a cause, a link to these incidents.
+fn cell(column: &str, value: &Value, site: Option<&str>, list: Option<&String>) -> Markup {
     let room = Room::new(None);
+    let listed = || Some(statement(site?, list?));
     match (column, value) {
         ("level", Value::String(text)) => {
             html! { @match Level::parse(text) { Some(known) => (level(known)), None => (cells::text(text, room)) } }
         }
-        ("machine", Value::String(name)) if on_site => {
-            html! { a href={ "/node/" (in_address(name)) } { (cells::text(name, room)) } }
+        ("machine" | "experiment", Value::String(name)) if site.is_some() => {
+            let page = if column == "machine" { "/node/" } else { "/x/" };
+            html! { a href={ (site.unwrap_or_default()) (page) (in_address(name)) } { (cells::text(name, room)) } }
         }
-        ("experiment", Value::String(name)) if on_site => {
-            html! { a href={ "/x/" (in_address(name)) } { (cells::text(name, room)) } }
-        }
-        ("cause", Value::String(name)) if on_site => {
-            let statement = format!(
-                "SELECT time, experiment, title, level, gpu_hours_lost, summary, id FROM incidents WHERE cause = '{}' ORDER BY time DESC",
-                name.replace('\'', "''")
-            );
-            html! { a href={ "/sql?q=" (in_address(&statement)) } { code { (cells::text(name, room)) } } }
-        }
+        ("cause", Value::String(name)) => match listed() {
+            Some(link) => html! { a href=(link) { code { (cells::text(name, room)) } } },
+            None => plain(value),
+        },
+        ("incidents", Value::Number(_)) => match listed() {
+            Some(link) => html! { a href=(link) title="These incidents" { (plain(value)) } },
+            None => plain(value),
+        },
         _ => plain(value),
     }
 }

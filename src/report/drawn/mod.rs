@@ -1,21 +1,16 @@
 //! What a picture shows beside the answer: how the pods of a run lived, and how its work went.
 
-use std::collections::BTreeSet;
+mod lives;
+mod measured;
 
-use serde_json::Value;
-use whathappened_core::graph::{EntityGraph, Task};
-use whathappened_core::lifecycle::{End, State};
+use whathappened_core::graph::Task;
 use whathappened_core::resolve::Run;
-use whathappened_model::event::{Event, SourceKind};
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::event::Event;
+use whathappened_model::time::{Nanos, SECOND};
 
-use super::record::reported;
-use crate::answer::{Curve, Drawn, Life, LifeState};
+use crate::answer::{Curve, Drawn, Incident};
 use crate::case::Case;
 use crate::error::Error;
-
-/// Pods whose lives are told; a picture has room for fewer.
-const LIVES: usize = 10_000;
 
 /// Attempts of which curves are drawn, the latest.
 const ATTEMPTS: usize = 12;
@@ -26,81 +21,15 @@ const LINES: usize = 240;
 /// A pace is measured over this long at least: most logs give times to the second.
 const MEASURED: Nanos = 5 * SECOND;
 
-/// Of one run.
-pub(super) fn drawn(case: &Case, run: &Run) -> Result<Drawn, Error> {
-    let pods = run.pods.iter().take(LIVES);
-    let lives = pods.filter_map(|number| {
-        let at = *number as usize;
-        Some(life(
-            &case.graph,
-            case.graph.pods.get(at)?,
-            case.ends.get(at)?,
-        ))
-    });
-    Ok(Drawn {
-        lives: lives.collect(),
-        curves: [curves(case, run)?, measured(case, run)?].concat(),
-    })
-}
-
-fn life(graph: &EntityGraph, pod: &Task, end: &End) -> Life {
-    let text = |symbol| Some(graph.name(symbol).to_owned()).filter(|text| !text.is_empty());
-    Life {
-        pod: graph.name(pod.name).to_owned(),
-        node: text(pod.node),
-        rank: pod.rank,
-        states: states(pod, end),
-    }
-}
-
-fn states(pod: &Task, end: &End) -> Vec<(LifeState, Nanos, Option<Nanos>)> {
-    let at = |stamp: Option<Stamp>| stamp.and_then(reported).map(|stamp| stamp.lo);
-    let over = at(end.final_time());
-    let Some(begin) = at(pod.created).or_else(|| pod.begin()) else {
-        return Vec::new();
+/// Of the run with this number, and of what is known of its incidents.
+pub(super) fn drawn(case: &Case, number: usize, incidents: &[Incident]) -> Result<Drawn, Error> {
+    let Some(run) = case.runs.get(number) else {
+        return Ok(Drawn::default());
     };
-    // What is told of a later moment than its end was told late.
-    let within = |time: &Nanos| *time >= begin && over.is_none_or(|over| *time <= over);
-    let bound = at(pod.bound).filter(within);
-    let never = matches!(end.state, State::NeverScheduled | State::StuckStarting);
-    let started = at(pod.started).filter(within).filter(|_| !never);
-    let asked = at(pod.deletion_requested).filter(within);
-    let mut marks: Vec<(LifeState, Nanos)> = Vec::new();
-    if at(pod.created).is_some() {
-        marks.push((LifeState::Waiting, begin));
-    }
-    if let Some(bound) = bound {
-        marks.push((LifeState::Starting, bound));
-    }
-    match started {
-        Some(started) => {
-            marks.push((LifeState::Running, started));
-            for restart in &end.restarts {
-                let Some(out) = at(Some(restart.exit.time)).filter(within) else {
-                    continue;
-                };
-                marks.push((LifeState::Restarting, out));
-                let again = pod.starts.iter().filter_map(|stamp| at(Some(*stamp)));
-                if let Some(again) = again.filter(within).find(|again| *again > out) {
-                    marks.push((LifeState::Running, again));
-                }
-            }
-        }
-        // Nothing tells when it started; that it is there is known.
-        None if !never => marks.push((LifeState::There, bound.unwrap_or(begin))),
-        None => {}
-    }
-    if let Some(asked) = asked {
-        marks.push((LifeState::Terminating, asked));
-    }
-    marks.sort_by_key(|(_, time)| *time);
-    let nexts = marks.iter().skip(1).map(|(_, time)| Some(*time));
-    let nexts: Vec<Option<Nanos>> = nexts.chain([over]).collect();
-    let whole = marks.into_iter().zip(nexts);
-    whole
-        .map(|((state, from), to)| (state, from, to))
-        .filter(|(_, from, to)| to.is_none_or(|to| to > *from))
-        .collect()
+    Ok(Drawn {
+        lives: lives::of(case, number, run, incidents),
+        curves: [curves(case, run)?, measured::of(case, run)?].concat(),
+    })
 }
 
 /// Of each of the latest attempts the log that tells how the work went: that of the lowest rank that tells most.
@@ -242,71 +171,6 @@ fn drawn_curves(lines: &[Line], of: &str) -> Vec<Curve> {
     curves.into_iter().flatten().collect()
 }
 
-/// Curves of metrics that one answer shows.
-const MEASUREMENTS: usize = 8;
-
-/// What Prometheus measured of the run's pods and machines, where a record holds the samples.
-fn measured(case: &Case, run: &Run) -> Result<Vec<Curve>, Error> {
-    let pods: BTreeSet<u32> = run.pods.iter().copied().collect();
-    let of_run = run
-        .pods
-        .iter()
-        .filter_map(|pod| case.graph.pods.get(*pod as usize));
-    let nodes: BTreeSet<_> = of_run.flat_map(Task::machines).collect();
-    let mut found: Vec<(Nanos, Curve)> = Vec::new();
-    let rows = (0..).zip(case.graph.evidence.rows());
-    for (number, row) in rows.filter(|(_, row)| row.source_kind() == SourceKind::Prometheus) {
-        let pod = case.graph.pod_of_row.get(number as usize);
-        let is_own = pod.is_some_and(|pod| pods.contains(pod)) || nodes.contains(&row.node);
-        if !is_own || found.len() >= 16 * MEASUREMENTS {
-            continue;
-        }
-        found.extend(measurement(&case.graph.evidence.event(number)?));
-    }
-    found.sort_by(|(a, one), (b, other)| {
-        let names = |curve: &Curve| (curve.title.to_owned(), curve.of.clone());
-        (a, names(one)).cmp(&(b, names(other)))
-    });
-    let curves = found.into_iter().map(|(_, curve)| curve);
-    Ok(curves.take(MEASUREMENTS).collect())
-}
-
-/// The samples that a record holds, where they are enough to be drawn.
-fn measurement(event: &Event) -> Option<(Nanos, Curve)> {
-    const ENOUGH: usize = 3;
-    let raw: Value = serde_json::from_str(&event.raw).ok()?;
-    let metric = raw.get("metric")?.get("__name__")?.as_str()?;
-    let (title, unit) = match metric {
-        "container_memory_working_set_bytes" => ("Memory", "bytes"),
-        "node_memory_MemAvailable_bytes" => ("Memory left", "bytes"),
-        "DCGM_FI_DEV_GPU_TEMP" => ("GPU temperature", "°C"),
-        "DCGM_FI_DEV_GPU_UTIL" => ("GPU utilisation", "%"),
-        "DCGM_FI_DEV_FB_USED" => ("GPU memory", "MiB"),
-        _ => return None,
-    };
-    let samples = raw.get("values")?.as_array()?;
-    let points: Vec<(Nanos, Option<f64>)> = samples
-        .iter()
-        .filter_map(|sample| {
-            let time = Stamp::parse(sample.get(0)?.as_str()?)?;
-            Some((time.lo, Some(sample.get(1)?.as_f64()?)))
-        })
-        .collect();
-    let first = points.first()?.0;
-    let names = &event.entities;
-    let curve = Curve {
-        title,
-        unit: unit.to_owned(),
-        of: names.pod.as_ref().or(names.node.as_ref())?.clone(),
-        limit: event
-            .attribute("limit_bytes")
-            .and_then(|text| text.parse().ok()),
-        from_zero: unit == "bytes",
-        points,
-    };
-    (curve.points.len() >= ENOUGH).then_some((first, curve))
-}
-
 /// Steps a second between two lines.
 fn paces(lines: &[Line]) -> Vec<(Nanos, Option<f64>)> {
     let mut points: Vec<(Nanos, Option<f64>)> = Vec::new();
@@ -337,7 +201,6 @@ fn paces(lines: &[Line]) -> Vec<(Nanos, Option<f64>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whathappened_model::event::EventId;
 
     fn line(second: i64, step: i64, loss: f64) -> Line {
         Line {
@@ -346,29 +209,6 @@ mod tests {
             loss: Some(loss),
             throughput: Some((100.0, "tokens/s")),
         }
-    }
-
-    #[test]
-    fn samples_in_a_record_are_a_curve() {
-        let id = EventId::of(&["test"]);
-        let mut event = Event::new(id, "memory", Stamp::second(0), SourceKind::Prometheus);
-        event.entities.pod = Some("train-0".to_owned());
-        event.set_attribute("limit_bytes", Some("200"));
-        let at = |second: i64, value: i64| {
-            serde_json::json!([whathappened_model::time::rfc3339(second * SECOND), value])
-        };
-        event.raw =
-            serde_json::json!({"metric": {"__name__": "container_memory_working_set_bytes"},
-            "values": [at(1, 10), at(2, 20), at(3, 190)]})
-            .to_string();
-        let (first, curve) = measurement(&event).unwrap();
-        assert_eq!(
-            (first, curve.title, curve.of.as_str(), curve.limit),
-            (SECOND, "Memory", "train-0", Some(200.0))
-        );
-        assert_eq!(curve.points[2], (3 * SECOND, Some(190.0)));
-        event.raw = "{\"metric\": {}, \"values\": [[\"x\"]]}".to_owned();
-        assert!(measurement(&event).is_none());
     }
 
     #[test]
