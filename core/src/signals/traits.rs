@@ -46,7 +46,7 @@ pub enum SignalClass {
 
 impl SignalClass {
     /// Each with its name in files and what it means there.
-    pub const ALL: [(Self, &'static str); 13] = [
+    pub const ALL: [(Self, &'static str); 14] = [
         (Self::LastWords, "last_words"),
         (Self::SaysOver, "says_over"),
         (Self::MayEnd, "may_end"),
