@@ -233,11 +233,21 @@ fn is_last_word(graph: &EntityGraph, death: &Death, fact: &Fact) -> bool {
     let row = graph.evidence.rows().get(fact.row as usize);
     let line = row.filter(|row| row.time == Stamp::OPEN && row.file() == pod.words_in);
     let is_alone = pod.kind == TaskKind::Log || death.exit_code.is_some() && pod.exits.len() == 1;
+    // Errors in a file of their own stand in no order with the steps in the other, unless the program ended itself.
+    let ended_itself = death
+        .exit_code
+        .is_some_and(|code| (1..=127).contains(&code));
+    let has_steps = pod.progress.is_some();
+    let is_in_order = pod.log_places.len() < 2 || !has_steps || ended_itself;
     fact.is_line
         && fact.pod == death.pod
         && death.mode == Mode::Exited
         && is_alone
-        && line.is_some_and(|line| pod.untimed.ends_with(line.line()))
+        && is_in_order
+        && line.is_some_and(|line| {
+            let place = pod.place_of_line(line.file(), line.line());
+            pod.untimed.ends_with(place)
+        })
 }
 
 /// Times that are less exact than this say little of an order: ages in minutes.

@@ -62,6 +62,8 @@ pub(crate) struct FormatOutput {
     pub(crate) lossy: u64,
     /// Line and reason of those that are not what they claim to be.
     pub(crate) rejected: Vec<(u64, String)>,
+    /// Lines that were left out because there are many.
+    pub(crate) left_out: u64,
 }
 
 /// The numbered lines of a block, without line ends.

@@ -47,6 +47,15 @@ impl Line {
         self
     }
 
+    /// Sets when a journal got it, and which process it is of: what two of them write at once is not one record.
+    pub(super) fn journalled(mut self, clock: Option<Clock>, process: &str) -> Self {
+        self.clock = clock;
+        if !process.is_empty() {
+            self.speaker.prefix.insert_str(0, &format!("{process} "));
+        }
+        self
+    }
+
     /// Sets the collector's time, which is better than the program's own.
     pub(super) fn with_time(mut self, time: Option<crate::time::Stamp>) -> Self {
         if let Some(time) = time {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::clock::Clock;
 use super::environment::StreamEnvironment;
 use super::event::Emitter;
 use super::join::{JoinedRecord, LineJoiner};
@@ -108,6 +109,25 @@ impl LogStream {
         self.release(out);
         self.one(line, number, out);
         Ok(())
+    }
+
+    /// Takes what a journal kept of the program: `text`, got at the time of `clock` from a process. `raw` is the line as it
+    /// stands.
+    pub(crate) fn journalled(
+        &mut self,
+        text: &str,
+        (clock, process): (Option<Clock>, &str),
+        (raw, number): (&str, u64),
+        out: &mut Vec<Observation>,
+    ) {
+        let states = match memchr::memchr(b'\r', text.as_bytes()) {
+            Some(_) => progress_bar::states(text),
+            None => vec![text],
+        };
+        for state in states {
+            let line = interpret_in(state, raw.to_owned(), number, false);
+            self.whole(line.journalled(clock, process), out);
+        }
     }
 
     /// Whether the line may bear a label that only its neighbours can confirm.

@@ -134,12 +134,24 @@ fn host_line(stamp: Stamp, get: &dyn Fn(&str) -> Option<String>) -> HostLine {
         host: get("_HOSTNAME"),
         program,
         pid,
-        unit: get("UNIT").or_else(|| get("_SYSTEMD_UNIT")),
+        unit: unit(get),
         facility: number("SYSLOG_FACILITY").and_then(line::facility),
         severity: number("PRIORITY").and_then(line::severity),
         boot_id: get("_BOOT_ID"),
         ..HostLine::new(LineTime::Clock(Clock::Full(stamp)), &message)
     }
+}
+
+/// The unit that a record is about, else that of the process which wrote it. A session or a slice is no service, and what
+/// somebody asks for with `sudo` is not about the unit that they signed in through.
+fn unit(get: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let about = get("UNIT").or_else(|| get("USER_UNIT"));
+    let own = || {
+        let unit = get("_SYSTEMD_USER_UNIT").or_else(|| get("_SYSTEMD_UNIT"))?;
+        let asks = get("SYSLOG_IDENTIFIER").is_some_and(|name| name == "sudo" || name == "su");
+        (unit.ends_with(".service") && !asks).then_some(unit)
+    };
+    about.or_else(own)
 }
 
 #[cfg(test)]

@@ -36,13 +36,19 @@ mod nvidia_smi;
 mod place;
 mod reader;
 mod sel;
+mod service;
 mod sniff;
 mod stored;
 mod subject;
 mod syslog;
 mod terraform;
 mod tools;
+mod unit_cat;
+mod unit_log;
+mod unit_status;
+mod unit_survey;
 pub mod xid;
+mod zone;
 
 #[cfg(test)]
 mod healthy;
@@ -76,6 +82,13 @@ const HOST_LOG: &str = "log of a host";
 /// Formats of text, the more particular first.
 pub(crate) const FORMATS: &[TextFormat] = &[
     TextFormat {
+        words: "journal of a service in JSON",
+        of_pods: false,
+        first: true,
+        is: unit_log::is_json,
+        reader: |source, options| Box::new(unit_log::UnitLog::json(source, options)),
+    },
+    TextFormat {
         words: JOURNAL_JSON,
         of_pods: false,
         first: true,
@@ -97,11 +110,32 @@ pub(crate) const FORMATS: &[TextFormat] = &[
         reader: |source, _| Box::new(HostLog::new(source, tools::kured)),
     },
     TextFormat {
+        words: "systemctl's status",
+        of_pods: false,
+        first: false,
+        is: unit_status::is,
+        reader: |source, options| Box::new(unit_status::UnitStatus::new(source, options)),
+    },
+    TextFormat {
+        words: "journal of a service",
+        of_pods: false,
+        first: false,
+        is: unit_log::is_text,
+        reader: |source, options| Box::new(unit_log::UnitLog::text(source, options)),
+    },
+    TextFormat {
         words: HOST_LOG,
         of_pods: false,
         first: false,
         is: sniff::is_host_log,
         reader: |source, _| Box::new(HostLog::new(source, |text| Ok(line::parse(text)))),
+    },
+    TextFormat {
+        words: "journal of a service, texts alone",
+        of_pods: false,
+        first: false,
+        is: unit_cat::is,
+        reader: |source, options| Box::new(unit_cat::UnitCat::new(source, options)),
     },
     TextFormat {
         words: "log of unattended-upgrades",

@@ -8,7 +8,7 @@ use super::filter;
 use super::layout;
 use super::line::{self, HostLine, LineTime};
 use super::nvidia::{self, Gpus};
-use super::place::{LogClock, SequencedTime};
+use super::place::{LogClock, PlacedTime, SequencedTime};
 use super::{boot, kernel, subject};
 use crate::contract::{FormatOutput, TextReader};
 use crate::logs::LogSource;
@@ -39,6 +39,8 @@ pub(super) struct HostLog {
     tail: Vec<u8>,
     /// The number of the last line, where that was not kept.
     unkept: Option<u64>,
+    /// Whose lines were heard last that are not the machine's own.
+    machine: Option<String>,
     /// Whether the lines come one by one, so that the last of them is none of a log.
     is_received: bool,
 }
@@ -66,6 +68,7 @@ impl HostLog {
             held: Vec::new(),
             tail: Vec::new(),
             unkept: None,
+            machine: None,
             is_received: false,
         }
     }
@@ -76,8 +79,41 @@ impl HostLog {
         self.clockwork.received(now);
     }
 
+    /// The machine that the log said last that it is of.
+    pub(super) fn host(&self) -> Option<&str> {
+        self.machine.as_deref()
+    }
+
+    /// Learns from some lines of which year the log is.
+    pub(super) fn look_for_year(&mut self, lines: &[u8]) {
+        if self.clockwork.wants_year() && !lines.starts_with(b"{") {
+            self.learn_year(lines);
+        }
+    }
+
+    /// Takes notice of a line that is none of the machine's; says when it was.
+    pub(super) fn hear(&mut self, line: &HostLine, found: &mut FormatOutput) -> PlacedTime {
+        if self.clockwork.learn(line) {
+            self.release(found);
+        }
+        if line.host.is_some() && self.machine != line.host {
+            self.machine.clone_from(&line.host);
+        }
+        let turned = self.clockwork.turned(line.when);
+        if line.when != LineTime::Unsaid {
+            self.last = Some(turned);
+        }
+        self.clockwork.place(turned)
+    }
+
     /// Reads one line; whether it means something.
-    fn line(&mut self, raw: &[u8], before: &[u8], number: u64, found: &mut FormatOutput) -> bool {
+    pub(super) fn line(
+        &mut self,
+        raw: &[u8],
+        before: &[u8],
+        number: u64,
+        found: &mut FormatOutput,
+    ) -> bool {
         let text = String::from_utf8_lossy(raw);
         found.lossy += u64::from(matches!(text, std::borrow::Cow::Owned(_)));
         if text.starts_with("-- ") {
@@ -214,9 +250,7 @@ impl TextReader for HostLog {
             .count() as u64;
         found.records += all;
         let mut evidence = 0;
-        if self.clockwork.wants_year() && !lines.starts_with(b"{") {
-            self.learn_year(lines);
-        }
+        self.look_for_year(lines);
         let (mut at, mut number, mut counted) = (0, first, 0);
         let mut kept = 0;
         while let Some(hit) = filter::next(lines, at) {

@@ -53,7 +53,8 @@ const DAEMONS: &[&str] = &[
     "maas",
 ];
 
-fn is_daemon(line: &HostLine) -> bool {
+/// Whether what speaks is one of the programs that only hosts run.
+pub(super) fn is_daemon(line: &HostLine) -> bool {
     line.program.as_deref().is_some_and(|program| {
         DAEMONS.contains(&program)
             || program.starts_with("systemd-")

@@ -391,6 +391,7 @@ impl Worker<'_> {
         self.tally.records += found.records;
         self.tally.irrelevant += found.irrelevant;
         self.tally.lossy += found.lossy;
+        self.tally.left_out += found.left_out;
         for (line, why) in found.rejected {
             self.tally.reject(line, &why, self.options.rejected_kept);
         }

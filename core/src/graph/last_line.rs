@@ -44,11 +44,13 @@ pub(super) fn note(
             continue;
         };
         let file = || log_of(symbols.name(row.file()));
-        if pod.words_in.is_some() && file() != log_of(symbols.name(pod.words_in)) {
+        let is_one_log = pod.log_places.contains_key(&row.file());
+        if pod.words_in.is_some() && !is_one_log && file() != log_of(symbols.name(pod.words_in)) {
             continue;
         }
         if row.time == Stamp::OPEN {
-            pod.untimed.last = pod.untimed.last.max(row.line());
+            let place = pod.place_of_line(row.file(), row.line());
+            pod.untimed.last = pod.untimed.last.max(place);
         } else {
             pod.last_line = later(pod.last_line, row.time);
         }

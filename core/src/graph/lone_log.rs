@@ -6,6 +6,7 @@ use whathappened_model::event::Event;
 
 use super::fact::{Fact, NO};
 use super::identity::{Pods, Workloads};
+use super::log_files::LogFiles;
 use super::log_gang::{self, Member, Namesakes};
 use super::task::{Task, TaskKind};
 use super::undated::Years;
@@ -26,7 +27,8 @@ pub(super) struct Lines<'a> {
 }
 
 /// Where no record names a pod, a job or a machine, each log is a task of its own, under its
-/// file's name; logs of several ranks that are named alike are those of one gang.
+/// file's name; logs of several ranks that are named alike are those of one gang. Files that hold parts of one log are one
+/// ([`super::log_files`]), and the journal of a service is named after that.
 ///
 /// # Errors
 /// When the evidence cannot be read back.
@@ -44,14 +46,25 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
     let machines = node_folder::Machines::of(machines, all.symbols);
     let places = node_folder::places_of_logs(all.evidence, all.symbols);
     let beside = node_folder::of_nameless_logs(all.evidence, all.symbols);
+    let mut logs = LogFiles::default();
+    for (number, row) in (0..).zip(all.evidence.rows()) {
+        if is_alone(row) {
+            logs.see((number, row), all.evidence)?;
+        }
+    }
+    let logs = logs.joined(all.symbols);
     for (number, row) in (0..).zip(all.evidence.rows()) {
         if !is_alone(row) {
             continue;
         }
-        let task = *tasks.entry(row.file()).or_insert_with(|| {
-            let name = all.symbols.number(&name(all.symbols.name(row.file())));
+        let file = logs.get(&row.file());
+        let whole = file.map_or(row.file(), |file| file.log);
+        let task = *tasks.entry(whole).or_insert_with(|| {
+            let file_name = name(all.symbols.name(whole));
+            let name = file.and_then(|file| file.unit.as_deref());
+            let name = all.symbols.number(name.unwrap_or(&file_name));
             let mut log = Task::new(TaskKind::Log, Symbol::NONE, Symbol::NONE, name);
-            let path = all.symbols.name(row.file()).to_owned();
+            let path = all.symbols.name(whole).to_owned();
             // What lies beside the log of a machine that names none was on that machine.
             let folder = node_folder::folder_of(&path).filter(|folder| beside.contains(*folder));
             // Another machine may bear the first word of a whole name, and have said nothing.
@@ -61,14 +74,19 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
                 let place = node_folder::folder_of(&path).unwrap_or_default();
                 whole || places.contains(&(*machine, place.to_owned()))
             });
-            log.node = match (machine, folder) {
-                (Some(machine), _) => machine,
-                (None, Some(folder)) => all.symbols.number(node_folder::last_part(folder)),
-                (None, None) => Symbol::NONE,
+            let of_journal = file.and_then(|file| file.machine.as_deref());
+            log.node = match (of_journal, machine, folder) {
+                (Some(machine), ..) => all.symbols.number(machine),
+                (None, Some(machine), _) => machine,
+                (None, None, Some(folder)) => all.symbols.number(node_folder::last_part(folder)),
+                (None, None, None) => Symbol::NONE,
             };
             all.pods.push(log)
         });
-        files.insert(task, row.file());
+        if let Some((file, one)) = file.zip(all.pods.all.get_mut(task as usize)) {
+            file.note(row.file(), one, all.symbols);
+        }
+        files.insert(task, whole);
         if let Some(slot) = all.pod_of_row.get_mut(number as usize) {
             *slot = task;
         }
@@ -143,6 +161,9 @@ impl Lines<'_> {
         }
         let (_, mut event): (_, Event) = self.evidence.body(number)?;
         self.years.place(number, &mut event);
+        if let Some(one) = self.pods.all.get(task as usize) {
+            event.origin.line = one.place_of_line(row.file(), event.origin.line);
+        }
         job_logs::forget_others(&mut event);
         learn::event(&event, task, self.symbols, self.pods, self.workloads);
         progress::note(&event, number, self.pods.all.get_mut(task as usize));

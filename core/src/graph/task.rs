@@ -1,6 +1,6 @@
 //! A pod and where and when it was.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use whathappened_model::event::SourceKind;
@@ -175,6 +175,10 @@ pub struct Task {
     pub folders: BTreeSet<Symbol>,
     /// The files that lay in a folder of an instance's name.
     pub(crate) log_files: BTreeSet<Symbol>,
+    /// Where in its log the lines of each of its files stand, where it has several: they are numbered from there.
+    pub(crate) log_places: BTreeMap<Symbol, u64>,
+    /// The journals of its service that its log was read from.
+    pub(crate) journals: BTreeSet<Symbol>,
     /// What its log says last, where the lines have no times.
     pub untimed: UntimedLog,
     /// The training steps that its log tells of.
@@ -214,6 +218,13 @@ impl Task {
             && self.phase.as_deref() == Some("Running")
             && self.waits.is_empty()
             && self.ready.is_some_and(|(_, ready)| ready)
+    }
+
+    /// Where in its log a line of a file stands.
+    #[must_use]
+    pub fn place_of_line(&self, file: Symbol, line: u64) -> u64 {
+        let begin = self.log_places.get(&file).copied().unwrap_or_default();
+        begin.saturating_add(line)
     }
 
     /// When somebody first asked for its end.
@@ -286,6 +297,8 @@ impl Task {
             called: BTreeSet::new(),
             folders: BTreeSet::new(),
             log_files: BTreeSet::new(),
+            log_places: BTreeMap::new(),
+            journals: BTreeSet::new(),
             untimed: UntimedLog::default(),
             progress: None,
             pace: Pace::default(),

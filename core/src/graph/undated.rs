@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use whathappened_model::event::{Event, SourceKind};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use crate::evidence::{Evidence, Row, SpillError};
+use crate::evidence::{Evidence, SpillError};
 use crate::symbols::Symbol;
 
 /// What the clock of the log may be ahead of the end of what is known: a zone that is not UTC.
@@ -36,13 +36,30 @@ impl Years {
         let Some(now) = now else {
             return Ok(Self(found));
         };
-        let undated =
-            |row: &Row| row.time == Stamp::OPEN && row.source_kind() == SourceKind::NodeLog;
-        let mut lines: Vec<(Symbol, u64, u32)> = (0..)
-            .zip(evidence.rows())
-            .filter(|(_, row)| undated(row))
-            .map(|(number, row)| (row.file(), row.line(), number))
-            .collect();
+        // A program's lines in the journal of its service have the journal's times.
+        let mut journals: HashMap<Symbol, bool> = HashMap::new();
+        let mut lines: Vec<(Symbol, u64, u32)> = Vec::new();
+        for (number, row) in (0..).zip(evidence.rows()) {
+            if row.time != Stamp::OPEN {
+                continue;
+            }
+            let is_undated = match row.source_kind() {
+                SourceKind::NodeLog => true,
+                SourceKind::ContainerLog => match journals.get(&row.file()) {
+                    Some(known) => *known,
+                    None => {
+                        let (_, event) = evidence.body(number)?;
+                        let known = event.attribute("journal").is_some();
+                        journals.insert(row.file(), known);
+                        known
+                    }
+                },
+                _ => false,
+            };
+            if is_undated {
+                lines.push((row.file(), row.line(), number));
+            }
+        }
         lines.sort_unstable();
         // From the end of each file: what stands before a line was written before it.
         let mut next: Option<(Symbol, Nanos)> = None;
@@ -55,7 +72,8 @@ impl Years {
                 });
             let reported = event.attribute("time_without_year");
             let stamp = reported.and_then(|reported| last_before(reported, until, now));
-            if let Some(stamp) = stamp.filter(|_| event.fact == "node.log") {
+            let is_placed = event.fact == "node.log" || event.attribute("journal").is_some();
+            if let Some(stamp) = stamp.filter(|_| is_placed) {
                 next = Some((file, stamp.lo));
                 found.insert(number, stamp);
             }

@@ -69,6 +69,7 @@ pub(super) fn claim(
     if by_unit.is_empty() {
         return Ok(());
     }
+    let own_journal = own_journals(evidence, tasks);
     settle_machines(evidence, tasks, facts, pod_of_row, &mut by_unit)?;
     let boots: Vec<(Symbol, Nanos)> = facts
         .iter()
@@ -83,11 +84,14 @@ pub(super) fn claim(
         }
         let event = evidence.event(fact.row)?;
         // systemd's lines are of a machine, an engine's description of a container may be of any.
-        if !fact.node.is_some() && event.attribute("program") != Some("docker") {
+        let unit = unit_of(&event);
+        let row = evidence.rows().get(fact.row as usize);
+        let own = row.and_then(|row| own_journal.get(&(row.file(), unit.clone())));
+        let is_of_any = matches!(event.attribute("program"), Some("docker" | "systemctl"));
+        if !fact.node.is_some() && !is_of_any && own.is_none() {
             continue;
         }
-        let unit = event.attribute("unit").unwrap_or_default().to_owned();
-        let Some(number) = by_unit.get(&(fact.node, unit)) else {
+        let Some(number) = own.or_else(|| by_unit.get(&(fact.node, unit))) else {
             continue;
         };
         said.push(ServiceRecord {
@@ -177,6 +181,25 @@ pub(super) fn claim(
     Ok(())
 }
 
+/// The service that a record speaks of; a journal's own fields call it by its whole name.
+fn unit_of(event: &Event) -> String {
+    let unit = event.attribute("unit").unwrap_or_default();
+    unit.strip_suffix(".service").unwrap_or(unit).to_owned()
+}
+
+/// Logs by the journals of their services that they were read from, with the names of these services.
+fn own_journals(evidence: &Evidence, tasks: &[Task]) -> HashMap<(Symbol, String), u32> {
+    let mut found = HashMap::new();
+    for (number, task) in (0..).zip(tasks) {
+        for file in &task.journals {
+            let unit = evidence.symbols.name(task.name);
+            let unit = unit.split('.').next().unwrap_or_default();
+            found.insert((*file, unit.to_owned()), number);
+        }
+    }
+    found
+}
+
 /// Puts logs of which nothing says where they were written on the one machine whose systemd speaks of a service of their name,
 /// in a log that lies beside them or below.
 ///
@@ -201,7 +224,7 @@ fn settle_machines(
         let signal = evidence.symbols.name(fact.signal);
         if signal.starts_with("unit.") && fact.node.is_some() {
             let event = evidence.event(fact.row)?;
-            let unit = event.attribute("unit").unwrap_or_default().to_owned();
+            let unit = unit_of(&event);
             let (nodes, folders) = spoken_of.entry(unit).or_default();
             nodes.insert(fact.node);
             let row = evidence.rows().get(fact.row as usize);

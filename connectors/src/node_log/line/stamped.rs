@@ -1,6 +1,7 @@
 //! A time, a host, a program and its text: syslog as RFC 3164 has it, `journalctl`'s `short` forms,
 //! and public logs of large machines.
 
+use super::super::zone;
 use super::tagged::tagged_parts;
 use super::{HostLine, LineTime};
 use crate::logs::clock::{self, Clock};
@@ -14,6 +15,9 @@ pub(super) fn stamped(text: &str) -> Option<HostLine> {
             .filter(|_| text.as_bytes().get(3) == Some(&b' '))
             // Not `Nov 20 15:20:27`.
             .filter(|rest| rest.starts_with("20") && rest.as_bytes().get(4) == Some(&b'-'));
+        if let Some(found) = dated.and_then(of_systemd) {
+            return Some(found);
+        }
         let from = dated.unwrap_or(text);
         let bytes = from.as_bytes();
         let starts = match bytes.first()? {
@@ -57,6 +61,18 @@ pub(super) fn stamped(text: &str) -> Option<HostLine> {
         message: message.to_owned(),
         ..line
     })
+}
+
+/// `2026-11-21 15:20:27 CET host …`, journalctl's `short-full` and `with-unit`.
+fn of_systemd(dated: &str) -> Option<(Clock, &str)> {
+    let (Clock::NoZone(stamp), end) = clock::leading(dated)? else {
+        return None;
+    };
+    let (ahead, rest) = zone::leading(dated.get(end..)?)?;
+    let clock = ahead.map_or(Clock::NoZone(stamp), |ahead| {
+        Clock::Full(stamp.shift(-ahead))
+    });
+    Some((clock, rest))
 }
 
 /// `1795274427.123456 host …`, journalctl's `short-unix`.
