@@ -78,7 +78,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     if config.store.index_of.is_some() && (!hooks.rows().is_empty() || lines.is_some()) {
         return Err(Error::misused(
             "this service answers from a lake, so it cannot store what is pushed to it",
-            "push to a collector, or remove the webhooks and syslog from the configuration",
+            "push to a service with a store of its own and add that store to the lake with `whathappened store push`, or remove the webhooks and syslog from the configuration",
         ));
     }
     let mut what = if no_fetch {
