@@ -28,6 +28,7 @@ mod history;
 mod hostile;
 mod html;
 mod invariants;
+mod journal_programs;
 mod known_until;
 mod lab;
 mod lake;
