@@ -238,7 +238,7 @@ fn is_last_word(graph: &EntityGraph, death: &Death, fact: &Fact) -> bool {
         .exit_code
         .is_some_and(|code| (1..=127).contains(&code));
     let has_steps = pod.progress.is_some();
-    let is_in_order = pod.log_places.len() < 2 || !has_steps || ended_itself;
+    let is_in_order = !pod.has_several_logs() || !has_steps || ended_itself;
     fact.is_line
         && fact.pod == death.pod
         && death.mode == Mode::Exited

@@ -213,7 +213,7 @@ impl UnitStatus {
             }
             return true;
         }
-        if !filter::tells(&said.message) {
+        if filter::next(said.message.as_bytes(), 0).is_none() {
             return false;
         }
         said.unit = None;

@@ -227,6 +227,12 @@ impl Task {
         begin.saturating_add(line)
     }
 
+    /// Whether its log has several files.
+    #[must_use]
+    pub fn has_several_logs(&self) -> bool {
+        self.log_places.len() > 1
+    }
+
     /// When somebody first asked for its end.
     #[must_use]
     pub fn first_asked(&self) -> Option<Stamp> {
