@@ -14,10 +14,10 @@ fn job(begin: Nanos, end: Nanos) -> BTreeMap<String, Life> {
 
 #[test]
 fn a_kill_in_a_job_s_control_group_tells_the_zone() {
-    let said = |killed: Nanos| Said {
+    let said = |killed: Nanos| ClockReadings {
         jobs: job(12 * HOUR, 40 * HOUR),
         kills: BTreeMap::from([("7".to_owned(), killed)]),
-        ..Said::default()
+        ..ClockReadings::default()
     };
     let end = 40 * HOUR;
     assert_eq!(said(end - 2 * HOUR - 5 * SECOND).zone(), Some(-2 * HOUR));
@@ -34,11 +34,11 @@ fn a_kill_in_a_job_s_control_group_tells_the_zone() {
 
 #[test]
 fn an_xid_that_slurm_was_told_of_tells_the_zone() {
-    let said = |begin: Nanos, told: Nanos, xid: &str| Said {
+    let said = |begin: Nanos, told: Nanos, xid: &str| ClockReadings {
         jobs: job(begin, told),
         reasons: vec![("n1".to_owned(), "79".to_owned(), told)],
         xids: vec![("n1".to_owned(), xid.to_owned(), 10 * HOUR)],
-        ..Said::default()
+        ..ClockReadings::default()
     };
     let told = 12 * HOUR + 400 * SECOND;
     assert_eq!(said(11 * HOUR, told, "79").zone(), Some(-2 * HOUR));
@@ -62,33 +62,33 @@ fn an_xid_that_slurm_was_told_of_tells_the_zone() {
 fn a_beginning_that_is_told_twice_tells_the_zone() {
     let local = || job(12 * HOUR, 13 * HOUR);
     let minute = 60 * SECOND;
-    let launched = |at: Nanos| Said {
+    let launched = |at: Nanos| ClockReadings {
         jobs: local(),
         launches: BTreeMap::from([("7".to_owned(), at)]),
-        ..Said::default()
+        ..ClockReadings::default()
     };
     assert_eq!(launched(3 * HOUR + SECOND).zone(), Some(-9 * HOUR));
     assert_eq!(launched(12 * HOUR + SECOND).zone(), None, "it is in UTC");
     assert_eq!(launched(12 * HOUR + 20 * minute).zone(), None);
-    let logged = |begin: Nanos, end: Nanos| Said {
+    let logged = |begin: Nanos, end: Nanos| ClockReadings {
         jobs: local(),
         logs: BTreeMap::from([("7".to_owned(), (begin, end))]),
-        ..Said::default()
+        ..ClockReadings::default()
     };
     let zone = logged(17 * HOUR + 2 * SECOND, 18 * HOUR - minute).zone();
     assert_eq!(zone, Some(5 * HOUR));
     let cut = logged(12 * HOUR + 20 * minute, 13 * HOUR).zone();
     assert_eq!(cut, None, "its first lines are missing");
     assert_eq!(logged(17 * HOUR, 19 * HOUR).zone(), None, "it is longer");
-    let accounted = |begin: Nanos| Said {
+    let accounted = |begin: Nanos| ClockReadings {
         jobs: local(),
         dated: job(begin, begin + HOUR),
-        ..Said::default()
+        ..ClockReadings::default()
     };
     assert_eq!(accounted(3 * HOUR).zone(), Some(-9 * HOUR));
     assert_eq!(accounted(12 * HOUR).zone(), None, "it is in UTC");
     // One says an hour, another says two.
-    let said = Said {
+    let said = ClockReadings {
         anchors: BTreeSet::from([-HOUR]),
         ..launched(3 * HOUR)
     };
@@ -97,9 +97,9 @@ fn a_beginning_that_is_told_twice_tells_the_zone() {
 
 #[test]
 fn a_job_s_own_log_is_of_its_life() {
-    let said = Said {
+    let said = ClockReadings {
         dated: job(12 * HOUR, 13 * HOUR),
-        ..Said::default()
+        ..ClockReadings::default()
     };
     let minute = 60 * SECOND;
     let zone = |begin: Nanos, end: Nanos| said.zone_of("7", (begin, end), None);
@@ -118,14 +118,14 @@ fn a_job_s_own_log_is_of_its_life() {
 
 #[test]
 fn what_does_not_agree_tells_nothing() {
-    let said = Said {
+    let said = ClockReadings {
         anchors: BTreeSet::from([-HOUR, -2 * HOUR]),
-        ..Said::default()
+        ..ClockReadings::default()
     };
     assert_eq!(said.zone(), None);
-    let said = Said {
+    let said = ClockReadings {
         anchors: BTreeSet::from([-HOUR]),
-        ..Said::default()
+        ..ClockReadings::default()
     };
     assert_eq!(said.zone(), Some(-HOUR));
 }
