@@ -37,10 +37,9 @@ WHERE u.signal = 'k8s.node.rebooted' AND u.via = 'node' AND u.time_hi - u.time <
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 
   -- Of a node that was closed before, somebody took the pods away to reboot it. One that was not seen to fall
-  -- silent, and told of a boot minutes later, may have gone on until then; where its kubelet stopped the container
-  -- before, and not because the machine shut down, somebody had asked for that.
+  -- silent, and told of a boot minutes later, may have gone on until then.
   -- One that had been silent for minutes before it booted hung, or booted for a repair of that.
-  CASE WHEN closed.death IS NULL AND reset.death IS NULL AND (hung.death IS NULL OR u.signal <> 'k8s.node.rebooted') AND (asked.death IS NULL OR u.signal <> 'k8s.node.rebooted' OR u.lag_s >= -5) AND (off.death IS NULL OR u.signal <> 'k8s.node.rebooted') AND (u.mode = 'lost' OR u.lag_s >= -120 OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+  CASE WHEN closed.death IS NULL AND reset.death IS NULL AND (hung.death IS NULL OR u.signal <> 'k8s.node.rebooted') AND (off.death IS NULL OR u.signal <> 'k8s.node.rebooted') AND (u.mode = 'lost' OR u.lag_s >= -120 OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
     THEN 'inferred' ELSE 'guess' END AS edge,
   CASE WHEN u.signal = 'node.reboot_requested' AND u.actor IS NOT NULL THEN 'act' ELSE 'fault' END AS role
 FROM links u
@@ -62,10 +61,14 @@ LEFT JOIN (SELECT DISTINCT k.death FROM links k
              AND s.signal IN ('k8s.pod.node_shutdown', 'k8s.node.shutdown', 'node.rebooting', 'node.powering_off')
              -- Its kubelet says that a machine shuts down before it stops the first pod for that; others say so later.
              AND s.time <= k.time_hi + CASE WHEN s.source_kind = 'kubernetes' THEN 5000000000 ELSE 90000000000 END
-           WHERE k.signal = 'k8s.container.killing' AND k.via = 'pod' AND k.mode = 'killed' AND s.fact IS NULL) asked
+           -- Of a pod that somebody deleted a kubelet says with what its container ended once it has.
+           WHERE (k.signal = 'k8s.container.killing' OR k.signal = 'k8s.pod.deletion_requested' AND k.exit_code IS NOT NULL AND k.lag_s BETWEEN -1 AND 60)
+             AND k.via = 'pod' AND k.mode = 'killed' AND s.fact IS NULL) asked
   ON asked.death = u.death
 WHERE u.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) AND COALESCE(u.reason, '') <> 'OOMKilled' OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
   AND u.lag_s BETWEEN -900 AND CASE WHEN u.mode = 'lost' THEN 900 ELSE 600 END AND COALESCE(u.due_s, 0) BETWEEN -300 AND 900
+  -- What its kubelet had stopped before, and not because the machine shut down, had ended when it booted.
+  AND (asked.death IS NULL OR u.signal <> 'k8s.node.rebooted' OR u.lag_s >= -5)
 UNION ALL
 -- It has fallen silent to boot, and nobody has counted its pods as lost yet.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge,

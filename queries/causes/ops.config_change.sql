@@ -50,7 +50,7 @@ made AS (
       OR who.signal = 'k8s.workload.updated_by_controller'
         AND (who.actor LIKE '%:horizontal-pod-autoscaler'
           OR NOT regexp_like(COALESCE(who.actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|kueue|jobset|training')))
-    AND who.fact <> s.fact AND who.time - s.time BETWEEN -2000000000 AND 2000000000
+    AND who.fact <> s.fact AND who.time BETWEEN s.time - 2000000000 AND s.time_hi + 2000000000
   LEFT JOIN suspends own ON own.death = who.death AND own.record = who.record
   LEFT JOIN deleted x ON x.death = s.death AND x.time > s.time
   WHERE s.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended') AND s.via = 'workload'

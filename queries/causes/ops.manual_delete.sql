@@ -9,11 +9,12 @@
 -- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
 -- needs: k8s.pod.drained_by_kubectl, k8s.pod.drain_blocked, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
--- needs: k8s.pod.evicted.podgc, slurm.cancelled, slurm.cancel_requested, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller
+-- needs: k8s.pod.evicted.podgc, slurm.cancelled, slurm.cancel_requested, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller, k8s.workload.deleted_by_gc
 -- needs: k8s.pod.evicted.descheduler, unit.stop_requested, ray.job_stopped, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
 -- needs: slurm.node.set_down, node.kill_requested, unit.stopping
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} deleted{by}.
+-- summary_of: k8s.workload.deleted_by_gc: {pod} {was} cleared away because the object that owned the workload had been deleted; no record shows by whom.
 -- summary_of: cloud.instance_stopped_by_user: The machine of {pod} was stopped{by}.
 -- summary_of: cloud.instance_reset_by_user: The machine of {pod} was reset{by}.
 -- summary_of: cloud.instance_deleted_by_user, cloud.group_deleted_by_user: The machine of {pod} was deleted{by}.
@@ -53,6 +54,7 @@
 -- advice_of: cloud.instance_reset_by_user: Find out why it was reset; there is no sign of a fault.
 -- advice_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: Find out why it was evicted; there is no sign of a fault.
 -- advice_of: k8s.pod.evicted.descheduler: Keep the descheduler away from training pods (its namespaces, priorities or the annotation descheduler.alpha.kubernetes.io/prefer-no-eviction).
+-- advice_of: k8s.workload.deleted_by_gc: Find out who deleted the object that owned it (metadata.ownerReferences).
 -- advice_of: k8s.workload.stopped: Find out why it was stopped; there is no sign of a fault.
 -- advice_of: k8s.pod.signalled_by_user: Find out why it was killed; there is no sign of a fault.
 -- advice_of: slurm.cancelled: Find out why it was cancelled; there is no sign of a fault.
@@ -138,6 +140,14 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'k8s.workload.deleted_by_controller' AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -5 AND 600
   AND NOT regexp_like(COALESCE(actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws')
+UNION ALL
+-- What lost its owner is cleared away: somebody deleted that, and no record says who.
+SELECT g.death, g.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM links g
+LEFT JOIN links other ON other.death = g.death AND other.via = 'workload' AND other.signal <> 'k8s.workload.deleted_by_gc'
+  AND (other.signal LIKE 'k8s.workload.deleted_by_%' OR other.signal LIKE 'k8s.namespace.deleted_by_%')
+WHERE g.signal = 'k8s.workload.deleted_by_gc' AND g.via = 'workload' AND g.mode = 'killed' AND g.lag_s BETWEEN -5 AND 600
+  AND other.fact IS NULL
 UNION ALL
 -- A workload of whose pods nothing is known: the record of its end names it. Whether it still ran, none says.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role

@@ -253,7 +253,7 @@ impl<'a> Bounds<'a> {
                 || effect.is_some_and(|effect| !is_for_a_fault(self.graph.name(effect.signal)))
                     && self.is_of_another_program(fault)
                 || effect.is_some_and(|effect| names_another_part(self.graph, fault, effect))
-                || self.is_in_haste(fault)
+                || self.is_in_haste(fault, effect)
                 || edge
                     .effect
                     .is_some_and(|effect| self.is_beyond(fault, effect)))

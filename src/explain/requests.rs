@@ -93,6 +93,8 @@ pub(super) struct Requests {
     silent: HashMap<Symbol, Vec<Stamp>>,
     /// When nodes answered again.
     answered: HashMap<Symbol, Vec<Stamp>>,
+    /// When nodes said that they had booted.
+    booted: HashMap<Symbol, Vec<Stamp>>,
     /// When nodes began to shut down.
     shut_down: HashMap<Symbol, Vec<Stamp>>,
     /// When nodes were rebooted, switched off or taken out of service, which anybody may do for any reason.
@@ -152,6 +154,7 @@ impl Requests {
         let mut by_kubelet = HashMap::<u32, Vec<Stamp>>::new();
         let mut silent = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut answered = HashMap::<Symbol, Vec<Stamp>>::new();
+        let mut booted = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut shut_down = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut taken = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut failed = HashMap::<u32, Vec<Stamp>>::new();
@@ -168,6 +171,9 @@ impl Requests {
             }
             if signal == named::K8S_NODE_READY && fact.node.is_some() {
                 answered.entry(fact.node).or_default().push(fact.time);
+            }
+            if signal == named::K8S_NODE_REBOOTED && fact.node.is_some() {
+                booted.entry(fact.node).or_default().push(fact.time);
             }
             if SHUT_DOWN.contains(&signal) && fact.node.is_some() {
                 shut_down.entry(fact.node).or_default().push(fact.time);
@@ -228,6 +234,7 @@ impl Requests {
             alive,
             silent,
             answered,
+            booted,
             shut_down,
             taken,
             failed,
@@ -253,6 +260,13 @@ impl Requests {
         })
     }
 
+    /// Whether a node told of a boot after it was found silent, and before its kubelet stopped something: that was what is
+    /// left of a pod which the boot had ended.
+    fn booted(&self, node: Symbol, silent: Stamp, stopped: Stamp) -> bool {
+        let mut booted = self.booted.get(&node).into_iter().flatten();
+        booted.any(|boot| silent.lo <= boot.hi && boot.lo <= stopped.hi.saturating_add(CLOCKS))
+    }
+
     /// Whether another node fell silent in the very moment in which this one did.
     pub(super) fn is_shared(&self, silence: &Fact) -> bool {
         let near = |(node, time): &(Symbol, Stamp)| {
@@ -274,7 +288,9 @@ impl Requests {
             let since = death.time.lo.saturating_sub(silent.lo);
             let mut answered = self.answered.get(&pod.node).into_iter().flatten();
             (0..EVICTED).contains(&since)
-                && pod.stopped.is_none()
+                && !pod
+                    .stopped
+                    .is_some_and(|stopped| !self.booted(pod.node, *silent, stopped))
                 && self.requested.contains(&death.pod)
                 && !self.tainted.contains(&death.pod)
                 && !answered.any(|again| (silent.lo..=death.time.lo).contains(&again.lo))

@@ -63,9 +63,15 @@ impl ReportContext<'_> {
                 ];
                 by && !follows.contains(&signal) && ended(fact, first)
             };
-            // Who removes what a controller has already asked to go did not end it.
-            let tidies =
-                |fact: &&Fact| acts.is_empty() && is_part_of_kubernetes(graph.name(fact.actor));
+            // Who removes what a controller has already asked to go, or what a boot had ended, did not end it.
+            let is_boot = |step: &Step| {
+                let fact = self.fact(step.fact);
+                fact.is_some_and(|fact| graph.name(fact.signal) == named::K8S_NODE_REBOOTED)
+            };
+            let booted = path.first().is_some_and(is_boot);
+            let tidies = |fact: &&Fact| {
+                acts.is_empty() && (booted || is_part_of_kubernetes(graph.name(fact.actor)))
+            };
             let torn_down = |fact: &&Fact| {
                 graph.name(fact.signal) == named::K8S_WORKLOAD_POD_DELETED && fact.actor.is_some()
             };
@@ -188,6 +194,8 @@ impl<'a> ReportContext<'a> {
                 && fact.workload != NO
                 && (0..=CLOCKS).contains(&before)
                 && graph.name(fact.signal).starts_with("k8s.workload.")
+                // Who made it did not change it.
+                && !graph.name(fact.signal).starts_with("k8s.workload.created")
                 && names_who(graph, fact)
                 && !self.carries_out(fact)
         };

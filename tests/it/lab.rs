@@ -218,3 +218,16 @@ fn a_truncated_audit_log_lowers_what_it_could_overturn() {
     assert_eq!(truncated.len(), 1);
     assert_eq!(truncated[0]["source"], "kubernetes_audit");
 }
+
+#[test]
+fn who_deletes_by_force_what_a_silent_machine_had_is_a_hypothesis_at_most() {
+    let input = "fixtures/lab-silent-then-forced/input";
+    let (answer, text) = ask("lost-forced", &[input]);
+    let main = &answer["incidents"][0];
+    assert!(
+        main["level"] != "established" && main["level"] != "supported",
+        "{}",
+        main["summary"]
+    );
+    assert!(!text.contains("there is no sign of a fault"));
+}

@@ -64,7 +64,12 @@ impl HostLine {
 
     fn by(mut self, said: LineParts<'_>) -> Self {
         self.host = said.host.map(str::to_owned);
-        self.program = said.program.map(str::to_owned);
+        // `journalctl -o with-unit` prints the unit of who speaks.
+        let program = said.program.map(|program| match program {
+            "init.scope" => "systemd",
+            _ => program,
+        });
+        self.program = program.map(str::to_owned);
         self.pid = said.pid.map(str::to_owned);
         self.message = said.message.to_owned();
         self

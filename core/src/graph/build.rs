@@ -18,7 +18,8 @@ use super::{
     gpu_repeats, instance, job, job_logs, kill_command, killed_process, last_line, learn, lone_log,
     mismatch, never_ran, new_facts, node_folder, node_instance, not_carried_out, order, pace,
     parent, pod_log, progress, remade, restart_loop, rows, scheduling, short_name, slurm_zone,
-    tagged, tracked, undated, unit, version_diff, versions, vm_log, witness, workload_names, zones,
+    succeeded, tagged, tracked, undated, unit, version_diff, versions, vm_log, witness,
+    workload_names, zones,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -109,6 +110,10 @@ pub(super) fn build(
         collections.extend(collection::of(&event, number, &mut symbols));
         progress::note(&event, number, pods.all.get_mut(pod as usize));
         gpus.note(number, &event);
+        let task = pods.all.get(pod as usize);
+        if task.is_some_and(|task| learn::is_sidecars_stop(&event, task)) {
+            event.signals.clear();
+        }
         if !event.signals.is_empty() {
             new_facts::of_event(
                 &event,
@@ -197,6 +202,7 @@ pub(super) fn build(
         now,
     };
     clocks::settle(&mut graph);
+    succeeded::note(&mut graph);
     remade::split(&mut graph);
     set_roots(&mut graph);
     restart_loop::note(&mut graph)?;

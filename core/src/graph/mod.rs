@@ -61,6 +61,7 @@ mod scheduling;
 mod short_name;
 mod slurm_machine;
 mod slurm_zone;
+mod succeeded;
 mod tagged;
 mod task;
 mod template;

@@ -308,10 +308,13 @@ impl VersionDiff<'_> {
                 }
                 if !fields.is_empty() {
                     let raw = json!({ "fields": fields, "replicas": [old.replicas, new.replicas] });
+                    let unstamped = (fields == ["replicas"])
+                        .then(|| self.unstamped(before, index))
+                        .flatten();
                     if let Some(event) = self.event(
                         named::K8S_WORKLOAD_SPEC_CHANGED,
                         &fields,
-                        None,
+                        unstamped,
                         before,
                         index,
                         &raw,
@@ -358,6 +361,22 @@ impl VersionDiff<'_> {
         let by_audit = self.told_by_audit(index).and_then(|version| version.at);
         let time = by_audit.or(own).or_else(|| self.between(before, index))?;
         self.event_at(fact, what, time, index, raw)
+    }
+
+    /// When a version was made that bears no time of its own: who changes the size of a workload through its `scale` leaves none,
+    /// so that the version has the time of the one before it. That was before the next one.
+    fn unstamped(&self, before: Option<&Version>, index: usize) -> Option<Stamp> {
+        let (before, seen) = (before?.at?, self.versions.get(index)?.at?);
+        if seen.hi > before.hi {
+            return None;
+        }
+        let later = self.versions.iter().skip(index + 1);
+        let mut later = later.filter_map(|version| version.at);
+        let next = later.find(|next| next.hi > seen.hi);
+        Some(Stamp {
+            lo: before.lo,
+            hi: next.map_or(Nanos::MAX, |next| next.hi),
+        })
     }
 
     /// Between which times a version came to be, where no record tells.

@@ -126,11 +126,28 @@ impl Bounds<'_> {
 
     /// Whether somebody asked for the pod's end in the moment in which a device failed: whoever acts
     /// on a fault has to learn of it, and closes the machine first.
-    pub(super) fn is_in_haste(&self, fault: &Fact) -> bool {
+    pub(super) fn is_in_haste(&self, fault: &Fact, request: Option<&Fact>) -> bool {
         self.asked
             && self.is_of_device(fault)
             && !self.requests.tainted.contains(&self.death.pod)
             && self.death.time.lo.saturating_sub(fault.time.lo) < CLOCKS
+            && !request.is_some_and(|request| self.closed_first(fault, request))
+    }
+
+    /// Whether who asked for the pod's end had closed its machine just before, once the fault was known.
+    fn closed_first(&self, fault: &Fact, request: &Fact) -> bool {
+        let mut facts = self.graph.facts.iter();
+        request.actor.is_some()
+            && facts.any(|fact| {
+                let since = fault.time.lo..=request.time.hi;
+                fact.node == fault.node
+                    && fact.actor == request.actor
+                    && since.contains(&fact.time.lo)
+                    && self
+                        .graph
+                        .name(fact.signal)
+                        .starts_with(named::K8S_NODE_CORDONED)
+            })
     }
 
     /// Whether a device failed for good, in a moment: file servers fail for a while.

@@ -62,11 +62,12 @@ async fn told(folder: &Path, records: &[Value]) -> Option<Aftermath> {
         ..Question::default()
     };
     let answer = answer(&case, &question).await.unwrap();
-    let first = answer
+    // Of a run that goes on, what it got over stands behind how it is.
+    let mut ended = answer
         .incidents
         .into_iter()
-        .find(|one| one.attempt == Some(1));
-    first.expect("an incident").aftermath
+        .filter(|one| one.attempt == Some(1));
+    ended.find_map(|one| one.aftermath)
 }
 
 #[tokio::test]
@@ -81,10 +82,7 @@ async fn a_replacement_detects_and_restarts() {
     let told = told(folder.path(), &records).await.unwrap();
     assert_eq!(told.died, at(30));
     assert_eq!(told.detected, Some(at(31)));
-    assert_eq!(
-        told.detected_by.as_deref(),
-        Some("k8s.workload.pod_created")
-    );
+    assert_eq!(told.detected_by.as_deref(), Some("k8s.pod.created"));
     assert_eq!(told.restarted, Some(at(33)));
 }
 

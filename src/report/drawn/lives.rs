@@ -88,7 +88,7 @@ fn waited(case: &Case, run: &Run, incident: &Incident) -> Vec<(u32, Nanos)> {
 
 fn states(graph: &EntityGraph, pod: &Task, end: &End, stuck: Option<Nanos>) -> Vec<Stretch> {
     let at = |stamp: Option<Stamp>| stamp.and_then(reported).map(|stamp| stamp.lo);
-    let over = at(end.final_time());
+    let over = at(end.final_time()).filter(|_| !is_ending(pod));
     let Some(begin) = at(pod.created).or_else(|| pod.begin()) else {
         return Vec::new();
     };
@@ -149,6 +149,15 @@ fn states(graph: &EntityGraph, pod: &Task, end: &End, stuck: Option<Nanos>) -> V
         .map(|((state, from), to)| (state, from, to))
         .filter(|(_, from, to)| to.is_none_or(|to| to > *from))
         .collect()
+}
+
+/// Whether the object of a pod shows that its end was asked for, and not that it has ended.
+fn is_ending(pod: &Task) -> bool {
+    pod.body.is_some()
+        && pod.deletion_requested.is_some()
+        && pod.phase.as_deref() == Some("Running")
+        && pod.gone.is_none()
+        && pod.exits.is_empty()
 }
 
 /// Whether a main container ran: one that never got past its preparation did not, and one that ran
