@@ -2,7 +2,7 @@
 -- definition: Incidents and GPU-hours lost by the namespace and the owner of the run that they affected.
 -- coverage: The owner is known where an audit record shows who created the run, or a label names them.
 -- chart: gpu_hours_lost, incidents
--- incidents: namespace IS NOT DISTINCT FROM {namespace} AND owner IS NOT DISTINCT FROM {owner}
+-- incidents: (namespace IS NOT DISTINCT FROM {namespace}) AND (owner IS NOT DISTINCT FROM {owner})
 SELECT namespace,
        owner,
        count(*) AS incidents,

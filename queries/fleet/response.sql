@@ -1,6 +1,6 @@
 -- title: Time to detect and to restart
--- definition: Seconds from the first death of an incident to the first record in which somebody or something noticed it or acted upon the run (its controller said that it failed, replaced, restarted or deleted pods, an alert fired, somebody deleted or suspended it), and to the first start of a pod of the same run that was created since or that had died. Half of the known times are at most the median, nine in ten at most the 90th percentile.
--- coverage: Over incidents of the window in which a pod died and that the run's own owner did not cause; "Known" counts those with such a record. Of the others it is not known: nobody may have reacted, or no record tells. A run that was not started again has no time to restart.
+-- definition: Seconds from the first death of an incident to the first record that shows a reaction to it (the controller reported the failure or replaced, restarted or deleted pods, an alert fired, the run was deleted or suspended), and to the first start of a pod of the same run that was created since or that had died. Half of the known times are at most the median, nine in ten at most the 90th percentile.
+-- coverage: Over incidents of the window in which a pod died and that the run's own owner did not cause; "Known" counts those with such a record. Of the others it is not known: there may have been no reaction, or no record of it. A run that was not started again has no time to restart.
 -- incidents: died IS NOT NULL AND actor_is_owner IS NOT TRUE
 WITH told AS (
   SELECT date_part('epoch', detected) - date_part('epoch', died) AS to_detect,

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use whathappened_connectors::recording::{FileStatus, FileSummary, Input, Options, Summary};
 use whathappened_core::resolve::Name;
 use whathappened_model::connector::{Clock, Window};
@@ -344,19 +345,25 @@ fn is_unreadable(file: &FileSummary) -> bool {
     file.observations == 0 && (is_failed || is_damaged || file.is_foreign)
 }
 
-/// Until Ctrl-C or SIGTERM.
-pub async fn told_to_stop() {
-    let terminated = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut signal) => {
-                signal.recv().await;
-            }
-            Err(_) => std::future::pending().await,
+/// Until Ctrl-C or SIGTERM, which count from this call on, whenever they are waited for.
+pub fn told_to_stop() -> impl Future<Output = ()> + Send {
+    let heard = [SignalKind::interrupt(), SignalKind::terminate()].map(|kind| signal(kind).ok());
+    async move {
+        let [interrupted, terminated] = heard.map(next);
+        tokio::select! {
+            () = interrupted => {}
+            () = terminated => {}
         }
-    };
-    tokio::select! {
-        () = terminated => {}
-        _ = tokio::signal::ctrl_c() => {}
+    }
+}
+
+/// Until a signal comes; one that cannot be heard never does.
+async fn next(heard: Option<Signal>) {
+    match heard {
+        Some(mut signal) => {
+            signal.recv().await;
+        }
+        None => std::future::pending().await,
     }
 }
 

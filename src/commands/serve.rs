@@ -102,8 +102,9 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     // Sources go on until the last request is answered: stopping is in this order.
     let (stop, over) = (Stop::new(), Stop::new());
     let stopper = stop.clone();
+    let told = common::told_to_stop();
     tokio::spawn(async move {
-        common::told_to_stop().await;
+        told.await;
         say(log_json, "stopping: requests under way are answered first");
         stopper.cancel();
     });

@@ -27,17 +27,23 @@ impl ReportContext<'_> {
             .candidate
             .as_ref()
             .map_or(&[][..], |candidate| candidate.path.as_slice());
-        // Who clears away what a silent node has lost did not end it.
-        let is_silence = |step: &Step| {
-            let fact = self.fact(step.fact);
-            step.role == Role::Fault
-                && fact.is_some_and(|fact| SILENCE.contains(&graph.name(fact.signal)))
+        // Who clears away what a silent node has lost, or a boot had ended, did not end it.
+        let is_end = |step: &Step| {
+            let fact = self.fact(step.fact).map(|fact| graph.name(fact.signal));
+            let is_lost = |signal| SILENCE.contains(&signal) || signal == named::K8S_NODE_REBOOTED;
+            step.role == Role::Fault && fact.is_some_and(is_lost)
         };
         let is_clearing = |step: &Step| {
             let fact = self.fact(step.fact);
             fact.is_some_and(|fact| graph.name(fact.signal) == named::K8S_POD_DELETED_BY_USER)
         };
-        if path.first().is_some_and(is_silence) && path.iter().any(is_clearing) {
+        let ended = path.iter().position(is_end);
+        let cleared = path.iter().position(is_clearing);
+        let acted = path.iter().position(|step| step.role == Role::Act);
+        if let Some((ended, cleared)) = ended.zip(cleared)
+            && ended < cleared
+            && acted.is_none_or(|acted| acted >= cleared)
+        {
             return None;
         }
         let acts: Vec<&Step> = path.iter().filter(|step| step.role == Role::Act).collect();
@@ -63,15 +69,9 @@ impl ReportContext<'_> {
                 ];
                 by && !follows.contains(&signal) && ended(fact, first)
             };
-            // Who removes what a controller has already asked to go, or what a boot had ended, did not end it.
-            let is_boot = |step: &Step| {
-                let fact = self.fact(step.fact);
-                fact.is_some_and(|fact| graph.name(fact.signal) == named::K8S_NODE_REBOOTED)
-            };
-            let booted = path.first().is_some_and(is_boot);
-            let tidies = |fact: &&Fact| {
-                acts.is_empty() && (booted || is_part_of_kubernetes(graph.name(fact.actor)))
-            };
+            // Who removes what a controller has already asked to go did not end it.
+            let tidies =
+                |fact: &&Fact| acts.is_empty() && is_part_of_kubernetes(graph.name(fact.actor));
             let torn_down = |fact: &&Fact| {
                 graph.name(fact.signal) == named::K8S_WORKLOAD_POD_DELETED && fact.actor.is_some()
             };

@@ -244,12 +244,12 @@ pub(super) const COLUMNS: &[Column<IncidentRow>] = &[
     Column::new(
         "died",
         Time(|row| instant(Some(row.incident.aftermath.as_ref()?.died.as_str()))),
-        "when its first pod died; NULL where nobody died, or it was explained before this was kept",
+        "when its first pod died; NULL if no pod died, or if it was explained by an older version",
     ),
     Column::new(
         "detected",
         Time(|row| instant(row.incident.aftermath.as_ref()?.detected.as_deref())),
-        "first record after that death in which somebody or something noticed it or acted upon the run; NULL where none tells",
+        "first record after that death that shows a reaction to it; NULL if there is none",
     ),
     Column::new(
         "detected_by",

@@ -54,7 +54,9 @@ fn lines_of_hosts_that_mean_something_are_kept() {
                 // Those are read whole.
                 let whole = matches!(
                     program,
-                    Some("bmc" | "maas" | "apt" | "ipmitool" | "nvidia-smi" | "dcgmi")
+                    Some(
+                        "bmc" | "maas" | "apt" | "ipmitool" | "nvidia-smi" | "dcgmi" | "systemctl"
+                    )
                 );
                 if text("fact") != Some("node.log") || whole {
                     continue;

@@ -174,6 +174,10 @@ pub(super) fn heard(pods: &mut [Task]) {
         if pod.body.is_some() || !pod.exits.is_empty() {
             pod.restarted.clear();
         }
+        // What was printed says that its end was asked for; another record says when.
+        if pod.kills.iter().any(|kill| *kill != Stamp::OPEN) {
+            pod.kills.retain(|kill| *kill != Stamp::OPEN);
+        }
         forget_done(pod);
     }
 }

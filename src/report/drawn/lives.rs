@@ -218,7 +218,11 @@ fn restarts(
         // One that started in the second of its end was ready since, or the end is the last that is known.
         let after = starts.iter().find(|start| **start > out);
         let same = || starts.iter().find(|start| **start == out);
-        let again = after.or_else(|| same().filter(|_| end.state == State::Running));
+        let runs = || {
+            let is_up = pod.waits.is_empty() && pod.phase.as_deref() == Some("Running");
+            end.state == State::Running || is_up
+        };
+        let again = after.or_else(|| same().filter(|_| runs()));
         marks.extend(again.map(|again| (LifeState::Running, *again)));
     }
     marks

@@ -95,7 +95,7 @@ fn lives(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
                 LifeState::Pending => ("pending", "not running yet"),
                 LifeState::Starting => ("starting", "starting"),
                 LifeState::Running => ("running", "running"),
-                LifeState::Stuck => ("stuck", "stuck: there, but its work does not get on"),
+                LifeState::Stuck => ("stuck", "stuck: up, but making no progress"),
                 LifeState::Restarting => ("failed", "ended, to be restarted"),
                 LifeState::Terminating => ("terminating", "terminating"),
                 LifeState::There => ("alive", "present; no record shows when it started"),
