@@ -37,12 +37,12 @@ impl ReportContext<'_> {
             let fact = self.fact(step.fact);
             fact.is_some_and(|fact| graph.name(fact.signal) == named::K8S_POD_DELETED_BY_USER)
         };
-        let ended = path.iter().position(is_end);
-        let cleared = path.iter().position(is_clearing);
-        let acted = path.iter().position(|step| step.role == Role::Act);
-        if let Some((ended, cleared)) = ended.zip(cleared)
-            && ended < cleared
-            && acted.is_none_or(|acted| acted >= cleared)
+        let end = path.iter().position(is_end);
+        let clearing = path.iter().position(is_clearing);
+        let act = path.iter().position(|step| step.role == Role::Act);
+        if let Some((end, clearing)) = end.zip(clearing)
+            && end < clearing
+            && act.is_none_or(|act| act >= clearing)
         {
             return None;
         }
