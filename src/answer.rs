@@ -157,7 +157,7 @@ pub struct Incident {
     /// GPUs of the dead pods times how long they ran since the last checkpoint that
     /// is known, in hours.
     pub gpu_hours_lost: Option<f64>,
-    /// How long it took until somebody noticed, and until the work ran again.
+    /// How long it took to be noticed, and until the work ran again.
     #[serde(default)]
     pub aftermath: Option<Aftermath>,
     /// Missing evidence: sources that could overturn or add to this, and what they would have shown.
@@ -182,13 +182,13 @@ pub struct Incident {
     pub page: Option<String>,
 }
 
-/// What followed the first death of an incident. What no record tells is left out.
+/// What followed the first death of an incident. Times without a record are left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Aftermath {
     /// When the first pod died.
     pub died: String,
-    /// When somebody or something first reacted: the controller said that the run failed, replaced, restarted or
-    /// deleted its pods, an alert fired, or somebody deleted or suspended it.
+    /// When the first reaction to it was recorded: the controller reported the failure or replaced, restarted or deleted
+    /// pods of the run, an alert fired, or the run was deleted or suspended.
     pub detected: Option<String>,
     /// The signal of that record, or `k8s.pod.created` and `k8s.container.started` for a new pod or a new start.
     pub detected_by: Option<String>,

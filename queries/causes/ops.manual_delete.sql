@@ -14,7 +14,7 @@
 -- needs: slurm.node.set_down, node.kill_requested, unit.stopping
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} deleted{by}.
--- summary_of: k8s.workload.deleted_by_gc: {pod} {was} cleared away because the object that owned the workload had been deleted; no record shows by whom.
+-- summary_of: k8s.workload.deleted_by_gc: {pod} {was} cleared away because the object that owned the workload had been deleted; no record shows who deleted it.
 -- summary_of: cloud.instance_stopped_by_user: The machine of {pod} was stopped{by}.
 -- summary_of: cloud.instance_reset_by_user: The machine of {pod} was reset{by}.
 -- summary_of: cloud.instance_deleted_by_user, cloud.group_deleted_by_user: The machine of {pod} was deleted{by}.
