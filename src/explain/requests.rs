@@ -288,9 +288,9 @@ impl Requests {
             let since = death.time.lo.saturating_sub(silent.lo);
             let mut answered = self.answered.get(&pod.node).into_iter().flatten();
             (0..EVICTED).contains(&since)
-                && !pod
+                && pod
                     .stopped
-                    .is_some_and(|stopped| !self.booted(pod.node, *silent, stopped))
+                    .is_none_or(|stopped| self.booted(pod.node, *silent, stopped))
                 && self.requested.contains(&death.pod)
                 && !self.tainted.contains(&death.pod)
                 && !answered.any(|again| (silent.lo..=death.time.lo).contains(&again.lo))

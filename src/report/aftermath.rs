@@ -127,7 +127,7 @@ impl ReportContext<'_> {
         let first = finding.first.iter().filter_map(|death| self.death(*death));
         let nodes: BTreeSet<Symbol> = first
             .filter_map(|death| graph.pods.get(death.pod as usize))
-            .flat_map(|pod| pod.machines())
+            .flat_map(Task::machines)
             .collect();
         let by_node = nodes
             .iter()
