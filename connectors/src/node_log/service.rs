@@ -7,6 +7,7 @@ use regex::Regex;
 use super::boot::USER_MANAGER;
 use super::line::HostLine;
 use super::sniff;
+use crate::observation::Observation;
 
 /// The service that a line of systemd is about, without `.service`. Older systems call a unit that starts or stops by its
 /// description, which says nothing.
@@ -100,6 +101,24 @@ impl<'l> Speaker<'l> {
         let told = line.unit.as_deref();
         let told = told.and_then(|unit| unit.strip_suffix(".service"));
         Self::Program(program, unit.or(told))
+    }
+}
+
+/// Says of what was found from some place on which lines of a program are of which service and machine.
+pub(super) fn sign(
+    found: &mut [Observation],
+    from: usize,
+    unit: Option<&str>,
+    machine: Option<&str>,
+) {
+    for one in found.iter_mut().skip(from) {
+        if let Observation::Event(event) = one
+            && event.fact == "log.line"
+        {
+            event.set_attribute("unit", unit);
+            event.set_attribute("machine", machine);
+            event.set_attribute("journal", Some("systemd"));
+        }
     }
 }
 

@@ -8,12 +8,11 @@ use super::journal;
 use super::line::{self, HostLine, LineTime};
 use super::place::PlacedTime;
 use super::reader::{HostLog, Parse};
-use super::service::Speaker;
+use super::service::{self, Speaker};
 use super::unit_survey::{self, Programs};
 use crate::contract::{FileHead, FormatOutput, Options, TextReader, numbered};
 use crate::logs::clock::Clock;
 use crate::logs::{LogSource, LogStream};
-use crate::observation::Observation;
 
 /// Whether a file begins as such a journal in text.
 pub(super) fn is_text(head: &FileHead<'_>) -> bool {
@@ -125,7 +124,12 @@ impl TextReader for UnitLog {
                 &mut found.observations,
             );
             let machine = said.host.as_deref();
-            sign(&mut found.observations, from, programs, machine);
+            service::sign(
+                &mut found.observations,
+                from,
+                programs.unit.as_deref(),
+                machine,
+            );
         }
     }
 
@@ -136,7 +140,12 @@ impl TextReader for UnitLog {
         let from = found.observations.len();
         self.program.finish(&mut found.observations);
         found.left_out += self.program.left_out();
-        sign(&mut found.observations, from, programs, self.machine.host());
+        service::sign(
+            &mut found.observations,
+            from,
+            programs.unit.as_deref(),
+            self.machine.host(),
+        );
         self.machine.end(found);
     }
 }
@@ -148,18 +157,5 @@ fn clock(said: &HostLine, placed: PlacedTime) -> Option<Clock> {
         (Some(stamp), Some(_), _) => Some(Clock::NoZone(stamp)),
         (None, _, LineTime::Clock(clock)) => Some(clock),
         (None, ..) => None,
-    }
-}
-
-/// Says of lines of the program which service and machine they are of.
-fn sign(found: &mut [Observation], from: usize, programs: &Programs, machine: Option<&str>) {
-    for one in found.iter_mut().skip(from) {
-        if let Observation::Event(event) = one
-            && event.fact == "log.line"
-        {
-            event.set_attribute("unit", programs.unit.as_deref());
-            event.set_attribute("machine", machine);
-            event.set_attribute("journal", Some("systemd"));
-        }
     }
 }

@@ -9,7 +9,7 @@ use super::filter;
 use super::layout;
 use super::line::{self, HostLine, LineTime};
 use super::place::PlacedTime;
-use super::service::Speaker;
+use super::service::{self, Speaker};
 use super::zone;
 use crate::contract::{FileHead, FormatOutput, Options, TextReader, numbered};
 use crate::event::Event;
@@ -131,15 +131,8 @@ impl UnitStatus {
     }
 
     fn sign(&self, status: &Status, from: usize, found: &mut FormatOutput) {
-        for one in found.observations.iter_mut().skip(from) {
-            if let Observation::Event(event) = one
-                && event.fact == "log.line"
-            {
-                event.set_attribute("unit", Some(status.unit.as_str()));
-                event.set_attribute("machine", self.host.as_deref());
-                event.set_attribute("journal", Some("systemd"));
-            }
-        }
+        let unit = Some(status.unit.as_str());
+        service::sign(&mut found.observations, from, unit, self.host.as_deref());
     }
 
     /// Takes a line of the upper part; whether it was one.
@@ -213,7 +206,7 @@ impl UnitStatus {
             }
             return true;
         }
-        if filter::next(said.message.as_bytes(), 0).is_none() {
+        if !filter::may_be_evidence(&said.message) {
             return false;
         }
         said.unit = None;

@@ -240,36 +240,27 @@ fn condition(pod: &mut Task, event: &Event) {
 /// not say of which kind it is.
 fn prepares(pod: &Task, message: &str) -> bool {
     let started = message.strip_prefix("Started container ");
+    started.is_some_and(|started| is_beside(pod, started))
+}
+
+/// Whether the pod's object shows that a container is none of its own: those are others than what prepares them, or goes
+/// on beside them.
+fn is_beside(pod: &Task, container: &str) -> bool {
     let own = pod.body.as_ref().map(|body| body.containers.as_slice());
-    started.zip(own).is_some_and(|(started, own)| {
-        !own.is_empty() && own.iter().all(|container| container.name != started)
-    })
+    own.is_some_and(|own| !own.is_empty() && own.iter().all(|one| one.name != container))
 }
 
-/// Whether an Event tells that a kubelet stops a pod. Of one whose containers ran it stops the sidecars once those are
-/// done, however they ended.
-fn stops(pod: &Task, message: &str, init: bool) -> bool {
-    message.starts_with("Stopping container") && !is_sidecars(pod, message, init)
-}
-
-/// Whether a container that is stopped is an init container of a pod whose own containers ran.
-fn is_sidecars(pod: &Task, message: &str, init: bool) -> bool {
-    let stopped = message.strip_prefix("Stopping container ");
-    let is_main = |name: &str| {
-        let own = pod.body.as_ref().map(|body| body.containers.as_slice());
-        own.is_none_or(|own| own.is_empty() || own.iter().any(|container| container.name == name))
-    };
-    let ran = pod.started.is_some() || !pod.starts.is_empty() || !pod.exits.is_empty();
-    ran && stopped.is_some_and(|name| init || !is_main(name))
-}
-
-/// Whether a record is that a kubelet stops the sidecar of a pod: it says nothing of the pod's own end.
+/// Whether a record is that a kubelet stops the sidecar of a pod whose own containers ran: it does so once those are done,
+/// however they ended, so that it says nothing of the pod's own end.
 pub(super) fn is_sidecars_stop(event: &Event, pod: &Task) -> bool {
+    if event.fact != "k8s.event" || event.reason.as_deref() != Some("Killing") {
+        return false;
+    }
     let message = event.message.as_deref().unwrap_or_default();
-    let init = event.attribute("init").is_some();
-    event.fact == "k8s.event"
-        && event.reason.as_deref() == Some("Killing")
-        && is_sidecars(pod, message, init)
+    let is_sidecar = |name| event.attribute("init").is_some() || is_beside(pod, name);
+    let ran = pod.started.is_some() || !pod.starts.is_empty() || !pod.exits.is_empty();
+    let stopped = message.strip_prefix("Stopping container ");
+    ran && stopped.is_some_and(is_sidecar)
 }
 
 /// Events tell of pods whose object is gone.
@@ -288,7 +279,11 @@ fn pod_event(pod: &mut Task, event: &Event, init: bool, symbols: &mut SymbolTabl
             pod.held_back = later(pod.held_back, event.end.unwrap_or(event.time));
             pod.stuck = earlier(pod.stuck, event.time);
         }
-        "Killing" if stops(pod, message, init) || message.contains("Need to kill Pod") => {
+        "Killing" if is_sidecars_stop(event, pod) => {}
+        "Killing"
+            if message.starts_with("Stopping container")
+                || message.contains("Need to kill Pod") =>
+        {
             pod.kills.push(event.time);
             pod.stopped = earlier(pod.stopped, event.time);
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::log_name::{self, Stamped};
+use super::log_name::{self, Order, Rotated, Stamped};
 use super::node_folder;
 use super::task::Task;
 use crate::evidence::{Evidence, Row, SpillError};
@@ -138,26 +138,25 @@ type Files<'n, 's> = BTreeMap<&'n str, (Symbol, &'s Seen)>;
 fn logs<'n>(files: &Files<'n, '_>) -> Vec<Vec<&'n str>> {
     let names: BTreeSet<&str> = files.keys().copied().collect();
     let mut of: BTreeMap<&str, &str> = names.iter().map(|name| (*name, *name)).collect();
-    for name in &names {
-        let whole = log_name::rotated(name).and_then(|rotated| {
-            // Numbers that begin at nought count members.
-            let members = || names.contains(rotated.first_member.as_deref().unwrap_or_default());
-            let live = names
-                .get(rotated.base.as_str())
-                .filter(|_| rotated.is_sure || !members());
-            // Where nothing is written any more, what was rotated away last stands for all.
-            let newest = || {
-                let others = names.iter().filter(|other| {
-                    let other = log_name::rotated(other);
-                    rotated.is_sure
-                        && other.is_some_and(|other| other.is_sure && other.base == rotated.base)
-                });
-                others.max_by_key(|other| log_name::rotated(other).map(|other| other.order))
-            };
-            live.or_else(newest)
-        });
-        if let Some(whole) = whole {
-            of.insert(name, whole);
+    let rotated: BTreeMap<&str, Rotated> = names
+        .iter()
+        .filter_map(|name| Some((*name, log_name::rotated(name)?)))
+        .collect();
+    // Where nothing is written any more, what was rotated away last stands for all.
+    let mut newest: BTreeMap<&str, (&Order, &str)> = BTreeMap::new();
+    for (name, one) in rotated.iter().filter(|(_, one)| one.is_sure) {
+        let last = newest.entry(&one.base).or_insert((&one.order, *name));
+        *last = (&one.order, *name).max(*last);
+    }
+    for (name, one) in &rotated {
+        // Numbers that begin at nought count members.
+        let members = || names.contains(one.first_member.as_deref().unwrap_or_default());
+        let live = names
+            .get(one.base.as_str())
+            .filter(|_| one.is_sure || !members());
+        let last = || newest.get(one.base.as_str()).filter(|_| one.is_sure);
+        if let Some(whole) = live.copied().or_else(|| last().map(|(_, name)| *name)) {
+            of.insert(*name, whole);
         }
     }
     join_days(files, &mut of);
@@ -173,7 +172,9 @@ fn logs<'n>(files: &Files<'n, '_>) -> Vec<Vec<&'n str>> {
     }
     // The service writes its log itself, and what else it says is in its journal.
     for (name, (_, seen)) in files {
-        let unit = seen.unit.as_deref().unwrap_or_default();
+        let Some(unit) = seen.unit.as_deref() else {
+            continue;
+        };
         let is_own = |other: &&&str| {
             let stem = other.split('.').next().unwrap_or_default();
             stem == unit
@@ -336,6 +337,11 @@ mod tests {
         assert_eq!(
             untimed(&["rank0.log", "rank1.log"]),
             [["rank0.log"], ["rank1.log"]]
+        );
+        assert_eq!(
+            untimed(&[".nfs0001.log", "train.log"]),
+            [[".nfs0001.log"], ["train.log"]],
+            "what is no service's has no file of its own name"
         );
         assert_eq!(
             untimed(&["train.0.log", "train.1.log", "train.log"]),

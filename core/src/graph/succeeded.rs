@@ -1,6 +1,6 @@
 //! Pods whose name another one bears since: a name is free once its pod is gone, whether or not a record tells of that.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use whathappened_model::time::{Nanos, Stamp};
 
@@ -10,11 +10,17 @@ use crate::symbols::Symbol;
 
 /// Notes that pods are gone which are known from Events alone, and whose name another pod has borne since.
 pub(super) fn note(graph: &mut EntityGraph) {
+    let open = graph.pods.iter().filter(|pod| last_heard(pod).is_some());
+    let names: HashSet<(Symbol, Symbol)> = open.map(|pod| (pod.namespace, pod.name)).collect();
+    if names.is_empty() {
+        return;
+    }
     let mut made: HashMap<(Symbol, Symbol), Vec<(Stamp, Symbol)>> = HashMap::new();
     for pod in graph.pods.iter().filter(|pod| pod.kind == TaskKind::Pod) {
-        if let (true, Some(created)) = (pod.uid.is_some(), pod.created) {
-            let of_name = made.entry((pod.namespace, pod.name)).or_default();
-            of_name.push((created, pod.uid));
+        let name = (pod.namespace, pod.name);
+        let created = pod.created.filter(|_| pod.uid.is_some());
+        if let Some(created) = created.filter(|_| names.contains(&name)) {
+            made.entry(name).or_default().push((created, pod.uid));
         }
     }
     for pod in &mut graph.pods {

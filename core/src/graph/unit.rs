@@ -83,10 +83,10 @@ pub(super) fn claim(
             continue;
         }
         let event = evidence.event(fact.row)?;
-        // systemd's lines are of a machine, an engine's description of a container may be of any.
         let unit = unit_of(&event);
         let row = evidence.rows().get(fact.row as usize);
         let own = row.and_then(|row| own_journal.get(&(row.file(), unit.clone())));
+        // systemd's lines are of a machine, an engine's description of a container may be of any.
         let is_of_any = matches!(event.attribute("program"), Some("docker" | "systemctl"));
         if !fact.node.is_some() && !is_of_any && own.is_none() {
             continue;

@@ -100,6 +100,13 @@ impl Browser {
 
     /// Calls a method and waits for what it gives.
     pub(super) fn call(&mut self, method: &str, params: &Value) -> Value {
+        let reply = self.reply(method, params);
+        assert!(reply.get("error").is_none(), "{method}: {reply}");
+        reply["result"].clone()
+    }
+
+    /// Calls a method and waits for the reply, whether it is a result or an error.
+    fn reply(&mut self, method: &str, params: &Value) -> Value {
         self.next += 1;
         let id = self.next;
         let mut message = json!({"id": id, "method": method, "params": params});
@@ -114,8 +121,7 @@ impl Browser {
             assert!(begun.elapsed() < PATIENCE, "{method} takes too long");
             let Some(message) = self.read() else { continue };
             if message["id"] == id {
-                assert!(message.get("error").is_none(), "{method}: {message}");
-                return message["result"].clone();
+                return message;
             }
             self.events.push(message);
         }
@@ -197,13 +203,20 @@ impl Browser {
 
     /// What an expression gives in the page; a promise is waited for.
     pub(super) fn eval(&mut self, expression: &str) -> Value {
+        let reply = self.evaluate(expression);
+        assert!(reply.get("error").is_none(), "{expression}: {reply}");
+        reply["result"]["result"]["value"].clone()
+    }
+
+    /// The reply to an expression: an error if the page went away meanwhile, never one of the expression itself.
+    fn evaluate(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-        let told = self.call("Runtime.evaluate", &params);
+        let reply = self.reply("Runtime.evaluate", &params);
         assert!(
-            told.get("exceptionDetails").is_none(),
-            "{expression}: {told}"
+            reply["result"].get("exceptionDetails").is_none(),
+            "{expression}: {reply}"
         );
-        told["result"]["value"].clone()
+        reply
     }
 
     /// Waits until an expression is true.
@@ -211,10 +224,14 @@ impl Browser {
         let begun = Instant::now();
         // While another page comes there is nothing to look at.
         let expression = format!("document.body !== null && ({expression})");
-        while self.eval(&expression) != true {
+        loop {
+            let reply = self.evaluate(&expression);
+            if reply["result"]["result"]["value"] == true {
+                break;
+            }
             assert!(
                 begun.elapsed() < Duration::from_secs(20),
-                "never true: {expression}"
+                "never true: {expression}: {reply}"
             );
             std::thread::sleep(Duration::from_millis(50));
         }
