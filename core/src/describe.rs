@@ -303,7 +303,10 @@ fn audit(event: &Event, fact: &str) -> String {
             let command = attribute("command");
             return format!("{who} ran a command in {kind} {name}: {command}");
         }
-        "untrack" => ("record the end of", "recorded the end of".to_owned()),
+        "untrack" => (
+            "remove the finalizer of",
+            "removed the finalizer of".to_owned(),
+        ),
         verb => (verb, format!("{verb}d")),
     };
     let to = match tries {

@@ -124,7 +124,7 @@ answered AS (
   FROM links r
   LEFT JOIN links s ON s.death = r.death AND s.via = 'node'
     AND (s.signal = 'k8s.node.silent' OR s.signal = 'k8s.node.unreachable' AND COALESCE(s.detail, '') LIKE '%/unreachable')
-  WHERE r.signal LIKE 'k8s.node.runtime%' AND r.via = 'node' AND r.lag_s BETWEEN -60 AND 3600 AND s.fact IS NULL
+  WHERE r.signal LIKE 'k8s.node.runtime%' AND r.via = 'node' AND r.lag_s BETWEEN -60 AND 600 AND s.fact IS NULL
 ),
 -- Its kubelet did answer: it said itself that it was not ready, and nobody found it silent.
 spoke AS (
@@ -135,8 +135,9 @@ spoke AS (
       OR s.signal = 'k8s.node.not_ready' AND COALESCE(s.actor, '') LIKE '%node-controller%')
   WHERE r.signal = 'k8s.node.not_ready' AND r.via = 'node' AND r.actor = 'kubelet' AND r.lag_s BETWEEN -60 AND 3600 AND s.fact IS NULL
 )
+-- What it says of its runtime is then why (node.runtime).
 SELECT e.death, s.fact AS cause, e.fact AS effect,
-  CASE WHEN t.fact IS NOT NULL AND NOT t.late OR a.death IS NOT NULL THEN 'guess'
+  CASE WHEN a.death IS NOT NULL THEN 'context' WHEN t.fact IS NOT NULL AND NOT t.late THEN 'guess'
     WHEN k.death IS NOT NULL OR c.death IS NOT NULL OR t.late THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
 FROM evicted e
 LEFT JOIN complained c ON c.death = e.death
@@ -150,7 +151,7 @@ UNION ALL
 -- Evicted for a taint that nobody saw: most are set for silent nodes. When a node falls silent, its controller tells
 -- that of each pod on it: where the eviction's own Event is there and that one is not, somebody set another taint.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN s.death IS NULL OR a.death IS NOT NULL THEN 'guess'
+  CASE WHEN a.death IS NOT NULL THEN 'context' WHEN s.death IS NULL THEN 'guess'
     WHEN k.death IS NOT NULL OR c.death IS NOT NULL OR t.late THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
 FROM evicted e
 LEFT JOIN complained c ON c.death = e.death

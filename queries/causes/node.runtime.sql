@@ -99,6 +99,13 @@ JOIN mechanisms n ON n.death = r.death AND n.signal = 'k8s.node.not_ready' AND n
 JOIN links one ON one.death = r.death AND one.fact = n.fact AND one.time = r.time
 WHERE r.signal = 'k8s.node.runtime' AND r.via = 'node'
 UNION ALL
+-- The controller of nodes then puts the taint of one that is not ready on it.
+SELECT r.death, r.fact AS cause, n.fact AS effect, 'asserted' AS edge, 'fault' AS role
+FROM links r
+JOIN mechanisms n ON n.death = r.death AND n.signal = 'k8s.node.unreachable' AND n.fact <> r.fact
+JOIN links t ON t.death = r.death AND t.fact = n.fact AND COALESCE(t.detail, '') LIKE '%/not-ready' AND t.time - r.time BETWEEN -1000000000 AND 60000000000
+WHERE r.signal = 'k8s.node.runtime' AND r.via = 'node'
+UNION ALL
 -- What waits on a node whose runtime is down.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
 FROM links u

@@ -336,7 +336,8 @@ SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge
 FROM links d
 LEFT JOIN links other ON other.death = d.death
   AND ((other.via = 'named' AND other.signal = 'k8s.workload.pod_deleted')
-    OR (other.via = 'pod' AND (other.signal LIKE 'k8s.pod.evicted%' OR other.signal LIKE 'k8s.pod.preempted%'
+    -- Whoever comes for what has ended did not end it.
+    OR (other.via = 'pod' AND (COALESCE(other.lag_s, 0) >= -5 AND (other.signal LIKE 'k8s.pod.evicted%' OR other.signal LIKE 'k8s.pod.preempted%')
       OR other.signal LIKE 'k8s.pod.deleted_by_%' OR other.signal LIKE 'k8s.pod.node_%'
       OR other.signal LIKE 'autoscaler.%' OR other.signal LIKE 'kueue.%'
       OR other.signal IN ('k8s.pod.deadline', 'k8s.container.liveness_killed'))))

@@ -69,13 +69,7 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
     }
     let all = matched.runs.clone();
     if let Some(id) = &question.run {
-        let places = 0..matched.runs.len();
-        let is_asked = |place: &usize| narrow::is_run(case, &matched, *place, id);
-        let wanted: Vec<usize> = places.filter(is_asked).collect();
-        matched.runs = wanted
-            .into_iter()
-            .map(|place| matched.runs[place])
-            .collect();
+        matched.runs = narrow::asked_runs(case, &matched, id);
         if matched.runs.is_empty() {
             return Err(Error::UnknownRun {
                 run: id.clone(),

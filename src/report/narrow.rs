@@ -178,13 +178,19 @@ fn over(case: &Case, run: &Run) -> Option<Nanos> {
     ends?.into_iter().max()
 }
 
-/// The run that was asked for: by its number, counted from the oldest as answers do, or
-/// by the beginning of its id.
-pub(super) fn is_run(case: &Case, matched: &NameMatch, place: usize, asked: &str) -> bool {
-    let number = matched.runs.len() - place;
-    let by_number = asked.parse() == Ok(number);
-    let run = matched.runs.get(place).and_then(|run| case.runs.get(*run));
-    by_number || run.is_some_and(|run| run.id(&case.graph).starts_with(asked))
+/// The runs that were asked for: the one of that number, counted from the oldest as answers do, else those whose id
+/// begins so. An id may begin with the number of another run.
+pub(super) fn asked_runs(case: &Case, matched: &NameMatch, asked: &str) -> Vec<usize> {
+    let number = asked.parse().ok();
+    let place = number.and_then(|number| matched.runs.len().checked_sub(number));
+    if let Some(run) = place.and_then(|place| matched.runs.get(place)) {
+        return vec![*run];
+    }
+    let begins_so = |run: &usize| {
+        let run = case.runs.get(*run);
+        run.is_some_and(|run| run.id(&case.graph).starts_with(asked))
+    };
+    matched.runs.iter().copied().filter(begins_so).collect()
 }
 
 /// An error where no pod of the runs bears the name that was asked for.

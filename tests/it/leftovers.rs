@@ -167,3 +167,107 @@ fn what_comes_after_the_workload_said_that_it_failed_is_no_more_than_a_guess() {
         "{cause} {level}"
     );
 }
+
+#[test]
+fn who_comes_for_what_has_ended_did_not_end_it() {
+    let mut held = pod(0, "Failed", &ended(143, "Error", "10:05:00"));
+    held["metadata"]["deletionTimestamp"] = json!("2026-11-24T10:05:00Z");
+    held["metadata"]["deletionGracePeriodSeconds"] = json!(0);
+    held["metadata"]["finalizers"] = json!(["lab.example/flush-traces"]);
+    held["status"]["conditions"] = json!([{ "type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting", "lastTransitionTime": "2026-11-24T10:05:40Z" }]);
+    let answer = ask("bert", &[("pods.json", list(&[held]))]);
+    let (_, cause, level, _) = verdict(&answer);
+    assert_eq!((cause, level), ("ops.manual_delete", "hypothesis"));
+}
+
+#[test]
+fn what_its_workload_left_behind_ended_by_itself() {
+    let mut orphan = pod(0, "Succeeded", &ended(0, "Completed", "10:20:00"));
+    let mut gone = job(1, false);
+    gone["metadata"]["deletionTimestamp"] = json!("2026-11-24T10:19:00Z");
+    gone["metadata"]["deletionGracePeriodSeconds"] = json!(0);
+    gone["metadata"]["finalizers"] = json!(["orphan"]);
+    orphan["metadata"]["ownerReferences"] = json!([]);
+    let state = |orphan: &Value| {
+        let before = pod(0, "Running", &running());
+        let watch = [("ADDED", &before), ("DELETED", &gone), ("MODIFIED", orphan)];
+        let lines =
+            watch.map(|(kind, object)| json!({ "type": kind, "object": object }).to_string());
+        let answer = ask("bert", &[("watch.ndjson", lines.join("\n"))]);
+        answer["runs"][0]["state"].clone()
+    };
+    assert_eq!(state(&orphan), "completed");
+    orphan["metadata"]["deletionTimestamp"] = json!("2026-11-24T10:19:31Z");
+    orphan["metadata"]["deletionGracePeriodSeconds"] = json!(30);
+    assert_eq!(state(&orphan), "deleted", "asked to stop");
+}
+
+#[test]
+fn a_pod_that_its_kubelet_refused_never_started() {
+    const WHY: &str = "Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: 8, Available: 7, which is unexpected";
+    let mut refused = pod(0, "Failed", &running());
+    refused["status"]["containerStatuses"] = json!([]);
+    refused["status"]["reason"] = json!("UnexpectedAdmissionError");
+    refused["status"]["message"] = json!(format!("Pod was rejected: {WHY}"));
+    let told = event(
+        "bert-0-aaaa0",
+        "UnexpectedAdmissionError",
+        WHY,
+        "kubelet",
+        "10:00:02",
+    );
+    for records in [
+        vec![refused.clone()],
+        vec![told.clone()],
+        vec![refused, told],
+    ] {
+        let answer = ask("bert-0-aaaa0", &[("all.json", list(&records))]);
+        let (_, cause, ..) = verdict(&answer);
+        let how = &answer["incidents"][0]["first_victims"][0]["how"];
+        assert_eq!(cause, "node.driver", "{records:?}");
+        assert_eq!(how, "was refused by the kubelet (UnexpectedAdmissionError)");
+    }
+}
+
+#[test]
+fn the_pods_that_follow_a_leader_are_of_its_workload() {
+    let owned = |one: &mut Value, kind: &str, name: &str, uid: &str| {
+        one["metadata"]["ownerReferences"] = json!([{ "apiVersion": "v1", "kind": kind, "name": name, "uid": uid, "controller": true }]);
+    };
+    let named = |one: &mut Value, name: &str, uid: &str| {
+        one["metadata"]["name"] = json!(name);
+        one["metadata"]["uid"] = json!(uid);
+        one["metadata"]["labels"] = json!({ "leaderworkerset.sigs.k8s.io/name": "bert" });
+    };
+    let set = |name: &str, uid: &str| {
+        json!({ "apiVersion": "apps/v1", "kind": "StatefulSet", "spec": { "replicas": 1 }, "status": {},
+            "metadata": { "name": name, "namespace": "ml", "uid": uid, "creationTimestamp": "2026-11-24T10:00:00Z" } })
+    };
+    let (mut leaders, mut followers) = (set("bert", "set-1"), set("bert-0", "set-2"));
+    let (mut leader, mut follower) = (
+        pod(0, "Running", &running()),
+        pod(1, "Failed", &ended(1, "Error", "10:05:00")),
+    );
+    named(&mut leader, "bert-0", "pod-0");
+    named(&mut follower, "bert-0-1", "pod-1");
+    owned(&mut leaders, "LeaderWorkerSet", "bert", "lws-1");
+    owned(&mut leader, "StatefulSet", "bert", "set-1");
+    owned(&mut followers, "Pod", "bert-0", "pod-0");
+    owned(&mut follower, "StatefulSet", "bert-0", "set-2");
+    let answer = ask(
+        "bert",
+        &[("all.json", list(&[leaders, followers, leader, follower]))],
+    );
+    let runs = answer["runs"].as_array().expect("runs");
+    assert_eq!(runs.len(), 1);
+    assert_eq!(
+        (&runs[0]["kind"], &runs[0]["name"]),
+        (&json!("LeaderWorkerSet"), &json!("bert"))
+    );
+    assert_eq!(runs[0]["attempts"][0]["pods"], 2);
+    assert_eq!(
+        answer["incidents"][0]["first_victims"][0]["pod"],
+        "bert-0-1"
+    );
+}

@@ -229,9 +229,10 @@ pub(super) fn endings(version: &ObjectVersion, context: Context<'_>, out: &mut V
     let requested = deletion_requested(version, context);
     out.extend(requested.map(|event| Observation::Event(Box::new(event))));
     if version.deleted
+        // It was there until its end was asked for, whatever was written into it before.
         && let Some(last) = version
             .at
-            .or(version.body.deletion_requested)
+            .max(version.body.deletion_requested)
             .or(version.body.created)
     {
         let raw = serde_json::json!({ "deleted": true });

@@ -124,8 +124,12 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
             return RunState::Deleting;
         }
         let gone = root.and_then(|one| one.gone);
-        if gone.is_some_and(|gone| !outlives(graph, run, gone, ends) && !was_over(run, gone, ends))
-        {
+        let went_with_it = |gone| {
+            !outlives(graph, run, gone, ends)
+                && !was_over(run, gone, ends)
+                && !ended_after(graph, run, gone, ends)
+        };
+        if gone.is_some_and(went_with_it) {
             return RunState::Deleted;
         }
         // What is suspended waits to be resumed, whatever ended its pods; so does a Job that is to have none.
@@ -431,18 +435,41 @@ fn outlives(graph: &EntityGraph, run: &Run, gone: Stamp, ends: &[End]) -> bool {
 /// what was cleared away is told by its end.
 fn was_over(run: &Run, gone: Stamp, ends: &[End]) -> bool {
     let over = |pod: &u32| {
-        ends.get(*pod as usize).is_some_and(|end| {
-            let by_itself = match end.state {
-                State::Completed => true,
-                State::Died => end.mode == Mode::Exited,
-                _ => false,
-            };
-            by_itself && end.time.hi.saturating_add(SETTLED) < gone.lo
-        })
+        let end = ended_by_itself(ends, *pod);
+        end.is_some_and(|end| end.time.hi.saturating_add(SETTLED) < gone.lo)
     };
     let last = run.attempts.last().map(|last| last.pods.as_slice());
     last.is_some_and(|pods| !pods.is_empty() && pods.iter().all(over))
 }
+
+/// Whether all pods of a run's last attempt ended by themselves after its workload was gone, and nobody had asked for
+/// their end by then, as the garbage collector would have: they were orphaned.
+fn ended_after(graph: &EntityGraph, run: &Run, gone: Stamp, ends: &[End]) -> bool {
+    let later = |pod: &u32| {
+        let end = ended_by_itself(ends, *pod);
+        let seen = graph.pods.get(*pod as usize).and_then(|pod| pod.unasked);
+        let ended = end.map(|end| end.time.lo).filter(|ended| {
+            *ended > gone.hi.saturating_add(COLLECTED) && seen.is_some_and(|seen| seen >= *ended)
+        });
+        ended.is_some() && is_there(graph, *pod)
+    };
+    let last = run.attempts.last().map(|last| last.pods.as_slice());
+    last.is_some_and(|pods| !pods.is_empty() && pods.iter().all(later))
+}
+
+/// How a pod ended that nobody had to end.
+fn ended_by_itself(ends: &[End], pod: u32) -> Option<&End> {
+    let end = ends.get(pod as usize)?;
+    let by_itself = match end.state {
+        State::Completed => true,
+        State::Died => end.mode == Mode::Exited,
+        _ => false,
+    };
+    by_itself.then_some(end)
+}
+
+/// A garbage collector that works asks for the end of a pod soon after its owner is gone.
+const COLLECTED: Nanos = 10 * SECOND;
 
 /// The garbage collector has asked for the end of a workload's pods by then.
 const SETTLED: Nanos = 60 * SECOND;

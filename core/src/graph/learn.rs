@@ -310,9 +310,32 @@ fn pod_event(pod: &mut Task, event: &Event, init: bool, symbols: &mut SymbolTabl
             pod.kills.push(event.time);
         }
         "FailedScheduling" => pod.unplaced = earlier(pod.unplaced, event.time),
+        // A kubelet that refuses a pod has done with it.
+        reason if is_refusal(reason) => {
+            let refused = (event.time, reason.to_owned());
+            pod.verdict.get_or_insert(refused);
+        }
         reason if is_trouble(reason) => pod.stuck = earlier(pod.stuck, event.time),
         _ => {}
     }
+}
+
+/// Reasons for which a kubelet refuses a pod that was bound to its node, and never starts it.
+pub(crate) fn is_refusal(reason: &str) -> bool {
+    matches!(
+        reason,
+        "AppArmor"
+            | "InvalidNodeInfo"
+            | "NodeAffinity"
+            | "NodeName"
+            | "NodePorts"
+            | "PodOSNotSupported"
+            | "PodOSSelectorNodeLabelDoesNotMatch"
+            | "SMTAlignmentError"
+            | "SysctlForbidden"
+            | "TopologyAffinityError"
+            | "UnexpectedAdmissionError"
+    ) || reason.starts_with("OutOf")
 }
 
 /// Reasons for which a kubelet cannot start a pod.

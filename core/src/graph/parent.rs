@@ -44,10 +44,28 @@ pub(super) fn adopt(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut 
     sets_of_trainers(symbols, workloads);
     queued(symbols, workloads);
     by_name(symbols, pods, workloads);
+    led(symbols, pods, workloads);
     log_gang::of_pods(symbols, pods, workloads);
     ranks(symbols, pods, workloads);
     indexes::mark(symbols, pods, workloads);
     jobset_ranks::number(symbols, pods, workloads);
+}
+
+/// What a pod owns is its owner's: the pod that leads a group owns the set of those that follow it.
+fn led(symbols: &SymbolTable, pods: &Pods, workloads: &mut Workloads) {
+    for number in 0..workloads.all.len() {
+        let Some(leader) = workloads.all.get(number) else {
+            continue;
+        };
+        if leader.owner != NO || symbols.name(leader.kind) != "Pod" {
+            continue;
+        }
+        let pod = pods.find_uid(leader.uid).filter(|_| leader.uid.is_some());
+        let owner = pod.and_then(|pod| Some(pods.all.get(pod as usize)?.owner));
+        if let Some(leader) = workloads.all.get_mut(number) {
+            leader.owner = owner.unwrap_or(NO);
+        }
+    }
 }
 
 /// What the pods of one gang may have in common, whoever made them: their name without what

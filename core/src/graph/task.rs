@@ -7,6 +7,7 @@ use whathappened_model::event::SourceKind;
 use whathappened_model::object::ObjectBody;
 use whathappened_model::time::{Nanos, Stamp};
 
+use super::learn::is_refusal;
 use super::pace::Pace;
 use super::{InstanceRecord, NO};
 use crate::symbols::Symbol;
@@ -218,6 +219,14 @@ impl Task {
             && self.phase.as_deref() == Some("Running")
             && self.waits.is_empty()
             && self.ready.is_some_and(|(_, ready)| ready)
+    }
+
+    /// Why its kubelet refused it, where it did: it never started.
+    #[must_use]
+    pub fn refused(&self) -> Option<&str> {
+        let (_, reason) = self.verdict.as_ref()?;
+        let never_ran = self.starts.is_empty() && self.exits.is_empty();
+        (never_ran && is_refusal(reason)).then_some(reason)
     }
 
     /// Where in its log a line of a file stands.

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json as value};
 
 use super::{LAB, imported, json, kept, lab, piped};
 use crate::service::Service;
@@ -416,6 +416,31 @@ fn a_run_keeps_its_number_and_a_newer_one_is_named() {
         let answer = ask(&["--run", number]);
         assert!(answer.contains(&format!("run {number} of 2")), "{answer}");
         assert!(answer.contains(name), "{answer}");
+    }
+}
+
+#[test]
+fn a_run_is_asked_for_by_its_number_also_where_the_id_of_another_begins_so() {
+    let job = |uid: &str, hour: u32| {
+        value!({ "apiVersion": "batch/v1", "kind": "Job", "spec": { "parallelism": 1 }, "status": { "active": 1 },
+            "metadata": { "name": "bert", "namespace": "ml", "uid": uid, "creationTimestamp": format!("2026-11-24T{hour:02}:00:00Z") } })
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let list =
+        value!({ "apiVersion": "v1", "kind": "List", "items": [job("9d1c", 9), job("1f66", 10)] });
+    std::fs::write(folder.path().join("jobs.json"), list.to_string()).unwrap();
+    let from = folder.path().to_str().unwrap();
+    for (asked, number) in [("1", 1), ("2", 2), ("9d", 1), ("1f", 2)] {
+        let (_, out, err) =
+            whathappened(&["bert", "--from", from, "--run", asked, "--format", "json"]);
+        let answer: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{err}"));
+        let numbers: Vec<&Value> = answer["runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|run| &run["number"])
+            .collect();
+        assert_eq!(numbers, [number], "--run {asked}");
     }
 }
 
