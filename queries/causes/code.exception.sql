@@ -32,7 +32,7 @@ WITH missed_peer AS (
   WHERE a.via = 'pod' AND a.signal = 'nccl.aborted'
 ),
 told AS (
-  SELECT death, fact, record, time, signal, state, mode, exit_code, lag_s, COALESCE(detail, '') AS detail
+  SELECT death, fact, record, time, signal, state, mode, exit_code, lag_s, steps_after, COALESCE(detail, '') AS detail
   FROM links
   WHERE signal IN ('log.traceback', 'log.exception.stack', 'log.exception.line', 'log.exception.logged', 'log.gives_up', 'log.fatal', 'launcher.exception') AND via = 'pod' AND same_container AND mode = 'exited'
     AND COALESCE(exit_code, 1) NOT IN (0, 130, 137, 143)
@@ -75,7 +75,7 @@ peers AS (
 -- A traceback without its last line, which names the exception, may be of anything; one that a program shows after it has
 -- said that all is done, and whose exit nobody saw, may have ended nothing.
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN p.death IS NOT NULL OR done.death IS NOT NULL AND t.exit_code IS NULL OR t.signal IN ('launcher.exception', 'log.exception.logged', 'log.gives_up') OR t.signal = 'log.traceback' AND t.detail = ''
+  CASE WHEN p.death IS NOT NULL OR k.death IS NOT NULL OR done.death IS NOT NULL AND t.exit_code IS NULL OR t.signal IN ('launcher.exception', 'log.exception.logged', 'log.gives_up') OR t.signal = 'log.traceback' AND t.detail = ''
          -- What says itself that another process ended, or broke.
          OR regexp_like(t.detail, '(Process(Exited|Raised)Exception|CancelledError|BrokenProcessPool|ActorDiedError|ActorUnavailableError|RayActorError|WorkerCrashedError|NodeDiedError|ObjectLostError|OwnerDiedError|LocalRayletDiedError|HorovodInternalError|EngineDeadError)$')
        THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
@@ -83,6 +83,10 @@ FROM told t
 LEFT JOIN peers p ON p.death = t.death AND p.record = t.record
 LEFT JOIN (SELECT death, MIN(time) AS time FROM links WHERE via = 'pod' AND signal = 'log.training_done' GROUP BY death) done
   ON done.death = t.death AND done.time <= t.time
+-- Whom an exception ends, nobody has to kill: what was killed after it may have caught it, and had if it made steps since.
+LEFT JOIN (SELECT death, MAX(time) AS time FROM links WHERE via = 'pod' AND signal = 'log.killed' GROUP BY death) k
+  ON k.death = t.death AND k.time >= t.time
+WHERE k.death IS NULL OR t.steps_after IS NOT TRUE
 UNION ALL
 -- Ranks that were in different collectives at one place do different things: the program's own doing.
 -- What watchdogs wrote of one place may be of two attempts or two groups; a recorder's dump names both.

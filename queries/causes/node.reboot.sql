@@ -86,7 +86,8 @@ SELECT death, fact AS cause, effect, 'inferred' AS edge, 'act' AS role
 FROM reset_at_cloud
 WHERE signal LIKE 'cloud.instance_reset_by_%' AND signal <> 'cloud.instance_reset_by_user' AND effect IS NOT NULL
 UNION ALL
--- A runtime that was stopped, or upgraded, finds its containers as little as one on a machine that booted.
+-- A runtime that was stopped, or upgraded, finds its containers as little as one on a machine that booted. Of a pod that is
+-- taken away its kubelet says so of each container that it had not started yet.
 SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM links c
 LEFT JOIN (SELECT DISTINCT death FROM links
@@ -94,7 +95,8 @@ LEFT JOIN (SELECT DISTINCT death FROM links
              AND (signal IN ('node.runtime_killed', 'node.runtime_stopping')
                OR signal = 'node.packages_upgraded' AND regexp_like(COALESCE(detail, ''), '(^|[ ,])(containerd|docker|cri-o|moby|runc)'))) r
   ON r.death = c.death
-WHERE c.signal = 'k8s.container.status_unknown' AND c.via = 'pod' AND c.state IN ('died', 'restarted', 'crash_loop') AND r.death IS NULL
+WHERE c.signal = 'k8s.container.status_unknown' AND c.via = 'pod' AND c.state IN ('died', 'restarted', 'crash_loop')
+  AND c.mode = 'exited' AND r.death IS NULL
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'claim' AS role
 FROM links

@@ -85,6 +85,10 @@ pub(crate) fn nothing(answer: &Answer) -> Spans {
         Some(run) if run.state == "completed" => {
             Spans::new().own(Tone::Strong, "Completed without incidents.")
         }
+        Some(run) if matches!(run.state.as_str(), "deleted" | "deleting") => Spans::new().own(
+            Tone::Strong,
+            "Deleted; no incident was found in the data that was read.",
+        ),
         Some(_) => Spans::new().own(
             Tone::Strong,
             "Nothing has ended, and no incident was found in the data that was read.",

@@ -16,7 +16,7 @@ use super::narrow::{self, Omitted, inside};
 use super::run::run as tell_run;
 use super::shown::is_only_named;
 use super::timeline::lines;
-use super::well::{replaced_at, well};
+use super::well::{counted_at, replaced_at, well};
 use super::{batch_state, plateau, read_for_run, restart_loop, trackers, zones};
 use crate::answer::{Answer, CoverageRow, Incident, IncidentRole, SCHEMA};
 use crate::case::Case;
@@ -172,6 +172,7 @@ pub(super) fn numbered_runs(
                 RunState::Running => {
                     is_only_named(case, run, state)
                         || replaced_at(case, run).is_some()
+                        || counted_at(case, run).is_some()
                         || batch_state::of(case, run) == Some(BatchState::Ending)
                 }
                 RunState::Failed => unknown_ends.contains(number),

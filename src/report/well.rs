@@ -2,7 +2,7 @@
 
 use whathappened_core::death::RunState;
 use whathappened_core::graph::{Fact, InstanceChange, Task, TaskKind};
-use whathappened_core::lifecycle::given_up;
+use whathappened_core::lifecycle::{State, given_up};
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::signals::named;
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
@@ -57,6 +57,14 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
             "Completed",
             format!("{name} ran to completion."),
         ),
+        (RunState::Running, _) if let Some(counted) = counted_at(case, run) => (
+            "none.running",
+            "State unknown",
+            format!(
+                "{name} had ended by {}, when its Job had counted its pods; the data that was read does not show how.",
+                rfc3339(counted - counted.rem_euclid(SECOND))
+            ),
+        ),
         (RunState::Running, _) if replaced.is_some() => (
             "none.running",
             "State unknown",
@@ -81,7 +89,8 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
         ),
         _ => return None,
     };
-    let is_replaced = state == RunState::Running && replaced.is_some();
+    let is_replaced =
+        state == RunState::Running && (replaced.is_some() || counted_at(case, run).is_some());
     let level = match (shown, is_only_named(case, run, state)) {
         _ if is_replaced => Level::Unknown,
         _ if asked_to_stop.is_some() => Level::Hypothesis,
@@ -216,6 +225,18 @@ fn last_line(case: &Case, run: &Run) -> Option<String> {
         rfc3339(last.lo - last.lo.rem_euclid(SECOND)),
         step.unwrap_or_default()
     ))
+}
+
+/// When a Job had done with all pods of a run's last attempt, of none of which a record shows how it ended.
+pub(super) fn counted_at(case: &Case, run: &Run) -> Option<Nanos> {
+    let counted = |pod: &u32| {
+        let is_open = case.ends.get(*pod as usize)?.state == State::Running;
+        let counted = case.graph.pods.get(*pod as usize)?.untracked?;
+        is_open.then_some(counted.hi)
+    };
+    let pods = &run.attempts.last()?.pods;
+    let counted: Option<Vec<Nanos>> = pods.iter().map(counted).collect();
+    counted?.into_iter().max()
 }
 
 /// When another instance was made under the name of one: names are unique in a zone, so it was gone by

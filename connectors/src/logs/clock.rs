@@ -40,6 +40,13 @@ pub(crate) fn leading(text: &str) -> Option<(Clock, usize)> {
     {
         return Some(found);
     }
+    // detectron2's `[11/21 15:20:27 d2.engine.train_loop]`.
+    if at > spaces
+        && let Some((clock, end)) = month_day(bytes, at)
+        && bytes.get(end) == Some(&b' ')
+    {
+        return Some((clock, end));
+    }
     // A level before the time: `INFO 11-21 15:20:27`, `ERROR: 2026-11-21 …`.
     let word = bytes[at..]
         .iter()
@@ -223,7 +230,7 @@ fn stamp(date: NaiveDate, nanos: Nanos, width: Nanos) -> Option<Stamp> {
 /// `2026-11-21_15:20:39`; and whether it names its zone.
 fn date_time(bytes: &[u8], at: usize) -> Option<(Stamp, bool, usize)> {
     let Some(year) = number(bytes, at, 4) else {
-        return short_date(bytes, at);
+        return short_date(bytes, at).or_else(|| day_first(bytes, at));
     };
     let dash = *bytes.get(at + 4)?;
     if !matches!(dash, b'-' | b'/') || bytes.get(at + 7) != Some(&dash) {
@@ -243,6 +250,32 @@ fn date_time(bytes: &[u8], at: usize) -> Option<(Stamp, bool, usize)> {
         end = after;
     }
     Some((stamp, zoned, end))
+}
+
+/// The American `11/21/2026 15:20:39`, as the scripts of transformers and nanotron write it, and rich's `[11/21/26 15:20:39]`.
+/// What is no month is a day: `21/11/2026`.
+fn day_first(bytes: &[u8], at: usize) -> Option<(Stamp, bool, usize)> {
+    let (first, second) = (number(bytes, at, 2)?, number(bytes, at + 3, 2)?);
+    let separated = bytes.get(at + 2) == Some(&b'/') && bytes.get(at + 5) == Some(&b'/');
+    let whole = number(bytes, at + 6, 4);
+    let (year, time) = match whole {
+        Some(year) => (year, at + 11),
+        None => (2000 + number(bytes, at + 6, 2)?, at + 9),
+    };
+    if !separated || bytes.get(time - 1) != Some(&b' ') {
+        return None;
+    }
+    let (nanos, width, end) = time_of_day(bytes, time)?;
+    let in_brackets = at > 0 && bytes.get(at - 1) == Some(&b'[') && bytes.get(end) == Some(&b']');
+    if whole.is_none() && !in_brackets {
+        return None;
+    }
+    let (month, day) = match (first, second) {
+        (day, month) if day > 12 => (month, day),
+        american => american,
+    };
+    let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)?;
+    Some((stamp(date, nanos, width)?, false, end))
 }
 
 /// log4j's `26/11/21 15:20:39 INFO`, year first.
@@ -328,7 +361,7 @@ fn klog(bytes: &[u8], at: usize) -> Option<(Clock, usize)> {
 /// `11-21 15:20:27`
 fn month_day(bytes: &[u8], at: usize) -> Option<(Clock, usize)> {
     let (month, day) = (number(bytes, at, 2)?, number(bytes, at + 3, 2)?);
-    if !matches!(bytes[at + 2], b'-' | b'/') || bytes.get(at + 5) != Some(&b' ') {
+    if !matches!(bytes.get(at + 2), Some(b'-' | b'/')) || bytes.get(at + 5) != Some(&b' ') {
         return None;
     }
     let (nanos, width, end) = time_of_day(bytes, at + 6)?;

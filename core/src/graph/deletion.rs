@@ -50,9 +50,21 @@ pub(super) fn note(graph: &mut EntityGraph) {
     forget_ends(graph);
 }
 
-/// The Job controller takes its mark off the pods of a Job that is deleted, whether they have ended or not: that it did
-/// tells of an end only while the Job was there.
+/// The Job controller takes its mark off the pods of a Job that is deleted, whether they have ended or not, and off one that
+/// it then deletes itself: that it did tells of an end only while the Job was there, and of no pod that it took away.
 fn forget_ends(graph: &mut EntityGraph) {
+    /// It deletes a pod just after it took its mark off.
+    const AT_ONCE: Nanos = 2 * SECOND;
+    let by_controller = graph
+        .evidence
+        .symbols
+        .find(named::K8S_POD_DELETED_BY_CONTROLLER);
+    let mut taken: HashMap<u32, Vec<Stamp>> = HashMap::new();
+    for fact in &graph.facts {
+        if Some(fact.signal) == by_controller {
+            taken.entry(fact.pod).or_default().push(fact.time);
+        }
+    }
     let gone_above = |owner: u32| {
         let above = std::iter::successors(graph.workloads.get(owner as usize), |one| {
             graph.workloads.get(one.owner as usize)
@@ -60,9 +72,15 @@ fn forget_ends(graph: &mut EntityGraph) {
         // Owner chains are short; a cycle in hostile input must still end.
         above.take(16).filter_map(|one| one.gone).min()
     };
-    for pod in &mut graph.pods {
+    for (number, pod) in (0..).zip(&mut graph.pods) {
         let gone = gone_above(pod.owner);
         let is_after = |ended: &Stamp| gone.is_some_and(|gone| gone.lo <= ended.hi);
-        pod.untracked = pod.untracked.filter(|ended| !is_after(ended));
+        let was_taken = |ended: &Stamp| {
+            let mut taken = taken.get(&number).into_iter().flatten();
+            taken.any(|taken| (0..=AT_ONCE).contains(&taken.lo.saturating_sub(ended.lo)))
+        };
+        pod.untracked = pod
+            .untracked
+            .filter(|ended| !is_after(ended) && !was_taken(ended));
     }
 }

@@ -88,7 +88,7 @@ pub(super) fn forget_others(event: &mut Event) {
     };
     let own = own_output(&event.origin.file).filter(|own| !own.contains('_'));
     if event.fact == "log.line" && own.is_some_and(|own| own != about) {
-        event.signals.retain(|signal| !signal.starts_with("slurm."));
+        event.signals.clear();
         event.attributes.remove("slurm_job");
     }
 }

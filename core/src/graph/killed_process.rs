@@ -81,9 +81,11 @@ pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
         };
         for machine in task.machines() {
             let there = kills.get(&(machine, pid.to_owned()));
+            // A line without a time of its own is known to be after the one before it.
             let soon = |kill: &&Kill| {
-                let since = fact.time.lo.saturating_sub(kill.fact.time.lo);
-                (-SECOND..=NOTICED).contains(&since)
+                let killed = kill.fact.time.lo;
+                killed <= fact.time.hi.max(fact.time.lo.saturating_add(SECOND))
+                    && fact.time.lo <= killed.saturating_add(NOTICED)
             };
             let there = there.into_iter().flatten().filter(soon);
             found.extend(there.map(|kill| (kill.signal, fact.pod, kill.fact)));

@@ -27,6 +27,8 @@ pub(super) fn note(
     let fails = is(SignalClass::LastWords) && !says(named::LOG_SHIPPER) && !mild();
     let fails = fails || wrong;
     let over = fails || is(SignalClass::SaysOver);
+    // What is killed had not ended, whatever of its work was done.
+    let killed = says(named::LOG_KILLED);
     let may_end = is(SignalClass::MayEnd) && !says(named::LOG_SHIPPER) && !mild();
     if event.time == Stamp::OPEN {
         let line = event.origin.line;
@@ -40,6 +42,9 @@ pub(super) fn note(
         if wrong {
             pod.untimed.wrong = pod.untimed.wrong.max(line);
         }
+        if killed {
+            pod.untimed.done = 0;
+        }
         if over {
             pod.untimed.words = pod.untimed.words.max(line);
             pod.words_in = symbols.number(&event.origin.file);
@@ -52,6 +57,9 @@ pub(super) fn note(
     pod.last_line = later(pod.last_line, event.time);
     if says(named::LOG_TRAINING_DONE) {
         pod.said_done = later(pod.said_done, event.time);
+    }
+    if killed {
+        pod.said_done = None;
     }
     if over {
         pod.said_over = later(pod.said_over, event.time);

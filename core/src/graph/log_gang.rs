@@ -20,6 +20,15 @@ const MEMBERS: [&str; 8] = [
     "host", "node", "proc", "process", "rank", "replica", "task", "worker",
 ];
 
+/// Words before a number in the name of a folder that say that it is a machine's.
+const MACHINES: [&str; 14] = [
+    "box", "cn", "compute", "dgx", "gpu", "hgx", "host", "instance", "machine", "nid", "node",
+    "server", "vm", "worker",
+];
+
+/// What torchrun calls the folder of an attempt, in which each rank has a folder named after its number.
+const ATTEMPT: &str = "attempt_";
+
 /// A log that may be that of a member.
 pub(super) struct Member {
     /// Its task.
@@ -39,13 +48,28 @@ pub(super) struct Namesakes {
     pub(super) name: String,
     /// Whether the number itself is said to be a member's.
     pub(super) is_numbered: bool,
+    /// Whether each lies in the folder of a machine of its own, under one name.
+    pub(super) is_by_machine: bool,
     /// The logs.
     pub(super) members: Vec<Member>,
 }
 
+/// A name, or a path, without the number by which its namesakes differ.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct WithoutNumber {
+    /// What they share.
+    pub(super) shared: String,
+    /// Whether what stands before the number says that it is a member's.
+    pub(super) is_numbered: bool,
+    /// Whether the number is that of a machine's folder.
+    pub(super) is_machine: bool,
+    /// The number.
+    pub(super) number: Option<i32>,
+}
+
 /// The part of a name that its namesakes share: the number is left out, and whether a word says
 /// what it counts.
-pub(super) fn without_number(name: &str) -> Option<(String, bool, Option<i32>)> {
+pub(super) fn without_number(name: &str) -> Option<WithoutNumber> {
     let end = name.rfind(|one: char| one.is_ascii_digit())? + 1;
     let start = name[..end]
         .rfind(|one: char| !one.is_ascii_digit())
@@ -58,9 +82,19 @@ pub(super) fn without_number(name: &str) -> Option<(String, bool, Option<i32>)> 
         .next()
         .unwrap_or_default()
         .to_lowercase();
-    let shared = format!("{}#{}", &name[..start], &name[end..]);
-    let number = name[start..end].parse().ok();
-    Some((shared, MEMBERS.contains(&word.as_str()), number))
+    let in_folder = name[end..].contains(['/', '\\', '!']);
+    let mut above = name[..start].rsplit(['/', '\\', '!']);
+    let is_alone = above.next() == Some("") && name[end..].starts_with(['/', '\\', '!']);
+    let of_attempt = above.next().is_some_and(|above| {
+        let attempt = above.strip_prefix(ATTEMPT);
+        attempt.is_some_and(|attempt| attempt.bytes().all(|one| one.is_ascii_digit()))
+    });
+    Some(WithoutNumber {
+        shared: format!("{}#{}", &name[..start], &name[end..]),
+        is_numbered: MEMBERS.contains(&word.as_str()) || is_alone && of_attempt,
+        is_machine: in_folder && MACHINES.contains(&word.as_str()),
+        number: name[start..end].parse().ok(),
+    })
 }
 
 /// Gives those logs one owner that are of one gang. Where two of them speak for one rank, or
@@ -117,9 +151,15 @@ fn is_gang(namesakes: &Namesakes) -> bool {
         .iter()
         .flat_map(|one| &one.ranks)
         .all(|rank| ranks.insert(*rank));
-    // That several ranks speak at all says that there is a gang.
-    let is_known = told > 1 || namesakes.is_numbered && told > 0;
     let times = || members.iter().filter_map(|one| one.seen);
+    // What machines wrote under one name at one time is of one run.
+    let is_dated = times().count() == members.len();
+    let begin = times().map(|(first, _)| first).max();
+    let end = times().map(|(_, last)| last).min();
+    let at_once = is_dated && begin.zip(end).is_some_and(|(begin, end)| begin <= end);
+    // That several ranks speak at all says that there is a gang.
+    let is_known =
+        told > 1 || namesakes.is_numbered && told > 0 || namesakes.is_by_machine && at_once;
     let last_begin = times().map(|(first, _)| first).max();
     let first_end = times().map(|(_, last)| last).min();
     let together = last_begin
@@ -176,22 +216,54 @@ mod tests {
             name: "train".to_owned(),
             is_numbered,
             members: members.collect(),
+            ..Namesakes::default()
         }
     }
 
     #[test]
     fn the_number_of_a_name_is_its_last() {
-        let of = |name| without_number(name);
-        assert_eq!(
-            of("run-7/rank_12.log"),
-            Some(("run-7/rank_#.log".to_owned(), true, Some(12)))
-        );
-        assert_eq!(
-            of("out/3.txt"),
-            Some(("out/#.txt".to_owned(), false, Some(3)))
-        );
+        let of = |name| {
+            let one = without_number(name)?;
+            Some((one.shared, one.is_numbered, one.is_machine, one.number?))
+        };
+        for (name, shared, is_numbered, is_machine, number) in [
+            ("run-7/rank_12.log", "run-7/rank_#.log", true, false, 12),
+            ("out/3.txt", "out/#.txt", false, false, 3),
+            ("é7", "é#", false, false, 7),
+            (
+                "logs/gpu-07/train.log",
+                "logs/gpu-#/train.log",
+                false,
+                true,
+                7,
+            ),
+            (
+                "logs/run-07/train.log",
+                "logs/run-#/train.log",
+                false,
+                false,
+                7,
+            ),
+            ("gpu-07.log", "gpu-#.log", false, false, 7),
+            (
+                "r/attempt_0/3/stdout.log",
+                "r/attempt_0/#/stdout.log",
+                true,
+                false,
+                3,
+            ),
+            (
+                "r/shards/3/stdout.log",
+                "r/shards/#/stdout.log",
+                false,
+                false,
+                3,
+            ),
+        ] {
+            let expected = Some((shared.to_owned(), is_numbered, is_machine, number));
+            assert_eq!(of(name), expected, "{name}");
+        }
         assert_eq!(of("train.log"), None);
-        assert_eq!(of("é7"), Some(("é#".to_owned(), false, Some(7))));
     }
 
     #[test]

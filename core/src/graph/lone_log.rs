@@ -12,6 +12,7 @@ use super::task::{Task, TaskKind};
 use super::undated::Years;
 use super::{job_logs, learn, node_folder, progress};
 use crate::evidence::{Evidence, Row, SpillError};
+use crate::signals::named;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// All lines and what they tell, while it is found out whose they are.
@@ -53,6 +54,8 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
         }
     }
     let logs = logs.joined(all.symbols);
+    let namesakes = namesakes(logs.values().map(|part| part.log), all.symbols);
+    let mut rankless: BTreeSet<u32> = BTreeSet::new();
     for (number, row) in (0..).zip(all.evidence.rows()) {
         if !is_alone(row) {
             continue;
@@ -61,10 +64,20 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
         let whole = file.map_or(row.file(), |file| file.log);
         let task = *tasks.entry(whole).or_insert_with(|| {
             let file_name = name(all.symbols.name(whole));
-            let name = file.and_then(|file| file.unit.as_deref());
-            let name = all.symbols.number(name.unwrap_or(&file_name));
-            let mut log = Task::new(TaskKind::Log, Symbol::NONE, Symbol::NONE, name);
+            let unit = file.and_then(|file| file.unit.as_deref());
             let path = all.symbols.name(whole).to_owned();
+            // Of several of one name the folder says which.
+            let in_folder =
+                in_folder(&path).filter(|_| unit.is_none() && namesakes.contains(&file_name));
+            let name = in_folder.or(unit).unwrap_or(&file_name);
+            let name = all.symbols.number(name);
+            let mut log = Task::new(TaskKind::Log, Symbol::NONE, Symbol::NONE, name);
+            if in_folder.is_some() {
+                let bare = std::iter::successors(Some(file_name.as_str()), |name| {
+                    Some(name.rsplit_once('.')?.0)
+                });
+                log.called.extend(bare.map(|name| all.symbols.number(name)));
+            }
             // What lies beside the log of a machine that names none was on that machine.
             let folder = node_folder::folder_of(&path).filter(|folder| beside.contains(*folder));
             // Another machine may bear the first word of a whole name, and have said nothing.
@@ -90,13 +103,19 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
         if let Some(slot) = all.pod_of_row.get_mut(number as usize) {
             *slot = task;
         }
-        let rank = all.teach(number, task)?;
+        let said = all.teach(number, task)?;
         if row.tells {
-            ranks.entry(task).or_default().extend(rank);
+            ranks.entry(task).or_default().extend(said.rank);
+        }
+        if said.raises && said.rank.is_none() {
+            rankless.insert(task);
         }
     }
-    // What several ranks wrote is the log of none of them.
-    for (task, _) in ranks.iter().filter(|(_, ranks)| ranks.len() > 1) {
+    // What several ranks wrote is the log of none of them, nor is one in which a failure bears no rank that of who waited.
+    for (task, _) in ranks
+        .iter()
+        .filter(|(task, ranks)| ranks.len() > 1 || rankless.contains(task))
+    {
         if let Some(one) = all.pods.all.get_mut(*task as usize) {
             one.rank = None;
         }
@@ -145,19 +164,19 @@ impl Lines<'_> {
         }
     }
 
-    /// Learns from a line that was found to be of a task; returns the rank that it names.
+    /// Learns from a line that was found to be of a task.
     ///
     /// # Errors
     /// When the line cannot be read back.
-    fn teach(&mut self, number: u32, task: u32) -> Result<Option<i32>, SpillError> {
+    fn teach(&mut self, number: u32, task: u32) -> Result<Said, SpillError> {
         let Some(row) = self.evidence.rows().get(number as usize) else {
-            return Ok(None);
+            return Ok(Said::default());
         };
         if let Some(one) = self.pods.all.get_mut(task as usize) {
             one.see(row.time.lo, row.last());
         }
         if !row.tells {
-            return Ok(None);
+            return Ok(Said::default());
         }
         let (_, mut event): (_, Event) = self.evidence.body(number)?;
         self.years.place(number, &mut event);
@@ -167,8 +186,52 @@ impl Lines<'_> {
         job_logs::forget_others(&mut event);
         learn::event(&event, task, self.symbols, self.pods, self.workloads);
         progress::note(&event, number, self.pods.all.get_mut(task as usize));
-        Ok(event.rank)
+        Ok(Said {
+            rank: event.rank,
+            raises: event
+                .signals
+                .iter()
+                .any(|signal| RAISED.contains(&signal.as_str()))
+                && !event
+                    .signals
+                    .iter()
+                    .any(|signal| signal.starts_with("launcher.")),
+        })
     }
+}
+
+/// What a line says of who wrote it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Said {
+    /// The rank that it names.
+    rank: Option<i32>,
+    /// Whether it tells of an exception of the program, and not of its launcher.
+    raises: bool,
+}
+
+/// What is read of exceptions.
+const RAISED: [&str; 3] = [
+    named::LOG_TRACEBACK,
+    named::LOG_EXCEPTION_STACK,
+    named::LOG_EXCEPTION_LINE,
+];
+
+/// Names that files in several folders bear.
+fn namesakes(logs: impl Iterator<Item = Symbol>, symbols: &SymbolTable) -> BTreeSet<String> {
+    let logs: BTreeSet<Symbol> = logs.collect();
+    let mut seen = BTreeSet::new();
+    let names = logs.iter().map(|log| name(symbols.name(*log)));
+    names.filter(|name| !seen.insert(name.clone())).collect()
+}
+
+/// The name of a file with that of the folder it lies in.
+fn in_folder(path: &str) -> Option<&str> {
+    let separators = ['/', '\\', '!'];
+    let file = path.rfind(separators)?;
+    let folder = path.get(..file)?;
+    let begin = folder.rfind(separators).map_or(0, |at| at + 1);
+    path.get(begin..)
+        .filter(|name| !name.starts_with(['.', '/']))
 }
 
 /// Logs by what their paths have in common: a number apart, in one folder.
@@ -181,33 +244,39 @@ fn gangs(
     let mut found: BTreeMap<(Symbol, String), Namesakes> = BTreeMap::new();
     for (task, file) in files {
         let path = symbols.name(*file);
-        let Some((shared, is_numbered, number)) = log_gang::without_number(path) else {
+        let Some(name) = log_gang::without_number(path) else {
             continue;
         };
         let namesakes = found
-            .entry((Symbol::NONE, shared))
+            .entry((Symbol::NONE, name.shared))
             .or_insert_with(|| Namesakes {
                 name: gang_name(path),
-                is_numbered,
+                is_numbered: name.is_numbered,
+                is_by_machine: name.is_machine,
                 ..Namesakes::default()
             });
         namesakes.members.push(Member {
             task: *task,
             ranks: ranks.remove(task).unwrap_or_default(),
-            number,
+            number: name.number,
             seen: pods.all.get(*task as usize).and_then(|one| one.seen),
         });
     }
     found
 }
 
-/// The folder that the logs of a gang lie in, else what their names begin with.
+/// The folder that the logs of a gang lie in, each in a folder of its own or not, else what their names begin with.
 fn gang_name(path: &str) -> String {
+    let has_digit = |part: &str| part.bytes().any(|one| one.is_ascii_digit());
     let mut parts = path.rsplit(['/', '\\', '!']);
     let file = parts.next().unwrap_or_default();
+    // Of whom the file's name bears no number the folder does.
+    if !has_digit(file) {
+        parts.by_ref().find(|part| has_digit(part));
+    }
     let folder = parts.find(|part| !part.bytes().all(|one| one.is_ascii_digit()));
     let stem = || {
-        let digits = file.find(|one: char| one.is_ascii_digit());
+        let digits = file.find(|one: char| one.is_ascii_digit() || one == '.');
         let stem = digits.and_then(|digit| file.get(..digit)).unwrap_or(file);
         stem.trim_end_matches(['-', '_', '.', '='])
     };
@@ -240,6 +309,8 @@ mod tests {
             ("out/attempt_0/3/stderr.log", "attempt_0"),
             ("rank3.log", "rank"),
             ("./3.log", "logs"),
+            ("rank1/train.log", "train"),
+            ("bert/gpu-07/train.log", "bert"),
         ] {
             assert_eq!(gang_name(path), name, "{path}");
         }

@@ -3,15 +3,27 @@
 use crate::signals::named;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
+use super::pod::Surroundings;
 use crate::graph::{EntityGraph, Task, TaskKind};
 
-/// When a pod had ended, though no record of its end was seen, and whether it ended well:
+/// How a pod ended whose end no record shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Its work was done.
+    Well,
+    /// It failed.
+    Badly,
+    /// Its Job had done with it, and nothing tells whether it failed.
+    Untold,
+}
+
+/// When a pod had ended, though no record of its end was seen, and how:
 /// its Job was over or had counted it, or its log said last that all was done.
 pub(super) fn ended_unseen(
     graph: &EntityGraph,
     pod: &Task,
-    job_over: Option<Stamp>,
-) -> Option<(Stamp, bool)> {
+    around: &Surroundings<'_>,
+) -> Option<(Stamp, Way)> {
     // Who writes is alive.
     let step = pod.progress.as_deref().map(|progress| progress.last.lo);
     let wrote = step.max(pod.last_line.map(|line| line.lo));
@@ -20,29 +32,52 @@ pub(super) fn ended_unseen(
     let done = pod
         .said_done
         .filter(|done| step.max(failed).is_none_or(|later| later <= done.hi));
-    let job = job_over.map(|over| {
+    let job = around.job_over.map(|over| {
         let well = graph.says(pod.owner, named::K8S_WORKLOAD_COMPLETED);
-        (over, well)
+        (over, if well { Way::Well } else { Way::Badly })
     });
-    let counted = pod.untracked.map(|counted| (counted, done.is_some()));
+    // A Job counts whom it has done with, however that one ended.
+    let counted = pod.untracked.map(|counted| {
+        let way = match (done, given_up(pod)) {
+            (Some(_), _) => Way::Well,
+            (None, Some(_)) => Way::Badly,
+            // What ended well is not done again.
+            (None, None) if around.next_begin >= Some(counted.lo) => Way::Badly,
+            (None, None) => Way::Untold,
+        };
+        (counted, way)
+    });
     let by = job
         .into_iter()
         .chain(counted)
-        .min_by_key(|(by, _)| by.hi)
-        .or(done.map(|done| (done, true)));
-    let Some((by, well)) = by else {
+        .min_by_key(|(by, way)| (by.hi, *way == Way::Untold))
+        .or(done.map(|done| (done, Way::Well)));
+    let Some((by, way)) = by else {
         // A program that writes of its failure has not ended before.
-        return failed_last(pod).map(|failed| (failed, false));
+        let failed = failed_last(pod).map(|failed| (failed, Way::Badly));
+        let untimed = matches!(pod.kind, TaskKind::Log) && pod.last_line.is_none();
+        let done = (untimed && pod.untimed.is_done()).then_some((Stamp::OPEN, Way::Well));
+        return failed.or(done);
     };
     // The clock of a log may be behind.
     let begin = pod.begin().max(pod.known_begin());
     let from = begin.max(wrote).unwrap_or(Nanos::MIN);
+    // Who counts a pod as ended has that from its kubelet.
+    let is_counted = pod.untracked.is_some() || around.job_over.is_some();
+    let report = pod.reports.last_before(by).filter(|_| is_counted);
+    let since = report.map_or(Nanos::MIN, |report| {
+        report.lo.saturating_sub(REPORTED_WITHIN)
+    });
+    let by = report.unwrap_or(by);
     let ended = Stamp {
-        lo: from.min(by.lo),
+        lo: from.max(since).min(by.lo),
         hi: by.hi,
     };
-    Some((ended, well))
+    Some((ended, way))
 }
+
+/// A kubelet sees that a container has ended, and says so, within this long.
+const REPORTED_WITHIN: Nanos = 10 * SECOND;
 
 /// When the log of a pod that no object tells of any more ended in a failure; where nothing but its log
 /// is known, or with its end by others. One that was held back was started again.
@@ -81,8 +116,11 @@ fn failed_untimed(pod: &Task) -> Option<Stamp> {
     const AFTER: u64 = 100;
     /// And what still comes of one that may have gone on.
     const REST: u64 = 2;
+    /// Lines within which other ranks may still tell of the step that they were making.
+    const OTHERS: u64 = 16;
     let log = pod.untimed;
-    let failed = log.words > 0 && log.last <= log.words + AFTER;
+    let went_on = log.step > log.words + OTHERS;
+    let failed = log.words > 0 && log.last <= log.words + AFTER && !went_on;
     let whole_log = matches!(pod.kind, TaskKind::Log | TaskKind::Job);
     let ended = whole_log && log.end > log.step && log.last <= log.end + REST;
     (!log.is_done() && (failed || ended)).then_some(Stamp::OPEN)

@@ -14,6 +14,8 @@ mod pod;
 mod pod_death;
 mod went_down;
 
+use std::collections::HashMap;
+
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 pub use helper::is_helpers;
@@ -23,7 +25,7 @@ pub use last_words::{given_up, signed_off};
 pub(crate) use pod::failing_start;
 pub(crate) use pod_death::ran_on_after;
 
-use crate::graph::{EntityGraph, Exit, Task, TaskKind};
+use crate::graph::{EntityGraph, Exit, NO, Task, TaskKind};
 
 /// The longest time that pods are usually given to stop.
 pub const LONGEST_GRACE: Nanos = 900 * SECOND;
@@ -136,6 +138,18 @@ pub fn is_stale(graph: &EntityGraph, pod: &Task) -> bool {
             .is_some_and(|now| last.saturating_add(TOLD_AGAIN) < now)
 }
 
+/// When the last pod of each number of a workload was made.
+fn last_begins(graph: &EntityGraph) -> HashMap<(u32, i32), Nanos> {
+    let mut found = HashMap::new();
+    for pod in graph.pods.iter().filter(|pod| pod.owner != NO) {
+        if let Some((rank, begin)) = pod.rank.zip(pod.known_begin()) {
+            let last = found.entry((pod.owner, rank)).or_insert(begin);
+            *last = begin.max(*last);
+        }
+    }
+    found
+}
+
 /// The ends of all pods, by pod number.
 #[must_use]
 pub fn ends(graph: &EntityGraph) -> Vec<End> {
@@ -146,6 +160,7 @@ pub fn ends(graph: &EntityGraph) -> Vec<End> {
     let over = job_over::JobsOver::of(graph);
     let seen_off = not_seen_off::SeenOff::of(graph);
     let downs = went_down::Downs::of(graph);
+    let last_begins = last_begins(graph);
     (0..)
         .zip(&graph.pods)
         .map(|(number, one)| match one.kind {
@@ -154,6 +169,10 @@ pub fn ends(graph: &EntityGraph) -> Vec<End> {
                     losses: &losses,
                     spent: spent.get(&number).copied(),
                     job_over: over.by(graph, &losses, (number, one)),
+                    next_begin: one.rank.and_then(|rank| {
+                        let last = last_begins.get(&(one.owner, rank)).copied();
+                        last.filter(|last| one.known_begin().is_some_and(|own| own < *last))
+                    }),
                     over_since: seen_off.over_since(graph, &losses, (number, one)),
                 };
                 let end = downs.end(graph, one, pod::end(graph, one, &around));

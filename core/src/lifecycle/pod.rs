@@ -5,7 +5,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::backoff_limit::{last_straw, unseen_straw};
 use super::helper::is_helpers;
-use super::last_words::{ended_unseen, given_up, signed_off};
+use super::last_words::{Way, ended_unseen, given_up, signed_off};
 use super::loss::{Loss, Losses, silent_at};
 use super::pod_death::{CLOCKS, death, was_not_found};
 use super::{End, Mode, Restart, State};
@@ -19,6 +19,8 @@ pub(super) struct Surroundings<'a> {
     pub spent: Option<Stamp>,
     /// When its job was over, and with it the pod.
     pub job_over: Option<Stamp>,
+    /// When a pod of its number was made last, after it.
+    pub next_begin: Option<Nanos>,
     /// Since when it may have been over, where its kubelet had nothing to stop when it was deleted.
     pub over_since: Option<Nanos>,
 }
@@ -172,12 +174,15 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         let seen = pod.unasked.filter(|_| phase == "Running");
         seen.is_some_and(|seen| seen.saturating_add(CLOCKS) < said.lo)
     };
-    let failed_since = given_up(pod).filter(past).map(|said| (said, false));
+    let failed_since = given_up(pod).filter(past).map(|said| (said, Way::Badly));
     let heard_of = pod.untracked.is_some() && given_up(pod).is_some() || failed_since.is_some();
     if (pod.body.is_none() || heard_of)
         && telling.is_none()
-        && let Some((time, well)) = ended_unseen(graph, pod, around.job_over).or(failed_since)
+        && let Some((time, way)) = ended_unseen(graph, pod, around).or(failed_since)
+        // That it ended is no sign that it ended badly.
+        && way != Way::Untold
     {
+        let well = way == Way::Well;
         // Whose node did not answer any more by then was lost with it.
         // One that answers again, and did not boot, runs what it ran.
         let lasted = |loss: &&Loss| {

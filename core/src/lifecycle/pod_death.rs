@@ -2,7 +2,7 @@
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::last_words::{ended_unseen, given_up};
+use super::last_words::{Way, ended_unseen, given_up};
 use super::loss::Loss;
 use super::pod::{Surroundings, failed_start};
 use super::{LONGEST_GRACE, Mode};
@@ -116,16 +116,16 @@ pub(super) fn death(
         return Some((Mode::Exited, in_life(pod, reported, asked.lo)));
     }
     if let (Some(asked), None) = (asked, exited)
-        && let Some((ended, well)) = ended_unseen(graph, pod, around.job_over)
+        && let Some((ended, way)) = ended_unseen(graph, pod, around)
         && ended.hi.saturating_add(apart(pod, asked)) < asked.lo
         && !ran_on_after(graph, pod, ended)
     {
-        return (!well).then_some((Mode::Exited, ended));
+        return (way == Way::Badly).then_some((Mode::Exited, ended));
     }
     // What had ended was not lost with its node: its Job had heard of it.
     let over = exited
         .is_none()
-        .then(|| ended_unseen(graph, pod, around.job_over))
+        .then(|| ended_unseen(graph, pod, around))
         .flatten();
     let is_hit = |loss: &&Loss| {
         let over = over.is_some_and(|(over, _)| over.hi <= loss.from.hi);

@@ -12,6 +12,12 @@ pub(crate) struct Reports {
 }
 
 impl Reports {
+    /// When the last report was made of a pod that others took to have ended by a time: whoever did had it from that report.
+    pub(crate) fn last_before(&self, by: Stamp) -> Option<Stamp> {
+        let before = self.times.iter().filter(|report| report.lo <= by.hi);
+        before.max().copied()
+    }
+
     /// When the last report was made before the end was asked for, of a pod for which its kubelet had nothing more to
     /// report after that than that it had ended: it had then. A container that is stopped is reported first.
     pub(crate) fn ended_before(&self, asked: Stamp) -> Option<Stamp> {
