@@ -60,6 +60,7 @@ mod readme;
 mod remote;
 mod rules;
 mod s3;
+mod said_and_done;
 mod secrets;
 mod sent_away;
 mod serve;

@@ -53,7 +53,7 @@ pub(super) fn note(graph: &mut EntityGraph) {
 /// The Job controller takes its mark off the pods of a Job that is deleted, whether they have ended or not, and off one that
 /// it then deletes itself: that it did tells of an end only while the Job was there, and of no pod that it took away.
 fn forget_ends(graph: &mut EntityGraph) {
-    /// It deletes a pod just after it took its mark off.
+    /// It takes its mark off a pod that it deletes, before or just after that.
     const AT_ONCE: Nanos = 2 * SECOND;
     let by_controller = graph
         .evidence
@@ -77,7 +77,7 @@ fn forget_ends(graph: &mut EntityGraph) {
         let is_after = |ended: &Stamp| gone.is_some_and(|gone| gone.lo <= ended.hi);
         let was_taken = |ended: &Stamp| {
             let mut taken = taken.get(&number).into_iter().flatten();
-            taken.any(|taken| (0..=AT_ONCE).contains(&taken.lo.saturating_sub(ended.lo)))
+            taken.any(|taken| taken.lo.abs_diff(ended.lo) <= AT_ONCE.unsigned_abs())
         };
         pod.untracked = pod
             .untracked
