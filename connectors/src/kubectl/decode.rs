@@ -350,7 +350,7 @@ impl<'r, 't> Reader<'r, 't> {
                 kubernetes::decode(json.as_bytes(), None, &self.origin(*line), &mut emitted);
             if one.kind == "Pod" {
                 untimed(&mut emitted, one, &events, &moment);
-                if let Some(event) = terminating(&mut emitted, one, &moment) {
+                if let Some(event) = terminating(&mut emitted, one, &events, &moment) {
                     emitted.push(Observation::Event(Box::new(event)));
                 }
             }
