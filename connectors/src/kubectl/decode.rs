@@ -10,6 +10,7 @@ use super::anchor::{self, CaptureContents};
 use super::command::{Command, Verb};
 use super::deleted::{self, Deleted};
 use super::describe::{self, Described};
+use super::earlier::{self, DescribedPod};
 use super::event::{self, EventObject, PrintedEvent};
 use super::owner;
 use super::paste;
@@ -35,6 +36,8 @@ pub(crate) struct PasteContext<'p> {
     /// Pods that other files of the folder describe: a row of a table must not
     /// be taken for all that is known of them.
     pub(crate) described_beside: &'p [(String, String)],
+    /// The same pods, with the Events that were printed below them.
+    pub(crate) descriptions_beside: &'p [DescribedPod],
     /// Other files of the folder hold objects as the API writes them.
     pub(crate) objects_beside: bool,
 }
@@ -319,7 +322,7 @@ impl<'r, 't> Reader<'r, 't> {
         for (_, _, one) in &self.described {
             anchor::ends(one, &mut ends);
         }
-        anchor::share(&mut self.seen, &ends);
+        anchor::share(&mut self.seen, &ends, self.paste.descriptions_beside);
         anchor::in_order(&mut self.seen);
         anchor::below_date(&mut self.seen);
         for seen in &mut self.seen {
@@ -330,12 +333,24 @@ impl<'r, 't> Reader<'r, 't> {
         }
     }
 
+    /// The pods that are described here or beside.
+    fn described_pods(&self) -> Vec<DescribedPod> {
+        let here = self.described.iter().filter_map(|(number, _, one)| {
+            let seen = self.seen.get(*number)?;
+            (one.kind == "Pod").then(|| DescribedPod::of(one, seen.moment, &seen.events))
+        });
+        let beside = self.paste.descriptions_beside.iter().cloned();
+        here.chain(beside).collect()
+    }
+
     fn emit(&mut self) {
-        let events: Vec<PrintedEvent> = self
+        let described = self.described_pods();
+        let mut events: Vec<PrintedEvent> = self
             .seen
             .iter_mut()
             .flat_map(|seen| std::mem::take(&mut seen.events))
             .collect();
+        earlier::mark(&mut events, &described);
         self.note_reused(&events);
         let events = event::facts(events, &self.paste.source.file);
         for (number, line, one) in &self.described {

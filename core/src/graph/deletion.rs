@@ -50,7 +50,7 @@ pub(super) fn note(graph: &mut EntityGraph) {
     forget_ends(graph);
 }
 
-/// The Job controller takes its mark off the pods of a Job that is deleted, whether they have ended or not: that it did
+/// The Job controller takes its mark off the pods of a Job that is deleted, whether or not they have ended or are to end: that it did
 /// tells of an end only while the Job was there.
 fn forget_ends(graph: &mut EntityGraph) {
     let gone_above = |owner: u32| {
@@ -58,7 +58,10 @@ fn forget_ends(graph: &mut EntityGraph) {
             graph.workloads.get(one.owner as usize)
         });
         // Owner chains are short; a cycle in hostile input must still end.
-        above.take(16).filter_map(|one| one.gone).min()
+        let gone = above.take(16);
+        gone.flat_map(|one| [one.gone, one.orphaned])
+            .flatten()
+            .min()
     };
     for pod in &mut graph.pods {
         let gone = gone_above(pod.owner);
