@@ -94,6 +94,19 @@ pub(super) struct Reader<'r, 't> {
     pub(super) ages: BTreeMap<u64, Age>,
 }
 
+/// A table that names no namespaces is of one: where some of its rows are known to be of one, all are.
+fn share_namespace(events: &mut [PrintedEvent]) {
+    let spaces = events.iter().map(|event| event.about.namespace.as_str());
+    let known: BTreeSet<&str> = spaces.filter(|space| !space.is_empty()).collect();
+    let Some(only) = known.first().filter(|_| known.len() == 1) else {
+        return;
+    };
+    let only = (*only).to_owned();
+    for event in events {
+        event.about.namespace.clone_from(&only);
+    }
+}
+
 impl<'r, 't> Reader<'r, 't> {
     fn capture(&mut self, number: usize, capture: &'r Capture<'t>) {
         let mut seen = CaptureContents {
@@ -304,12 +317,16 @@ impl<'r, 't> Reader<'r, 't> {
             _ => None,
         };
         for seen in &mut self.seen {
+            let is_of_one = seen.events.iter().all(|one| one.about.namespace.is_empty());
             for event in seen
                 .events
                 .iter_mut()
                 .filter(|event| event.about.namespace.is_empty())
             {
                 event.about.namespace = of(&event.about.name).unwrap_or_default();
+            }
+            if is_of_one {
+                share_namespace(&mut seen.events);
             }
             for row in seen.pods.iter_mut().filter(|row| row.namespace.is_none()) {
                 row.namespace = of(&row.name);

@@ -261,8 +261,15 @@ fn prepares(pod: &Task, message: &str) -> bool {
 /// Whether the pod's object shows that a container is none of its own: those are others than what prepares them, or goes
 /// on beside them.
 fn is_beside(pod: &Task, container: &str) -> bool {
-    let own = pod.body.as_ref().map(|body| body.containers.as_slice());
-    own.is_some_and(|own| !own.is_empty() && own.iter().all(|one| one.name != container))
+    pod.body.as_ref().is_some_and(|body| {
+        // A status tells its own containers from the others, and a spec lists them all.
+        let own = &body.restarts;
+        let others = || body.containers.iter().all(|one| one.name != container);
+        match own.is_empty() {
+            true => !body.containers.is_empty() && others(),
+            false => !own.contains_key(container),
+        }
+    })
 }
 
 /// What a kubelet says of a container that it does not start again at once.
