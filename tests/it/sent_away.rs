@@ -502,17 +502,18 @@ fn of_two_that_ended_in_one_second_neither_followed() {
 #[test]
 fn who_replaces_a_pod_under_its_name_deleted_the_one_before() {
     let of = |uid: &str, created: &str| {
-        let mut one = pod(
-            0,
-            "Running",
-            &json!({ "running": { "startedAt": created } }),
-        );
+        let waits = json!({ "waiting": { "reason": "CrashLoopBackOff", "message": "back-off 20s restarting failed container" } });
+        let mut one = pod(0, "Running", &waits);
         one["metadata"]["name"] = "bert-0".into();
         one["metadata"]["uid"] = uid.into();
         one["metadata"]["creationTimestamp"] = created.into();
         one["metadata"]["labels"] = json!({ "apps.kubernetes.io/pod-index": "0" });
         one["metadata"]["ownerReferences"] = json!([{ "apiVersion": "apps/v1", "kind": "StatefulSet", "name": "bert", "uid": "set-1", "controller": true }]);
         one["status"]["startTime"] = created.into();
+        one["status"]["containerStatuses"][0]["restartCount"] = 2.into();
+        one["status"]["containerStatuses"][0]["ready"] = false.into();
+        one["status"]["containerStatuses"][0]["lastState"] = json!({ "terminated": { "exitCode": 1, "reason": "Error",
+            "startedAt": "2026-11-24T10:30:50Z", "finishedAt": "2026-11-24T10:31:00Z" } });
         one
     };
     let of_pod = |reason: &str, message: &str, at: &str| {
@@ -539,14 +540,19 @@ fn who_replaces_a_pod_under_its_name_deleted_the_one_before() {
         &[("events.json", list(&events)), ("pods.json", list(&pods))],
     );
     let incidents = answer["incidents"].as_array().into_iter().flatten();
-    let ended: Vec<(&str, &str)> = incidents
+    let told: Vec<(String, String)> = incidents
         .map(|one| {
-            (
-                one["cause"].as_str().unwrap_or_default(),
-                one["actor"]["name"].as_str().unwrap_or_default(),
-            )
+            let of = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            (of(&one["cause"]), of(&one["actor"]["name"]))
         })
-        .filter(|(cause, _)| !cause.starts_with("none."))
         .collect();
-    assert_eq!(ended, [("unknown", "statefulset-controller")], "{answer:#}");
+    let of = |cause: &str, by: &str| (cause.to_owned(), by.to_owned());
+    assert_eq!(
+        told,
+        [
+            of("code.exception", ""),
+            of("unknown", "statefulset-controller")
+        ],
+        "{answer:#}"
+    );
 }
