@@ -341,7 +341,9 @@ LEFT JOIN links other ON other.death = d.death
       OR other.signal LIKE 'k8s.pod.deleted_by_%' OR other.signal LIKE 'k8s.pod.node_%'
       OR other.signal LIKE 'autoscaler.%' OR other.signal LIKE 'kueue.%'
       OR other.signal IN ('k8s.pod.deadline', 'k8s.container.liveness_killed'))))
-LEFT JOIN links closed ON closed.death = d.death AND closed.via = 'node' AND closed.signal = 'k8s.node.cordoned'
+-- What was evicted just after its node was closed was drained.
+LEFT JOIN not_evicted n ON n.death = d.death
+LEFT JOIN links closed ON closed.death = d.death AND closed.via = 'node' AND closed.signal = 'k8s.node.cordoned' AND n.death IS NULL
   AND GREATEST(d.time_hi - 1, d.time) >= closed.time AND d.time - closed.time < 600000000000
   AND closed.time_hi <= d.time_hi + 5000000000
 WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.via = 'pod'

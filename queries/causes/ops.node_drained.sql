@@ -100,12 +100,14 @@ WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.fact <> who.fact
   AND (e.node_open IS NOT TRUE OR retried.fact IS NOT NULL)
 UNION ALL
 -- Deleted by nobody that was seen, just after its node was closed: drained, more likely than not. What was deleted
--- before that was not.
+-- before that was not, nor was what its own object shows as deleted and not evicted.
 SELECT d.death, c.fact AS cause, d.fact AS effect, 'guess' AS edge, 'act' AS role
 FROM links d
+LEFT JOIN not_evicted n ON n.death = d.death
 JOIN links c ON c.death = d.death AND c.via = 'node' AND c.signal = 'k8s.node.cordoned'
   AND GREATEST(d.time_hi - 1, d.time) >= c.time AND d.time - c.time < 600000000000 AND c.time_hi <= d.time_hi + 5000000000
 WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.via = 'pod' AND d.mode = 'killed' AND d.lag_s BETWEEN -60 AND 60
+  AND n.death IS NULL
 UNION ALL
 SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
 FROM links d
@@ -114,7 +116,8 @@ JOIN (SELECT DISTINCT d.death, d.fact FROM links d
         AND GREATEST(d.time_hi - 1, d.time) >= c.time AND d.time - c.time < 600000000000 AND c.time_hi <= d.time_hi + 5000000000
       WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.via = 'pod') c
   ON c.death = d.death AND c.fact = d.fact
-WHERE d.mode = 'killed' AND d.lag_s BETWEEN -60 AND 60
+LEFT JOIN not_evicted n ON n.death = d.death
+WHERE d.mode = 'killed' AND d.lag_s BETWEEN -60 AND 60 AND n.death IS NULL
 UNION ALL
 -- Tainting is draining, too. Whoever cannot stand the taint goes at once; who stands it for a
 -- while goes later, and then another taint may be why.

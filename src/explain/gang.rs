@@ -324,7 +324,8 @@ impl Grouping<'_> {
             let blurred =
                 BLUR.contains(&earliest.hi.saturating_sub(earliest.lo)) && !self.was_lost(primary);
             let as_early = |death: &&usize| {
-                blurred && !self.lost_touch(**death) && !self.is_torn_down(**death)
+                let blurred = blurred && !self.lost_touch(**death) && !self.is_torn_down(**death);
+                blurred || self.ended_alike(primary, **death)
             };
             let first = victims
                 .iter()

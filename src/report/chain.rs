@@ -169,7 +169,12 @@ impl ReportContext<'_> {
                 event_ids: Vec::new(),
             });
         }
-        let collateral = self.victims(finding, &finding.collateral);
+        // Who may have been the first did not follow.
+        let followed = finding.collateral.iter().copied();
+        let followed: Vec<usize> = followed
+            .filter(|one| !finding.first.contains(one))
+            .collect();
+        let collateral = self.victims(finding, &followed);
         if let Some(first) = collateral.first() {
             let text = match collateral.len() {
                 1 => format!("{} followed: its gang was torn down", first.pod),

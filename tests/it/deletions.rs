@@ -229,3 +229,92 @@ fn a_job_that_was_made_again_is_there_in_whatever_order_the_records_come() {
     );
     assert_ne!(answer["runs"][0]["state"], "deleted", "{answer:#}");
 }
+
+/// Of a Job that is deleted so that its pods are left, the controllers take their marks off the pods, which go on.
+#[test]
+fn a_job_whose_pods_are_orphaned_ended_none_of_them() {
+    const CONTROLLER: &str = "system:serviceaccount:kube-system:job-controller";
+    let pod = |name: &str| {
+        let rank = name
+            .trim_start_matches("bert-")
+            .chars()
+            .next()
+            .unwrap_or('0')
+            .to_string();
+        json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": { "name": name, "namespace": "ml", "uid": format!("u-{name}"), "creationTimestamp": "2026-11-24T09:00:01Z",
+                "labels": { "batch.kubernetes.io/job-name": "bert", "batch.kubernetes.io/job-completion-index": rank },
+                "finalizers": ["batch.kubernetes.io/job-tracking"],
+                "ownerReferences": [{ "apiVersion": "batch/v1", "kind": "Job", "name": "bert", "uid": "u-1", "controller": true }] },
+            "spec": { "nodeName": "n0", "containers": [{ "name": "main" }] },
+            "status": { "phase": "Running", "startTime": "2026-11-24T09:00:01Z",
+                "containerStatuses": [{ "name": "main", "restartCount": 0, "ready": true, "state": { "running": { "startedAt": "2026-11-24T09:00:02Z" } } }] },
+        })
+    };
+    let of_pod = |name: &str| json!({ "resource": "pods", "namespace": "ml", "name": name, "uid": format!("u-{name}") });
+    let names = ["bert-0-aaaaa", "bert-1-bbbbb"];
+    // With the answers' bodies, and with those of the requests alone.
+    for answers in [true, false] {
+        let mut lines = vec![created("bert")];
+        for name in names {
+            let mut object = of_pod(name);
+            object["subresource"] = "status".into();
+            let status = json!({ "responseObject": pod(name), "requestObject": { "status": pod(name)["status"] } });
+            lines.push(record(
+                "patch",
+                "system:node:n0",
+                "2026-11-24T09:00:03.500000Z",
+                &object,
+                name,
+                &status,
+            ));
+        }
+        let options = json!({ "kind": "DeleteOptions", "propagationPolicy": "Orphan" });
+        let mut left = json!({
+            "apiVersion": "batch/v1", "kind": "Job",
+            "metadata": { "name": "bert", "namespace": "ml", "uid": "u-1", "creationTimestamp": "2026-11-24T09:00:00Z",
+                "deletionTimestamp": "2026-11-24T10:30:00Z", "deletionGracePeriodSeconds": 0, "finalizers": ["orphan"] },
+            "spec": { "parallelism": 2, "template": { "spec": { "containers": [{ "name": "main" }] } } }, "status": {},
+        });
+        if !answers {
+            left = Value::Null;
+        }
+        let job =
+            json!({ "resource": "jobs", "namespace": "ml", "name": "bert", "apiGroup": "batch" });
+        lines.push(record(
+            "delete",
+            "alice",
+            AT,
+            &job,
+            "",
+            &json!({ "requestObject": options, "responseObject": left }),
+        ));
+        for name in names {
+            let untracked = json!({ "requestObject": { "metadata": { "$deleteFromPrimitiveList/finalizers": ["batch.kubernetes.io/job-tracking"] } } });
+            lines.push(record(
+                "patch",
+                CONTROLLER,
+                "2026-11-24T10:30:00.600000Z",
+                &of_pod(name),
+                name,
+                &untracked,
+            ));
+        }
+        lines.push(record(
+            "delete",
+            "carol",
+            "2026-11-24T10:40:00.500000Z",
+            &of_pod(names[0]),
+            "",
+            &json!({}),
+        ));
+        let answer = ask("bert", &[("audit.log", lines.join("\n") + "\n")]);
+        let (_, cause, by) = main_of(&answer);
+        assert_eq!((cause, by), ("ops.manual_delete", "carol"), "{answer:#}");
+        assert_eq!(
+            answer["incidents"][0]["first_victim"]["pod"], names[0],
+            "{answer:#}"
+        );
+    }
+}

@@ -20,6 +20,7 @@ mod configuration;
 mod cross_site;
 mod damaged_day;
 mod deletions;
+mod described;
 mod ends;
 mod goes_on;
 mod golden;

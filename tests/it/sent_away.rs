@@ -438,3 +438,121 @@ fn who_asks_for_a_pod_that_its_kubelet_was_evicting_did_not_end_it() {
     // Two seconds later she asks for what was going already.
     assert_eq!(cause("10:30:03.000000").0, "sched.node_pressure");
 }
+
+/// A node of which somebody shut the door at 10:29:50.
+fn closed_node() -> Vec<Value> {
+    let node = |revision: &str, closed: bool| {
+        let mut node = json!({
+            "apiVersion": "v1", "kind": "Node",
+            "metadata": { "name": "n0", "uid": "node-0", "resourceVersion": revision, "creationTimestamp": "2026-11-20T10:00:00Z" },
+            "spec": {}, "status": { "conditions": [{ "type": "Ready", "status": "True", "lastHeartbeatTime": "2026-11-24T10:29:00Z" }] },
+        });
+        if closed {
+            node["spec"] = json!({ "unschedulable": true, "taints": [
+                { "key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule", "timeAdded": "2026-11-24T10:29:50Z" }] });
+        }
+        node
+    };
+    vec![node("100", false), node("200", true)]
+}
+
+/// The API server marks what it evicts before it does so: a pod that was deleted without that mark was not drained.
+#[test]
+fn what_was_deleted_and_not_evicted_was_not_drained() {
+    let cause = |evicted: bool| {
+        let mut going = pod(0, "Running", &running());
+        going["metadata"]["deletionTimestamp"] = "2026-11-24T10:30:30Z".into();
+        going["metadata"]["deletionGracePeriodSeconds"] = 30.into();
+        let conditions = json!([{ "type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
+            "message": "Eviction API: evicting", "lastTransitionTime": "2026-11-24T10:30:00Z" }]);
+        if evicted {
+            going["status"]["conditions"] = conditions;
+        }
+        let mut objects = closed_node();
+        objects.push(going);
+        let lines: Vec<String> = objects.iter().map(Value::to_string).collect();
+        let answer = ask("bert", &[("watch.ndjson", lines.join("\n") + "\n")]);
+        (verdict(&answer).1.to_owned(), verdict(&answer).2.to_owned())
+    };
+    let told = |cause: &str, level: &str| (cause.to_owned(), level.to_owned());
+    assert_eq!(cause(true).0, "ops.node_drained");
+    assert_eq!(cause(false), told("ops.manual_delete", "hypothesis"));
+}
+
+/// Kubelets write whole seconds: of two that ended by themselves in one second nobody knows who was first.
+#[test]
+fn of_two_that_ended_in_one_second_neither_followed() {
+    let objects = [
+        job(2, true),
+        pod(0, "Failed", &ended(1, "Error", "10:30:00")),
+        pod(1, "Failed", &ended(137, "OOMKilled", "10:30:00")),
+    ];
+    let answer = ask("bert", &[("objects.json", list(&objects))]);
+    let main = &answer["incidents"][0];
+    assert_eq!(verdict(&answer).1, "code.host_oom", "{answer:#}");
+    let first = main["first_victims"].as_array().map_or(0, Vec::len);
+    let followed = main["collateral"].as_array().map_or(0, Vec::len);
+    assert_eq!((first, followed), (2, 0), "{answer:#}");
+    let steps = main["chain"].as_array().into_iter().flatten();
+    let torn_down = steps.filter(|step| step["role"] == "teardown").count();
+    assert_eq!(torn_down, 0, "{answer:#}");
+}
+
+/// A controller that replaces a pod under its name deletes the one and makes the other within a second.
+#[test]
+fn who_replaces_a_pod_under_its_name_deleted_the_one_before() {
+    let of = |uid: &str, created: &str| {
+        let waits = json!({ "waiting": { "reason": "CrashLoopBackOff", "message": "back-off 20s restarting failed container" } });
+        let mut one = pod(0, "Running", &waits);
+        one["metadata"]["name"] = "bert-0".into();
+        one["metadata"]["uid"] = uid.into();
+        one["metadata"]["creationTimestamp"] = created.into();
+        one["metadata"]["labels"] = json!({ "apps.kubernetes.io/pod-index": "0" });
+        one["metadata"]["ownerReferences"] = json!([{ "apiVersion": "apps/v1", "kind": "StatefulSet", "name": "bert", "uid": "set-1", "controller": true }]);
+        one["status"]["startTime"] = created.into();
+        one["status"]["containerStatuses"][0]["restartCount"] = 2.into();
+        one["status"]["containerStatuses"][0]["ready"] = false.into();
+        one["status"]["containerStatuses"][0]["lastState"] = json!({ "terminated": { "exitCode": 1, "reason": "Error",
+            "startedAt": "2026-11-24T10:30:50Z", "finishedAt": "2026-11-24T10:31:00Z" } });
+        one
+    };
+    let of_pod = |reason: &str, message: &str, at: &str| {
+        let mut told = event("bert-0", reason, message, "kubelet", at);
+        told["involvedObject"]["uid"] = "pod-old".into();
+        told
+    };
+    let mut deleted = event(
+        "bert",
+        "SuccessfulDelete",
+        "delete Pod bert-0 in StatefulSet bert successful",
+        "statefulset-controller",
+        "10:30:00",
+    );
+    deleted["involvedObject"] = json!({ "kind": "StatefulSet", "apiVersion": "apps/v1", "namespace": "ml", "name": "bert", "uid": "set-1" });
+    let events = [
+        of_pod("Started", "Container started", "10:00:05"),
+        of_pod("Killing", "Stopping container main", "10:30:00"),
+        deleted,
+    ];
+    let pods = [of("pod-new", "2026-11-24T10:30:01Z")];
+    let answer = ask(
+        "bert",
+        &[("events.json", list(&events)), ("pods.json", list(&pods))],
+    );
+    let incidents = answer["incidents"].as_array().into_iter().flatten();
+    let told: Vec<(String, String)> = incidents
+        .map(|one| {
+            let of = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            (of(&one["cause"]), of(&one["actor"]["name"]))
+        })
+        .collect();
+    let of = |cause: &str, by: &str| (cause.to_owned(), by.to_owned());
+    assert_eq!(
+        told,
+        [
+            of("code.exception", ""),
+            of("unknown", "statefulset-controller")
+        ],
+        "{answer:#}"
+    );
+}

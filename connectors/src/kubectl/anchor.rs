@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::capture_time::{CaptureTime, SKEW};
 use super::describe::Described;
+use super::earlier::DescribedPod;
 use super::event::PrintedEvent;
 use super::pod_row::PodRow;
 use crate::time::{Nanos, SECOND, Stamp};
@@ -218,7 +219,7 @@ pub(super) fn ends(one: &Described<'_>, ends: &mut ContainerEnds) {
 
 /// Finds the moments of captures from what they share with others, and from
 /// their order in a session.
-pub(super) fn share(seen: &mut [CaptureContents], ends: &ContainerEnds) {
+pub(super) fn share(seen: &mut [CaptureContents], ends: &ContainerEnds, beside: &[DescribedPod]) {
     for one in seen.iter_mut() {
         for row in &one.pods {
             if let (Some(age), Some((restarts, end))) = (row.restarted, ends.get(&row.name))
@@ -231,6 +232,9 @@ pub(super) fn share(seen: &mut [CaptureContents], ends: &ContainerEnds) {
     for _ in 0..3 {
         let timed = seen.iter().filter(|one| one.moment.stamp().is_some());
         let mut known: BTreeMap<EventKey, (Option<u64>, Stamp)> = BTreeMap::new();
+        for event in beside.iter().flat_map(DescribedPod::timed) {
+            known.insert(key(event), (event.span.count, event.last));
+        }
         for one in timed {
             for (key, event) in youngest(&one.events) {
                 known.insert(key, (event.span.count, one.moment.minus(event.span.last)));
@@ -256,17 +260,18 @@ pub(super) fn share(seen: &mut [CaptureContents], ends: &ContainerEnds) {
 /// What makes a printed Event the same in two captures: of whom, its reason, its message.
 type EventKey = (String, String, String);
 
+fn key(event: &PrintedEvent) -> EventKey {
+    let name = event.about.name.clone();
+    (name, event.reason.clone(), event.message.clone())
+}
+
 /// The youngest Event of each key: pods that had a name one after the other have had like Events,
 /// and a `describe` prints those of the last one alone.
 fn youngest(events: &[PrintedEvent]) -> BTreeMap<EventKey, &PrintedEvent> {
     let mut found: BTreeMap<EventKey, &PrintedEvent> = BTreeMap::new();
     for event in events {
         let Some(age) = event.span.last else { continue };
-        let key = (
-            event.about.name.clone(),
-            event.reason.clone(),
-            event.message.clone(),
-        );
+        let key = key(event);
         let is_older =
             |other: &&PrintedEvent| other.span.last.is_some_and(|other| other.lo <= age.lo);
         if !found.get(&key).is_some_and(is_older) {

@@ -10,6 +10,7 @@ use super::anchor::{self, CaptureContents};
 use super::command::{Command, Verb};
 use super::deleted::{self, Deleted};
 use super::describe::{self, Described};
+use super::earlier::{self, DescribedPod};
 use super::event::{self, EventObject, PrintedEvent};
 use super::owner;
 use super::paste;
@@ -35,6 +36,8 @@ pub(crate) struct PasteContext<'p> {
     /// Pods that other files of the folder describe: a row of a table must not
     /// be taken for all that is known of them.
     pub(crate) described_beside: &'p [(String, String)],
+    /// The same pods, with the Events that were printed below them.
+    pub(crate) descriptions_beside: &'p [DescribedPod],
     /// Other files of the folder hold objects as the API writes them.
     pub(crate) objects_beside: bool,
 }
@@ -89,6 +92,19 @@ pub(super) struct Reader<'r, 't> {
     pub(super) made: BTreeMap<u64, Stamp>,
     /// How old the objects of other rows are, by their lines.
     pub(super) ages: BTreeMap<u64, Age>,
+}
+
+/// A table that names no namespaces is of one: where some of its rows are known to be of one, all are.
+fn share_namespace(events: &mut [PrintedEvent]) {
+    let spaces = events.iter().map(|event| event.about.namespace.as_str());
+    let known: BTreeSet<&str> = spaces.filter(|space| !space.is_empty()).collect();
+    let Some(only) = known.first().filter(|_| known.len() == 1) else {
+        return;
+    };
+    let only = (*only).to_owned();
+    for event in events {
+        event.about.namespace.clone_from(&only);
+    }
 }
 
 impl<'r, 't> Reader<'r, 't> {
@@ -301,12 +317,16 @@ impl<'r, 't> Reader<'r, 't> {
             _ => None,
         };
         for seen in &mut self.seen {
+            let is_of_one = seen.events.iter().all(|one| one.about.namespace.is_empty());
             for event in seen
                 .events
                 .iter_mut()
                 .filter(|event| event.about.namespace.is_empty())
             {
                 event.about.namespace = of(&event.about.name).unwrap_or_default();
+            }
+            if is_of_one {
+                share_namespace(&mut seen.events);
             }
             for row in seen.pods.iter_mut().filter(|row| row.namespace.is_none()) {
                 row.namespace = of(&row.name);
@@ -319,7 +339,7 @@ impl<'r, 't> Reader<'r, 't> {
         for (_, _, one) in &self.described {
             anchor::ends(one, &mut ends);
         }
-        anchor::share(&mut self.seen, &ends);
+        anchor::share(&mut self.seen, &ends, self.paste.descriptions_beside);
         anchor::in_order(&mut self.seen);
         anchor::below_date(&mut self.seen);
         for seen in &mut self.seen {
@@ -330,12 +350,24 @@ impl<'r, 't> Reader<'r, 't> {
         }
     }
 
+    /// The pods that are described here or beside.
+    fn described_pods(&self) -> Vec<DescribedPod> {
+        let here = self.described.iter().filter_map(|(number, _, one)| {
+            let seen = self.seen.get(*number)?;
+            (one.kind == "Pod").then(|| DescribedPod::of(one, seen.moment, &seen.events))
+        });
+        let beside = self.paste.descriptions_beside.iter().cloned();
+        here.chain(beside).collect()
+    }
+
     fn emit(&mut self) {
-        let events: Vec<PrintedEvent> = self
+        let described = self.described_pods();
+        let mut events: Vec<PrintedEvent> = self
             .seen
             .iter_mut()
             .flat_map(|seen| std::mem::take(&mut seen.events))
             .collect();
+        earlier::mark(&mut events, &described);
         self.note_reused(&events);
         let events = event::facts(events, &self.paste.source.file);
         for (number, line, one) in &self.described {
@@ -350,7 +382,7 @@ impl<'r, 't> Reader<'r, 't> {
                 kubernetes::decode(json.as_bytes(), None, &self.origin(*line), &mut emitted);
             if one.kind == "Pod" {
                 untimed(&mut emitted, one, &events, &moment);
-                if let Some(event) = terminating(&mut emitted, one, &moment) {
+                if let Some(event) = terminating(&mut emitted, one, &events, &moment) {
                     emitted.push(Observation::Event(Box::new(event)));
                 }
             }

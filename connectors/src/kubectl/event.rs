@@ -33,6 +33,10 @@ pub(super) struct PrintedEvent {
     /// Name of the Event object, in wide tables.
     object: Option<String>,
     pub(super) span: Span,
+    /// It was printed below the description of its own object.
+    pub(super) below_object: bool,
+    /// It is about an earlier object of that name.
+    pub(super) of_earlier: bool,
     pub(super) line: u64,
     raw: String,
     /// Its place in its list, from 1.
@@ -107,6 +111,7 @@ fn one(
         .filter(|word| !word.contains(' '))
         .ok_or("an event without a reason")?;
     let message = get(["Message", "MESSAGE"]).unwrap_or_default();
+    let below_object = about.is_some();
     let (about, path) = match about {
         Some(about) => (about.clone(), get(["SubObjectPath", "SUBOBJECT"])),
         None => (
@@ -129,6 +134,8 @@ fn one(
             .filter(|_| row.get("OBJECT").is_some())
             .map(str::to_owned),
         span: span(row).ok_or("an event whose age cannot be parsed")?,
+        below_object,
+        of_earlier: false,
         line: line.number,
         raw: line.words().to_owned(),
         position: 0,
@@ -252,7 +259,7 @@ impl PrintedEvent {
         }
     }
 
-    fn same_time(&self, other: &Self) -> bool {
+    pub(super) fn same_time(&self, other: &Self) -> bool {
         // Within one list equal rows are different occurrences unless their ages meet.
         let hull = |one: &Self| Stamp {
             lo: one.time.lo.min(one.last.lo),
@@ -264,10 +271,17 @@ impl PrintedEvent {
 
 /// Joins rows of several tables that show one event, and tells each once.
 pub(super) fn facts(all: Vec<PrintedEvent>, file: &std::sync::Arc<str>) -> Vec<Event> {
-    let mut groups: BTreeMap<(EventObject, String, String), Vec<PrintedEvent>> = BTreeMap::new();
+    type Key = (EventObject, String, String, bool);
+    let mut groups: BTreeMap<Key, Vec<PrintedEvent>> = BTreeMap::new();
     for emitted in all {
         let (about, reason, message) = emitted.key();
-        let key = (about.clone(), reason.to_owned(), message.to_owned());
+        let earlier = emitted.of_earlier;
+        let key = (
+            about.clone(),
+            reason.to_owned(),
+            message.to_owned(),
+            earlier,
+        );
         let group = groups.entry(key).or_default();
         match group.iter_mut().find(|known| known.same_time(&emitted)) {
             Some(known) => known.merge(emitted),
@@ -292,10 +306,10 @@ fn fact(emitted: PrintedEvent, ordinal: usize, file: &std::sync::Arc<str>) -> Ev
         namespace,
         name,
     } = &emitted.about;
-    let ordinal = if ordinal == 0 {
-        String::new()
-    } else {
-        ordinal.to_string()
+    let ordinal = match (ordinal, emitted.of_earlier) {
+        (0, false) => String::new(),
+        (_, false) => ordinal.to_string(),
+        (_, true) => format!("earlier {ordinal}"),
     };
     let id = match &emitted.object {
         Some(object) if emitted.made().is_some() => EventId::of_kubernetes_event(namespace, object),
@@ -326,6 +340,7 @@ fn fact(emitted: PrintedEvent, ordinal: usize, file: &std::sync::Arc<str>) -> Ev
     event.count_is_lower_bound = emitted
         .message
         .starts_with("(combined from similar events): ");
+    event.set_attribute("earlier_pod", emitted.of_earlier.then_some("true"));
     event.severity = emitted.severity;
     event.reason = Some(emitted.reason);
     event.message = Some(redact(&emitted.message).into_owned()).filter(|text| !text.is_empty());

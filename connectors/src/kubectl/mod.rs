@@ -19,6 +19,7 @@ mod command;
 mod decode;
 mod deleted;
 mod describe;
+mod earlier;
 mod event;
 mod owner;
 mod paste;
@@ -35,5 +36,5 @@ mod tests;
 
 pub(crate) use command::kind_of;
 pub(crate) use decode::{PasteContext, read};
-pub(crate) use describe::pods_described;
+pub(crate) use earlier::{DescribedPod, described_pods};
 pub(crate) use session::{looks_like, prints_a_log};

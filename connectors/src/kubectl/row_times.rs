@@ -1,7 +1,7 @@
 //! When what was printed was so: a paste has few times of its own.
 
 use super::age::Age;
-use super::capture_time::CaptureTime;
+use super::capture_time::{CaptureTime, SKEW};
 use super::describe::Described;
 use crate::event::{Event, EventId};
 use crate::object::ObjectVersion;
@@ -64,10 +64,12 @@ pub(super) fn untimed(
     }
 }
 
-/// `Status:  Terminating (lasts 5m)`: so long ago its grace period was over.
+/// `Status:  Terminating (lasts 5m)`: so long ago its grace period was over. Until it is over kubectl prints
+/// `(lasts <invalid>)`, since it counts from a time that is still to come.
 pub(super) fn terminating(
     emitted: &mut [Observation],
     one: &Described<'_>,
+    events: &[Event],
     moment: &CaptureTime,
 ) -> Option<Event> {
     let item = one.items.iter().find(|item| item.key == "Status")?;
@@ -87,11 +89,15 @@ pub(super) fn terminating(
     let requested = match age {
         Some(age) => moment.minus(Some(age)).shift(-grace * SECOND),
         // The grace period has not run out.
-        None => Stamp {
-            lo: now.lo.saturating_sub(grace * SECOND),
-            hi: now.hi,
-        },
+        None => {
+            let asked = Stamp {
+                lo: now.lo.saturating_sub(grace * SECOND),
+                hi: now.hi,
+            };
+            before_stop(asked, one, events)
+        }
     };
+    let requested = in_life(requested, one);
     let mut of = None;
     for observation in emitted {
         match observation {
@@ -118,6 +124,38 @@ pub(super) fn terminating(
     event.raw = item.text.to_owned();
     event.origin.line = item.number;
     Some(event)
+}
+
+/// When a pod's end was asked for, as its kubelet tells, which begins to stop a pod as soon as it hears of that.
+fn before_stop(asked: Stamp, one: &Described<'_>, events: &[Event]) -> Stamp {
+    let stops = |event: &&Event| {
+        let message = event.message.as_deref().unwrap_or_default();
+        event.entities.pod.as_deref() == Some(&one.name)
+            && event.reason.as_deref() == Some("Killing")
+            && message.starts_with("Stopping container")
+            && event.time.overlaps(asked)
+    };
+    let stop = events.iter().filter(stops).map(|event| event.time).min();
+    let Some(stop) = stop else { return asked };
+    let told = Stamp {
+        lo: asked.lo.max(stop.lo.saturating_sub(SKEW)),
+        hi: asked.hi.min(stop.hi),
+    };
+    if told.lo < told.hi { told } else { asked }
+}
+
+/// Nobody asks for the end of a pod that is not there yet.
+fn in_life(asked: Stamp, one: &Described<'_>) -> Stamp {
+    let begun = ["/metadata/creationTimestamp", "/status/startTime"]
+        .iter()
+        .filter_map(|path| Stamp::parse(one.json.pointer(path)?.as_str()?))
+        .min();
+    let lo = begun.map_or(asked.lo, |begun| begun.lo.max(asked.lo));
+    if lo < asked.hi {
+        Stamp { lo, ..asked }
+    } else {
+        asked
+    }
 }
 
 /// An object was as it is shown when it was shown.

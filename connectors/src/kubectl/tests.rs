@@ -28,6 +28,7 @@ fn paste(text: &str) -> Collected {
         log_lines: LogLines::default(),
         max_line_bytes: 1 << 20,
         described_beside: &[],
+        descriptions_beside: &[],
         objects_beside: false,
     };
     let (mut out, mut counts) = (Vec::new(), Vec::new());

@@ -153,9 +153,28 @@ pub(super) fn decode(
     if kind == "Job" {
         out.extend(untouched(object, &version, context));
     }
+    let told = out.len();
     meta::endings(&version, context, out);
+    if orphans(object) {
+        mark_orphans(&mut out[told..]);
+    }
     out.push(Observation::Object(Box::new(version)));
     Ok(())
+}
+
+/// Whether an object is deleted in such a way that what it made goes on: the garbage collector takes this finalizer off once it
+/// has let that go.
+fn orphans(object: &Value) -> bool {
+    let finalizers = field::items(object, &["metadata", "finalizers"]);
+    finalizers.iter().any(|finalizer| finalizer == "orphan")
+}
+
+fn mark_orphans(told: &mut [Observation]) {
+    for one in told {
+        if let Observation::Event(event) = one {
+            event.set_attribute("propagation", Some("Orphan"));
+        }
+    }
 }
 
 /// What a Job controller first does with a Job is to write since when it is at it: one without that word, which no other

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::sniff::{self, Form, HEAD};
 use crate::contract::Input;
-use crate::kubectl;
+use crate::kubectl::{self, DescribedPod};
 use crate::logs::LogSource;
 
 /// Folders with more files than this are archives of something else.
@@ -23,6 +23,8 @@ const MAX_FILES: usize = 400;
 pub(super) struct FolderContext {
     /// Pods, by namespace and name.
     pub(super) pods: Arc<[(String, String)]>,
+    /// The same pods, as far as they were read whole.
+    pub(super) described: Arc<[DescribedPod]>,
     /// Some files hold objects as the API writes them.
     pub(super) objects: bool,
 }
@@ -90,6 +92,7 @@ fn look(folder: &Path, given: &[PathBuf]) -> FolderContext {
     }
     names.sort();
     let mut pods = BTreeSet::new();
+    let mut described = Vec::new();
     let mut objects = false;
     for name in names.iter().filter(|name| is_given(name) && name.is_file()) {
         let mut head = Vec::new();
@@ -100,7 +103,14 @@ fn look(folder: &Path, given: &[PathBuf]) -> FolderContext {
         match sniff::recognise(&head) {
             Form::Kubectl => {
                 let text = String::from_utf8_lossy(&head);
-                pods.extend(kubectl::pods_described(&text, 64));
+                let mut found = kubectl::described_pods(&text, 64);
+                let name = |pod: &DescribedPod| (pod.namespace.clone(), pod.name.clone());
+                pods.extend(found.iter().map(name));
+                // The last one was cut off where the file goes on.
+                if head.len() >= HEAD {
+                    found.pop();
+                }
+                described.extend(found);
             }
             Form::Json | Form::Yaml | Form::Gzip | Form::Zstd | Form::Tar | Form::Zip => {
                 objects = true;
@@ -110,6 +120,7 @@ fn look(folder: &Path, given: &[PathBuf]) -> FolderContext {
     }
     FolderContext {
         pods: pods.into_iter().collect(),
+        described: described.into(),
         objects,
     }
 }
@@ -181,7 +192,7 @@ mod tests {
                 .iter()
                 .map(|pod| ("lab".to_owned(), (*pod).to_owned()))
                 .collect(),
-            objects: false,
+            ..FolderContext::default()
         };
         let mut source = LogSource {
             file_stem: Some(file.to_owned()),

@@ -334,6 +334,7 @@ impl Worker<'_> {
             log_lines: self.options.log_lines,
             max_line_bytes: self.options.max_line_bytes,
             described_beside: &beside.pods,
+            descriptions_beside: &beside.described,
             objects_beside: beside.objects,
         };
         let mut counts = Vec::new();

@@ -153,6 +153,9 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
     if let Some(state) = taken_away(graph, run, ends) {
         return state;
     }
+    if goes_with_its_job(graph, run, ends) {
+        return RunState::Deleting;
+    }
     let Some(last) = run.attempts.last() else {
         return match says_it_runs(graph, run) {
             true => RunState::Running,
@@ -277,6 +280,17 @@ fn taken_away(graph: &EntityGraph, run: &Run, ends: &[End]) -> Option<RunState> 
         }
         there |= one.body.is_some() && one.gone.is_none() && one.exits.is_empty();
     }
+    if is_of_cluster(graph, pods) {
+        return None;
+    }
+    Some(match there {
+        true => RunState::Deleting,
+        false => RunState::Deleted,
+    })
+}
+
+/// Whether a record says that the cluster sent some of these pods away for reasons of its own, or lost them.
+fn is_of_cluster(graph: &EntityGraph, pods: &[u32]) -> bool {
     let of_cluster = |signal: &str| {
         let sent = [
             "k8s.pod.evicted",
@@ -289,13 +303,30 @@ fn taken_away(graph: &EntityGraph, run: &Run, ends: &[End]) -> Option<RunState> 
             || deleted.is_some_and(|by| !obeys.contains(&by))
     };
     let mut facts = graph.facts.iter().filter(|fact| pods.contains(&fact.pod));
-    if facts.any(|fact| of_cluster(graph.name(fact.signal))) {
-        return None;
-    }
-    Some(match there {
-        true => RunState::Deleting,
-        false => RunState::Deleted,
-    })
+    facts.any(|fact| of_cluster(graph.name(fact.signal)))
+}
+
+/// Whether all pods of a Job were printed as being on their way out: what is printed of a Job does not show that its end was
+/// asked for. A Job puts another pod in the place of one that is sent away, unless it goes itself.
+fn goes_with_its_job(graph: &EntityGraph, run: &Run, ends: &[End]) -> bool {
+    let Root::Workload(root) = run.root else {
+        return false;
+    };
+    let job = graph.workloads.get(root as usize);
+    let is_job = job.is_some_and(|job| graph.name(job.kind) == "Job" && job.gone.is_none());
+    let leaves = |pod: &u32| {
+        let (Some(one), Some(end)) = (graph.pods.get(*pod as usize), ends.get(*pod as usize))
+        else {
+            return false;
+        };
+        let killed = end.state == State::Died && end.mode == Mode::Killed;
+        let printed = one.body.is_some() && !one.uid.is_some();
+        let waits = one.gone.is_none() && one.exits.is_empty() && one.is_shown_leaving();
+        killed && printed && waits
+    };
+    let last = run.attempts.last().map(|last| last.pods.as_slice());
+    let all_leave = |pods: &[u32]| !pods.is_empty() && pods.iter().all(leaves);
+    is_job && last.is_some_and(|pods| all_leave(pods) && !is_of_cluster(graph, pods))
 }
 
 /// Whether a workload's pods were taken away with its namespace, and it said that it failed only after somebody

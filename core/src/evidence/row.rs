@@ -68,6 +68,8 @@ pub struct Row {
     pub tells: bool,
     /// Whether it is an Event of the end of a pod.
     pub ends_pod: bool,
+    /// Whether it is about a pod that bore its name before the one that an object shows.
+    pub(crate) of_earlier: bool,
     /// By which clock its time is.
     pub(crate) clock: Clock,
     /// By how much that time was moved, since the zone was found out.
@@ -116,6 +118,7 @@ impl Row {
                     .reason
                     .as_deref()
                     .is_some_and(|reason| ENDINGS.contains(&reason)),
+            of_earlier: event.attribute("earlier_pod").is_some(),
             clock: Clock::of(event),
             moved: 0,
             place: SpillOffset::default(),

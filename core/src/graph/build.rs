@@ -155,6 +155,7 @@ pub(super) fn build(
     last_line::note(&evidence, &symbols, &pod_of_row, &mut pods.all);
     tagged::note(&evidence, &pod_of_row, &mut pods.all);
     job::unite_parts(&mut symbols, &mut workloads);
+    pods.inherit();
     parent::adopt(&mut symbols, &mut pods, &mut workloads);
     tagged::own(&mut symbols, &mut pods, &mut workloads);
     collection::spread(

@@ -50,8 +50,8 @@ pub(super) fn note(graph: &mut EntityGraph) {
     forget_ends(graph);
 }
 
-/// The Job controller takes its mark off the pods of a Job that is deleted, whether they have ended or not, and off one that
-/// it then deletes itself: that it did tells of an end only while the Job was there, and of no pod that it took away.
+/// The Job controller takes its mark off the pods of a Job that is deleted, whether or not they have ended or are to end, and
+/// off one that it deletes itself: that it did tells of an end only while the Job was there, and of no pod that it took away.
 fn forget_ends(graph: &mut EntityGraph) {
     /// It takes its mark off a pod that it deletes, before or just after that.
     const AT_ONCE: Nanos = 2 * SECOND;
@@ -70,7 +70,10 @@ fn forget_ends(graph: &mut EntityGraph) {
             graph.workloads.get(one.owner as usize)
         });
         // Owner chains are short; a cycle in hostile input must still end.
-        above.take(16).filter_map(|one| one.gone).min()
+        let gone = above.take(16);
+        gone.flat_map(|one| [one.gone, one.orphaned])
+            .flatten()
+            .min()
     };
     for (number, pod) in (0..).zip(&mut graph.pods) {
         let gone = gone_above(pod.owner);

@@ -21,6 +21,8 @@ pub(super) struct Pods {
     by_uid: HashMap<Symbol, u32>,
     by_name: HashMap<(Symbol, Symbol), Vec<u32>>,
     by_bare_name: HashMap<Symbol, Vec<u32>>,
+    /// Those that printed Events tell of, and that bore their names before others that were printed as objects.
+    earlier: HashMap<(Symbol, Symbol), u32>,
     /// Which batch job a number means.
     pub(super) jobs: job::Numbers,
 }
@@ -117,6 +119,36 @@ impl Pods {
             return self.push(Task::new(TaskKind::Pod, Symbol::NONE, namespace, name));
         }
         found
+    }
+
+    /// The pod that bore a name before the one that an object shows.
+    pub(super) fn earlier(&mut self, namespace: Symbol, name: Symbol) -> u32 {
+        if let Some(known) = self.earlier.get(&(namespace, name)) {
+            return *known;
+        }
+        let number = self.push(Task::new(TaskKind::Pod, Symbol::NONE, namespace, name));
+        self.earlier.insert((namespace, name), number);
+        number
+    }
+
+    /// Who bore a name before another is of the same workload: only one that keeps names makes a pod anew under its own.
+    pub(super) fn inherit(&mut self) {
+        for (key, number) in &self.earlier {
+            let named = self.by_name.get(key).into_iter().flatten();
+            let later = named.filter(|other| *other != number);
+            let of_workload = later
+                .filter_map(|other| self.all.get(*other as usize))
+                .find(|other| other.owner != NO);
+            let Some((owner, rank)) = of_workload.map(|other| (other.owner, other.rank)) else {
+                continue;
+            };
+            if let Some(pod) = self.all.get_mut(*number as usize)
+                && pod.owner == NO
+            {
+                pod.owner = owner;
+                pod.rank = pod.rank.or(rank);
+            }
+        }
     }
 
     /// The pod that a printed object speaks of: one of its name that was not gone before

@@ -3,6 +3,7 @@
 use crate::signals::named;
 
 use whathappened_model::event::{Event, SourceKind};
+use whathappened_model::kind::is_workload;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::claims;
@@ -71,6 +72,12 @@ pub(super) fn event(
         }
     }
     let done = was_done(event);
+    if done
+        && event.attribute("propagation") == Some("Orphan")
+        && event.object_kind.as_deref().is_some_and(is_workload)
+    {
+        orphaned(event, symbols, workloads);
+    }
     if event.fact == "k8s.audit.create" && done && event.object_kind.as_deref() != Some("Pod") {
         created(event, symbols, workloads);
         return;
@@ -161,6 +168,14 @@ pub(super) fn event(
     }
 }
 
+/// Notes that a workload was deleted in such a way that its pods go on without it.
+fn orphaned(event: &Event, symbols: &mut SymbolTable, workloads: &mut Workloads) {
+    let number = workload(event, symbols, workloads);
+    if let Some(left) = workloads.all.get_mut(number as usize) {
+        left.orphaned = earlier(left.orphaned, event.time);
+    }
+}
+
 /// Ends that were only measured count for pods of which no record tells one, and what is only announced for
 /// those of which no object shows what became of it.
 pub(super) fn heard(pods: &mut [Task]) {
@@ -246,8 +261,28 @@ fn prepares(pod: &Task, message: &str) -> bool {
 /// Whether the pod's object shows that a container is none of its own: those are others than what prepares them, or goes
 /// on beside them.
 fn is_beside(pod: &Task, container: &str) -> bool {
-    let own = pod.body.as_ref().map(|body| body.containers.as_slice());
-    own.is_some_and(|own| !own.is_empty() && own.iter().all(|one| one.name != container))
+    pod.body.as_ref().is_some_and(|body| {
+        // A status tells its own containers from the others, and a spec lists them all.
+        let own = &body.restarts;
+        let others = || body.containers.iter().all(|one| one.name != container);
+        match own.is_empty() {
+            true => !body.containers.is_empty() && others(),
+            false => !own.contains_key(container),
+        }
+    })
+}
+
+/// What a kubelet says of a container that it does not start again at once.
+const HELD_BACK: &str = "Back-off restarting failed container";
+
+/// Whether the container that a kubelet holds back is none of the pod's own: an Event that was printed names it in its text alone.
+/// Kubelets before 1.27 do not name it.
+fn is_beside_held(pod: &Task, message: &str) -> bool {
+    let named = message.strip_prefix(HELD_BACK).unwrap_or_default();
+    let name = named
+        .strip_prefix(' ')
+        .and_then(|rest| rest.split_once(" in pod "));
+    name.is_some_and(|(name, _)| is_beside(pod, name))
 }
 
 /// Whether a record is that a kubelet stops the sidecar of a pod whose own containers ran: it does so once those are done,
@@ -273,8 +308,8 @@ fn pod_event(pod: &mut Task, event: &Event, init: bool, symbols: &mut SymbolTabl
         "Started" if !init && !prepares(pod, message) => start(pod, event.time),
         // A sidecar that is an init container may fail beside those that work.
         "BackOff"
-            if message.starts_with("Back-off restarting failed container")
-                && (!init || pod.starts.is_empty()) =>
+            if message.starts_with(HELD_BACK)
+                && (!(init || is_beside_held(pod, message)) || pod.starts.is_empty()) =>
         {
             pod.held_back = later(pod.held_back, event.end.unwrap_or(event.time));
             pod.stuck = earlier(pod.stuck, event.time);

@@ -247,5 +247,11 @@ fn other_pod(event: &Event, symbols: &mut SymbolTable, pods: &mut Pods) -> u32 {
         .attribute("other_namespace")
         .or(event.entities.namespace.as_deref());
     let namespace = symbols.optional(namespace);
-    pods.of_name(namespace, symbols.number(name), event.time.lo)
+    // A controller that replaces a pod under its name deletes the one and makes the other within a second.
+    const REPLACED: Nanos = 2 * SECOND;
+    let reason = event.reason.as_deref().unwrap_or_default();
+    let is_deleted = reason.contains("Delete");
+    let earlier = if is_deleted { REPLACED } else { 0 };
+    let at = event.time.lo.saturating_sub(earlier);
+    pods.of_name(namespace, symbols.number(name), at)
 }

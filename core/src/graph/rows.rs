@@ -41,7 +41,9 @@ pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) 
                 .lo
                 .saturating_sub(if ends { 2 * SECOND } else { 0 });
             // What ended before the pod of that name was made is the end of another one.
-            *slot = if ends || row.ends_pod {
+            *slot = if row.of_earlier {
+                pods.earlier(row.namespace, row.pod)
+            } else if ends || row.ends_pod {
                 let by = row.last().saturating_add(CLOCKS);
                 pods.of_name_by(row.namespace, row.pod, at, (by, row.time))
             } else if symbols.name(row.fact) == MADE {

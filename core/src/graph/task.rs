@@ -229,6 +229,12 @@ impl Task {
         (never_ran && is_refusal(reason)).then_some(reason)
     }
 
+    /// Whether its object says that its end was asked for.
+    pub(crate) fn is_shown_leaving(&self) -> bool {
+        let body = self.body.as_ref();
+        body.is_some_and(|body| body.deletion_requested.is_some())
+    }
+
     /// Where in its log a line of a file stands.
     #[must_use]
     pub fn place_of_line(&self, file: Symbol, line: u64) -> u64 {

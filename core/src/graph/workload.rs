@@ -27,6 +27,8 @@ pub struct Workload {
     pub gone: Option<Stamp>,
     /// When it was last seen without anybody having asked for its deletion.
     pub unasked: Option<Nanos>,
+    /// When it was deleted in such a way that its pods go on without it.
+    pub(super) orphaned: Option<Stamp>,
     /// Since when its deletion is asked for, where it was seen to wait for that.
     pub leaving: Option<Leaving>,
     /// Who made it, from the audit log.
@@ -100,6 +102,7 @@ impl Workload {
             created: None,
             gone: None,
             unasked: None,
+            orphaned: None,
             leaving: None,
             made_by: Symbol::NONE,
             owner: NO,

@@ -136,6 +136,22 @@ impl Grouping<'_> {
             && !self.lost_touch(death)
     }
 
+    /// Whether two members ended by themselves, of what nobody had done to them: kubelets write whole seconds, so that of one
+    /// second nobody knows who was first. Whoever kills the rest of a gang does so with a signal.
+    pub(super) fn ended_alike(&self, first: usize, other: usize) -> bool {
+        let by_itself = |death: usize| {
+            let one = self.deaths.get(death);
+            let pod = one.and_then(|one| self.graph.pods.get(one.pod as usize));
+            let unasked =
+                pod.is_some_and(|pod| pod.kind == TaskKind::Pod && pod.first_asked().is_none());
+            let signalled = one.is_some_and(|one| {
+                one.exit_code == Some(137) && self.graph.name(one.reason) != "OOMKilled"
+            });
+            unasked && !signalled && self.ended_silently(death)
+        };
+        by_itself(first) && by_itself(other)
+    }
+
     /// Whether a member's own process ended: whoever takes a run away takes what waits with it.
     pub(super) fn exited(&self, death: usize) -> bool {
         let one = self.deaths.get(death);

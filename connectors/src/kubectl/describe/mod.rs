@@ -11,7 +11,7 @@ mod workload;
 
 use serde_json::{Map, Value};
 
-use super::paste::{self, Line};
+use super::paste::Line;
 use super::table::Heading;
 use crate::time::Stamp;
 pub(super) use tree::{Item, parse};
@@ -174,29 +174,6 @@ fn owner(items: &[Item<'_>]) -> Option<Value> {
         .filter(|_| kind == "Job")
         .unwrap_or_default();
     Some(serde_json::json!([{ "kind": kind, "name": name, "uid": uid, "controller": true }]))
-}
-
-/// Names of the pods that a text describes, in its order, at most `most`:
-/// (namespace, name).
-pub(crate) fn pods_described(text: &str, most: usize) -> Vec<(String, String)> {
-    let lines = paste::lines(text);
-    let mut found = Vec::new();
-    for capture in super::session::split(&lines) {
-        if capture.shape != super::session::PieceKind::Describe {
-            continue;
-        }
-        let requested = capture
-            .command
-            .as_ref()
-            .and_then(|command| command.kind.as_deref());
-        if let Some(one) = read(&capture.lines, requested).filter(|one| one.kind == "Pod") {
-            found.push((one.namespace, one.name));
-        }
-        if found.len() >= most {
-            break;
-        }
-    }
-    found
 }
 
 /// The rows of the events that a `describe` ends with: `(heading, rows)`.

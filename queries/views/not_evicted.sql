@@ -1,0 +1,9 @@
+-- Deaths of which the pod's own object shows that its end was asked for, and no record that it was evicted: before the API server
+-- evicts a pod, it marks that with the condition DisruptionTarget (since Kubernetes 1.26). Whoever drains a node evicts. What was
+-- printed for people has inexact times, and conditions without their reasons.
+SELECT DISTINCT d.death
+FROM links d
+LEFT JOIN links e ON e.death = d.death AND e.via = 'pod'
+  AND (e.signal LIKE 'k8s.pod.evicted%' OR e.signal LIKE 'k8s.pod.preempted%' OR e.signal = 'k8s.pod.drain_blocked')
+WHERE d.signal = 'k8s.pod.deletion_requested' AND d.via = 'pod' AND d.source_kind = 'kubernetes' AND d.time_hi - d.time <= 1000000000
+  AND e.fact IS NULL
