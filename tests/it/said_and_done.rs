@@ -148,11 +148,10 @@ fn the_kernel_and_the_shell_name_one_process() {
 fn a_line_on_another_job_is_none_on_this_one() {
     let other = "slurmstepd: error: Detected 1 oom_kill event in StepId=9299.batch. Some of the step tasks have been OOM Killed.";
     let of = |line: &str| {
-        let answer = ask(
-            "9300",
-            &[("slurm-9300.out", log(&[said(&[line]), steps(0, 3)]))],
-        );
-        verdict(&answer).1.to_owned()
+        let log = log(&[steps(0, 3), said(&[line])]);
+        verdict(&ask("9300", &[("slurm-9300.out", log)]))
+            .1
+            .to_owned()
     };
     assert_ne!(of(other), "code.host_oom");
     assert_eq!(of(&other.replace("9299", "9300")), "code.host_oom");
@@ -290,7 +289,7 @@ fn that_a_job_counted_a_pod_tells_that_it_ended_and_not_how() {
         .as_str()
         .unwrap_or_default();
     assert!(
-        summary.contains("had ended by 2026-11-24T10:20:00Z"),
+        summary.contains("had ended by 2026-11-24T10:20:01Z"),
         "{summary}"
     );
 }
