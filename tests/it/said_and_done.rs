@@ -273,6 +273,18 @@ fn metadata(more: &[(&str, &str, &str, Option<&str>, &str)]) -> String {
     lines.join("\n") + "\n"
 }
 
+/// That a kubelet confirms the end of a pod of its own.
+fn metadata_of_kubelet(pod: &str, at: &str) -> String {
+    let time = format!("2026-11-24T{at}.500000Z");
+    let record = json!({
+        "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "auditID": format!("kubelet-{pod}-{at}"),
+        "stage": "ResponseComplete", "verb": "delete", "requestURI": "", "user": { "username": "system:node:n0" },
+        "objectRef": { "resource": "pods", "namespace": "ml", "name": pod, "apiVersion": "v1" },
+        "responseStatus": { "code": 200 }, "requestReceivedTimestamp": time, "stageTimestamp": time,
+    });
+    record.to_string() + "\n"
+}
+
 #[test]
 fn that_a_job_counted_a_pod_tells_that_it_ended_and_not_how() {
     let log = metadata(&[
@@ -307,4 +319,25 @@ fn a_controller_that_lets_go_of_a_pod_and_deletes_it_ends_it() {
         .unwrap_or_default();
     assert!(time.starts_with("2026-11-24T10:20:00"), "{answer}");
     assert_eq!(answer["incidents"][0]["actor"]["name"], "carol");
+}
+
+#[test]
+fn who_was_counted_as_the_others_were_stopped_had_failed_first() {
+    let other = |verb, sub, at| (verb, "pods", "bert-1-aaaa1", sub, at);
+    let log = metadata(&[
+        other("create", Some("binding"), "10:00:01"),
+        other("patch", Some("status"), "10:00:02"),
+        other("patch", Some("status"), "10:00:03"),
+        // A label, as far as this log tells.
+        ("patch", "jobs", "bert", None, "10:19:55"),
+        ("patch", "pods", "bert-0-aaaa0", Some("status"), "10:19:59"),
+        other("delete", None, "10:20:00"),
+        other("patch", None, "10:20:00"),
+        ("patch", "pods", "bert-0-aaaa0", None, "10:20:00"),
+        other("patch", Some("status"), "10:20:02"),
+    ]) + &metadata_of_kubelet("bert-1-aaaa1", "10:20:03");
+    let answer = ask("bert", &[("audit.log", log)]);
+    let main = &answer["incidents"][0];
+    assert_eq!(main["first_victims"][0]["pod"], "bert-0-aaaa0", "{answer}");
+    assert_eq!(main["cause"], "unknown");
 }

@@ -210,11 +210,7 @@ struct Said {
 }
 
 /// What is read of exceptions.
-const RAISED: [&str; 3] = [
-    named::LOG_TRACEBACK,
-    named::LOG_EXCEPTION_STACK,
-    named::LOG_EXCEPTION_LINE,
-];
+const RAISED: [&str; 2] = [named::LOG_TRACEBACK, named::LOG_EXCEPTION_LINE];
 
 /// Names that files in several folders bear.
 fn namesakes(logs: impl Iterator<Item = Symbol>, symbols: &SymbolTable) -> BTreeSet<String> {

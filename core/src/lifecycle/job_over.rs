@@ -43,6 +43,9 @@ const SEEN_OFF: [&str; 2] = [
     named::K8S_POD_DELETED_BY_KUBELET,
 ];
 
+/// A controller that gives a job up counts those that ended and stops the others within this long.
+const AT_ONCE: Nanos = 5 * SECOND;
+
 /// When which jobs were over, and what was cleaned up after them.
 pub(super) struct JobsOver {
     /// Times of a workload, in order.
@@ -135,7 +138,7 @@ impl JobsOver {
     }
 
     /// When the controller of a pod's job stopped the others and left this one, which had ended
-    /// then: its kubelet had nothing to do when it was deleted later.
+    /// then: it counted it as such, or its kubelet had nothing to do when it was deleted later.
     fn left_out(
         &self,
         graph: &EntityGraph,
@@ -155,7 +158,9 @@ impl JobsOver {
             || losses
                 .get(&pod.node)
                 .is_some_and(|losses| !losses.is_empty());
-        let asked = pod.first_asked().filter(|_| !gone_on)?;
+        if gone_on {
+            return None;
+        }
         let begin = pod.known_begin().unwrap_or(Nanos::MIN);
         let times = self.stopped.get(&pod.owner)?.iter().copied();
         let stopped = times
@@ -164,6 +169,10 @@ impl JobsOver {
         let wrote = pod.last_line.map(|line| line.lo);
         let started = pod.starts.last().map(|start| start.lo);
         let lived = wrote.max(started).is_some_and(|last| last > stopped.hi);
-        (asked.lo > stopped.hi && !lived).then_some(stopped)
+        let asked_later = pod.first_asked().is_some_and(|asked| asked.lo > stopped.hi);
+        let counted = pod
+            .untracked
+            .is_some_and(|counted| counted.lo.abs_diff(stopped.lo) <= AT_ONCE.unsigned_abs());
+        ((asked_later || counted) && !lived).then_some(stopped)
     }
 }

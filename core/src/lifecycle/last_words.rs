@@ -41,6 +41,9 @@ pub(super) fn ended_unseen(
         let way = match (done, given_up(pod)) {
             (Some(_), _) => Way::Well,
             (None, Some(_)) => Way::Badly,
+            (None, None) if job.is_some_and(|(_, way)| way == Way::Well) => Way::Well,
+            // The one for which it gives up is the last that it counts.
+            (None, None) if job.is_some_and(|(over, _)| is_at_once(over, counted)) => Way::Badly,
             // What ended well is not done again.
             (None, None) if around.next_begin >= Some(counted.lo) => Way::Badly,
             (None, None) => Way::Untold,
@@ -62,8 +65,9 @@ pub(super) fn ended_unseen(
     // The clock of a log may be behind.
     let begin = pod.begin().max(pod.known_begin());
     let from = begin.max(wrote).unwrap_or(Nanos::MIN);
-    // Who counts a pod as ended has that from its kubelet.
-    let is_counted = pod.untracked.is_some() || around.job_over.is_some();
+    // Who counts a pod as ended has that from its kubelet, unless others had ended it, or cleared it away, before.
+    let is_asked = pod.first_asked().is_some_and(|asked| asked.lo <= by.hi);
+    let is_counted = !is_asked && (pod.untracked.is_some() || around.job_over.is_some());
     let report = pod.reports.last_before(by).filter(|_| is_counted);
     let since = report.map_or(Nanos::MIN, |report| {
         report.lo.saturating_sub(REPORTED_WITHIN)
@@ -74,6 +78,12 @@ pub(super) fn ended_unseen(
         hi: by.hi,
     };
     Some((ended, way))
+}
+
+/// Whether a Job gave up as it counted a pod.
+fn is_at_once(over: Stamp, counted: Stamp) -> bool {
+    const AT_ONCE: Nanos = 5 * SECOND;
+    over.lo.abs_diff(counted.lo) <= AT_ONCE.unsigned_abs()
 }
 
 /// A kubelet sees that a container has ended, and says so, within this long.

@@ -179,8 +179,6 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
     if (pod.body.is_none() || heard_of)
         && telling.is_none()
         && let Some((time, way)) = ended_unseen(graph, pod, around).or(failed_since)
-        // That it ended is no sign that it ended badly.
-        && way != Way::Untold
     {
         let well = way == Way::Well;
         // Whose node did not answer any more by then was lost with it.
@@ -201,17 +199,20 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         // Whose last word is that it was asked to stop did not end by itself, whatever went wrong as it stopped.
         let stopped =
             signed_off(pod).is_some_and(|stop| given_up(pod).is_none_or(|said| stop.lo < said.lo));
-        return End {
-            state: if well { State::Completed } else { State::Died },
-            mode: match (well, stopped) {
-                (true, _) => Mode::None,
-                (false, true) => Mode::Killed,
-                (false, false) => Mode::Exited,
-            },
-            time,
-            exit: None,
-            restarts,
-        };
+        // That it ended is no sign that it ended badly.
+        if way != Way::Untold {
+            return End {
+                state: if well { State::Completed } else { State::Died },
+                mode: match (well, stopped) {
+                    (true, _) => Mode::None,
+                    (false, true) => Mode::Killed,
+                    (false, false) => Mode::Exited,
+                },
+                time,
+                exit: None,
+                restarts,
+            };
+        }
     }
     // Printed Events alone tell of it, and none that it was started.
     let unstarted = pod.body.is_none() && pod.starts.is_empty() && pod.exits.is_empty();

@@ -145,7 +145,6 @@ pub const LOG_CHECKPOINT_SAVED: &str = "log.checkpoint_saved";
 pub const LOG_CONNECTION_REFUSED: &str = "log.connection_refused";
 pub const LOG_CUDA_ERROR: &str = "log.cuda_error";
 pub const LOG_EXCEPTION_LINE: &str = "log.exception.line";
-pub const LOG_EXCEPTION_STACK: &str = "log.exception.stack";
 pub const LOG_HANGUP: &str = "log.hangup";
 pub const LOG_HOST_OOM: &str = "log.host_oom";
 pub const LOG_IO_ERROR: &str = "log.io_error";
