@@ -157,8 +157,7 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
             .to_owned()
         }
         ("died", Mode::Lost) => "was lost with its node".to_owned(),
-        ("died", Mode::Exited) if member.and_then(Task::refused).is_some() => {
-            let reason = member.and_then(Task::refused).unwrap_or_default();
+        ("died", Mode::Exited) if let Some(reason) = member.and_then(Task::refused) => {
             format!("was refused by the kubelet ({reason})")
         }
         ("died", Mode::Exited) if death.exit_code.is_none() && reason.is_empty() => {

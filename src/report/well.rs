@@ -30,6 +30,7 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
         .then(|| last_error(case, run))
         .flatten();
     let replaced = replaced_at(case, run);
+    let counted = counted_at(case, run);
     let asked_to_stop = (state == RunState::Completed)
         .then(|| asked_to_stop(case, run))
         .flatten();
@@ -57,7 +58,7 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
             "Completed",
             format!("{name} ran to completion."),
         ),
-        (RunState::Running, _) if let Some(counted) = counted_at(case, run) => (
+        (RunState::Running, _) if let Some(counted) = counted => (
             "none.running",
             "State unknown",
             format!(
@@ -89,10 +90,9 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
         ),
         _ => return None,
     };
-    let is_replaced =
-        state == RunState::Running && (replaced.is_some() || counted_at(case, run).is_some());
+    let is_over = state == RunState::Running && (replaced.is_some() || counted.is_some());
     let level = match (shown, is_only_named(case, run, state)) {
-        _ if is_replaced => Level::Unknown,
+        _ if is_over => Level::Unknown,
         _ if asked_to_stop.is_some() => Level::Hypothesis,
         (true, _) if denied.is_some() => Level::Supported,
         (true, _) => Level::Established,

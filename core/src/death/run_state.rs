@@ -257,10 +257,7 @@ fn is_scaled_away(graph: &EntityGraph, run: &Run, ends: &[End]) -> bool {
         let end = ends.get(*pod as usize);
         end.is_some_and(|end| end.state == State::Died && end.mode == Mode::Killed)
     };
-    let last = run.attempts.last().map(|last| last.pods.as_slice());
-    crate::death::serves(graph.name(root.kind))
-        && wants_none
-        && last.is_some_and(|pods| !pods.is_empty() && pods.iter().all(taken))
+    crate::death::serves(graph.name(root.kind)) && wants_none && all_of_last(run, taken)
 }
 
 /// How a pod that nobody owns stands, where its end was asked for while it ran: nothing makes it anew. What was sent
@@ -324,9 +321,8 @@ fn goes_with_its_job(graph: &EntityGraph, run: &Run, ends: &[End]) -> bool {
         let waits = one.gone.is_none() && one.exits.is_empty() && one.is_shown_leaving();
         killed && printed && waits
     };
-    let last = run.attempts.last().map(|last| last.pods.as_slice());
-    let all_leave = |pods: &[u32]| !pods.is_empty() && pods.iter().all(leaves);
-    is_job && last.is_some_and(|pods| all_leave(pods) && !is_of_cluster(graph, pods))
+    let mut last = run.attempts.last().into_iter();
+    is_job && all_of_last(run, leaves) && !last.any(|last| is_of_cluster(graph, &last.pods))
 }
 
 /// Whether a workload's pods were taken away with its namespace, and it said that it failed only after somebody
@@ -343,8 +339,7 @@ fn goes_with_its_namespace(
         let end = ends.get(*pod as usize);
         end.is_some_and(|end| end.state != State::Died || end.mode == Mode::Killed)
     };
-    let last = run.attempts.last().map(|last| last.pods.as_slice());
-    let were_taken = last.is_some_and(|pods| !pods.is_empty() && pods.iter().all(taken));
+    let were_taken = all_of_last(run, taken);
     were_taken
         && graph.facts.iter().any(|fact| {
             let name = graph.evidence.rows().get(fact.row as usize);
@@ -469,8 +464,7 @@ fn was_over(run: &Run, gone: Stamp, ends: &[End]) -> bool {
         let end = ended_by_itself(ends, *pod);
         end.is_some_and(|end| end.time.hi.saturating_add(SETTLED) < gone.lo)
     };
-    let last = run.attempts.last().map(|last| last.pods.as_slice());
-    last.is_some_and(|pods| !pods.is_empty() && pods.iter().all(over))
+    all_of_last(run, over)
 }
 
 /// Whether all pods of a run's last attempt ended by themselves after its workload was gone, and nobody had asked for
@@ -484,8 +478,13 @@ fn ended_after(graph: &EntityGraph, run: &Run, gone: Stamp, ends: &[End]) -> boo
         });
         ended.is_some() && is_there(graph, *pod)
     };
+    all_of_last(run, later)
+}
+
+/// Whether something is so of all pods of a run's last attempt.
+fn all_of_last(run: &Run, is_so: impl Fn(&u32) -> bool) -> bool {
     let last = run.attempts.last().map(|last| last.pods.as_slice());
-    last.is_some_and(|pods| !pods.is_empty() && pods.iter().all(later))
+    last.is_some_and(|pods| !pods.is_empty() && pods.iter().all(is_so))
 }
 
 /// How a pod ended that nobody had to end.

@@ -152,19 +152,16 @@ fn is_gang(namesakes: &Namesakes) -> bool {
         .flat_map(|one| &one.ranks)
         .all(|rank| ranks.insert(*rank));
     let times = || members.iter().filter_map(|one| one.seen);
+    let last_begin = times().map(|(first, _)| first).max();
+    let first_end = times().map(|(_, last)| last).min();
+    let common = last_begin.zip(first_end);
+    let together = common.is_none_or(|(begin, end)| begin <= end.saturating_add(APART));
     // What machines wrote under one name at one time is of one run.
     let is_dated = times().count() == members.len();
-    let begin = times().map(|(first, _)| first).max();
-    let end = times().map(|(_, last)| last).min();
-    let at_once = is_dated && begin.zip(end).is_some_and(|(begin, end)| begin <= end);
+    let at_once = is_dated && common.is_some_and(|(begin, end)| begin <= end);
     // That several ranks speak at all says that there is a gang.
     let is_known =
         told > 1 || namesakes.is_numbered && told > 0 || namesakes.is_by_machine && at_once;
-    let last_begin = times().map(|(first, _)| first).max();
-    let first_end = times().map(|(_, last)| last).min();
-    let together = last_begin
-        .zip(first_end)
-        .is_none_or(|(begin, end)| begin <= end.saturating_add(APART));
     members.len() > 1 && is_known && distinct && together
 }
 
