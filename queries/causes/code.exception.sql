@@ -170,3 +170,13 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 
 FROM links
 WHERE signal = 'k8s.workload.updated_by_user' AND via = 'workload' AND mode = 'exited' AND exit_code BETWEEN 1 AND 125
   AND created - time BETWEEN -1000000000 AND 300000000000
+UNION ALL
+-- Who was waited for may be a member that was never made: whose program gave up without a word may have waited.
+SELECT death, MIN(fact) AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
+FROM links
+WHERE signal IN ('k8s.quota.exceeded', 'k8s.workload.create_failed', 'k8s.workload.create_failed.config', 'k8s.workload.create_failed.denied',
+                 'k8s.workload.create_failed.limit_range', 'k8s.workload.create_failed.invalid', 'k8s.workload.create_failed.control_plane')
+  AND via = 'workload'
+  AND mode = 'exited' AND exit_code BETWEEN 1 AND 125 AND desired > 1
+  AND lag_s BETWEEN 0 AND 900 AND time <= created + 5000000000
+GROUP BY death

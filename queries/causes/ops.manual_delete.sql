@@ -2,7 +2,7 @@
 -- title: Deleted
 -- rank: 65
 -- level: established
--- needs: k8s.pod.deleted_by_user, k8s.workload.deleted_by_user, k8s.namespace.deleted_by_user
+-- needs: k8s.pod.deleted_by_user, k8s.pod.deleted_by_controller, k8s.workload.deleted_by_user, k8s.namespace.deleted_by_user
 -- needs: k8s.namespace.deleted_by_controller, k8s.namespace.deleted_by_other
 -- needs: k8s.namespace.deletion_requested, k8s.workload.deletion_requested
 -- needs: k8s.node_claim.deleted_by_user, k8s.node_pool.deleted_by_user

@@ -309,7 +309,7 @@ fn torn_down(graph: &EntityGraph, deaths: &[Death]) -> HashSet<u32> {
     facts
         .filter_map(|fact| match graph.name(fact.signal) {
             named::K8S_WORKLOAD_POD_DELETED => Some(fact.other),
-            named::K8S_POD_DELETED_BY_CONTROLLER => Some(fact.pod),
+            _ if graph.is_own_deletion(fact) => Some(fact.pod),
             _ => None,
         })
         .filter(|pod| *pod != NO && !ended.contains(pod))

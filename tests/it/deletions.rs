@@ -17,7 +17,7 @@ pub(super) fn record(
 ) -> String {
     let mut record = json!({
         "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata",
-        "auditID": format!("{verb}-{user}-{at}"), "stage": "ResponseComplete", "verb": verb,
+        "auditID": format!("{verb}-{user}-{at}-{}-{}", object["name"], object["subresource"]), "stage": "ResponseComplete", "verb": verb,
         "requestURI": uri, "user": { "username": user }, "userAgent": "kubectl/v1.32.4",
         "objectRef": object, "responseStatus": { "code": 200 },
         "requestReceivedTimestamp": at, "stageTimestamp": at,
@@ -317,4 +317,142 @@ fn a_job_whose_pods_are_orphaned_ended_none_of_them() {
             "{answer:#}"
         );
     }
+}
+
+/// A line of an audit log of metadata about a pod of `ml`.
+fn of_pod(verb: &str, user: &str, at: &str, pod: &str, subresource: &str) -> String {
+    let mut object = json!({ "resource": "pods", "namespace": "ml", "name": pod });
+    if !subresource.is_empty() {
+        object["subresource"] = subresource.into();
+    }
+    let at = format!("2026-11-24T{at}Z");
+    record(verb, user, &at, &object, "", &json!({}))
+}
+
+/// What a scheduler and a kubelet write of a pod that starts: two reports, the last of them that it runs.
+fn started(pod: &str, node: &str, second: u32) -> Vec<String> {
+    let kubelet = format!("system:node:{node}");
+    vec![
+        of_pod(
+            "create",
+            "system:kube-scheduler",
+            &format!("09:00:{second:02}.040000"),
+            pod,
+            "binding",
+        ),
+        of_pod(
+            "patch",
+            &kubelet,
+            &format!("09:00:{second:02}.060000"),
+            pod,
+            "status",
+        ),
+        of_pod(
+            "patch",
+            &kubelet,
+            &format!("09:00:{second:02}.700000"),
+            pod,
+            "status",
+        ),
+    ]
+}
+
+/// Of pods of which no record holds the labels, whoever asked for the end of all that a selector holds ended those whose end
+/// their kubelets confirmed, and nobody else had asked for; those that go on are none of them.
+#[test]
+fn pods_whose_labels_nobody_kept_went_with_the_only_request() {
+    let controller = "system:serviceaccount:kube-system:job-controller";
+    let collected = |selector: &str| {
+        record(
+            "deletecollection",
+            "system:serviceaccount:ci:runner",
+            "2026-11-24T09:30:00.000000Z",
+            &json!({ "resource": "pods", "namespace": "ml" }),
+            &format!("/api/v1/namespaces/ml/pods?labelSelector={selector}"),
+            &json!({}),
+        )
+    };
+    let log = |selector: &str| {
+        let mut lines = vec![record(
+            "create",
+            "bob@lab.example",
+            "2026-11-24T09:00:00.000000Z",
+            &json!({ "resource": "jobs", "namespace": "ml", "name": "swept", "apiGroup": "batch" }),
+            "/apis/batch/v1/namespaces/ml/jobs",
+            &json!({ "responseStatus": { "code": 201 } }),
+        )];
+        for (pod, node) in [("swept-0-aaaaa", "n1"), ("swept-1-bbbbb", "n2")] {
+            lines.extend(started(pod, node, 1));
+        }
+        lines.push(collected(selector));
+        for (pod, node) in [("swept-0-aaaaa", "n1"), ("swept-1-bbbbb", "n2")] {
+            let kubelet = format!("system:node:{node}");
+            lines.push(of_pod("patch", controller, "09:30:01.000000", pod, ""));
+            lines.push(of_pod("patch", &kubelet, "09:30:01.300000", pod, "status"));
+            lines.push(of_pod("delete", &kubelet, "09:30:01.310000", pod, ""));
+        }
+        text(&lines.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let answer = ask("swept", &[("audit.log", log("experiment%3Dswept"))]);
+    let (_, cause, actor) = main_of(&answer);
+    assert_eq!(
+        (cause, actor),
+        ("ops.manual_delete", "system:serviceaccount:ci:runner"),
+        "{answer:#}"
+    );
+    assert_ne!(verdict(&answer).2, "established", "{answer:#}");
+    let other = ask("swept", &[("audit.log", log("job-name%3Dother"))]);
+    assert_ne!(main_of(&other).1, "ops.manual_delete", "{other:#}");
+}
+
+/// The report that a pod has ended comes some milliseconds before its controller makes another of its name.
+#[test]
+fn what_a_kubelet_reported_before_another_of_that_name_was_made_is_of_the_one_before() {
+    let controller = "system:serviceaccount:kube-system:statefulset-controller";
+    let made = |at: &str| of_pod("create", controller, at, "ring-1", "");
+    let mut lines = vec![
+        record(
+            "create",
+            "bob@lab.example",
+            "2026-11-24T09:00:00.000000Z",
+            &json!({ "resource": "statefulsets", "namespace": "ml", "name": "ring", "apiGroup": "apps" }),
+            "/apis/apps/v1/namespaces/ml/statefulsets",
+            &json!({ "responseStatus": { "code": 201 } }),
+        ),
+        made("09:00:01.000000"),
+    ];
+    lines.extend(started("ring-1", "n1", 1));
+    let at = |at: &str| format!("09:00:{at}");
+    lines.push(of_pod(
+        "create",
+        "dev@lab.example",
+        &at("30.000000"),
+        "ring-1",
+        "eviction",
+    ));
+    lines.push(of_pod(
+        "patch",
+        "system:node:n1",
+        &at("31.100000"),
+        "ring-1",
+        "status",
+    ));
+    lines.push(of_pod(
+        "delete",
+        "system:node:n1",
+        &at("31.110000"),
+        "ring-1",
+        "",
+    ));
+    lines.push(made("09:00:31.130000"));
+    lines.extend(started("ring-1", "n2", 31));
+    let log = text(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let answer = ask("ring", &[("audit.log", log)]);
+    let incidents = answer["incidents"].as_array().expect("incidents");
+    let evicted = incidents
+        .iter()
+        .find(|one| one["actor"]["name"] == "dev@lab.example");
+    let evicted = evicted.unwrap_or_else(|| panic!("{answer:#}"));
+    let died = evicted["first_victim"]["time"].as_str().unwrap_or_default();
+    assert!(died.starts_with("2026-11-24T09:00:3"), "{evicted:#}");
 }

@@ -1,5 +1,7 @@
 //! Deletions of many objects by one request: its record holds a selector of labels, and not the objects.
 
+use std::collections::BTreeMap;
+
 use whathappened_model::event::Event;
 use whathappened_model::kind::is_workload;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -13,6 +15,9 @@ use crate::symbols::{Symbol, SymbolTable};
 
 /// A kubelet stops what was asked to go within this time.
 const AT_ONCE: Nanos = 5 * SECOND;
+
+/// Pods are given this long to end, by default, and a kubelet confirms soon after that they have.
+const LONGEST_GRACE: Nanos = 40 * SECOND;
 
 /// The garbage collector asks for the end of the pods of what was deleted within this time.
 const COLLECTED: Nanos = 10 * SECOND;
@@ -135,23 +140,41 @@ impl Collection {
             return self.selector.selects(&body.labels);
         }
         // Of a pod that nobody saw its maker's labels are told, which are most often its own as well.
-        let stopped = pod.kills.iter().chain(&pod.deletion_requested);
-        let at_once = |stop: &Stamp| {
-            stop.hi >= self.time.lo.saturating_sub(SECOND)
-                && stop.lo <= self.time.hi.saturating_add(AT_ONCE)
+        let Some(labels) = labels_of_maker(pod, symbols, workloads) else {
+            return false;
         };
-        let maker = workloads.all.get(pod.owner as usize);
-        stopped.into_iter().any(at_once)
-            && maker.is_some_and(|maker| {
-                let body = maker.body.as_ref();
-                let mut labels = body.map(|body| body.labels.clone()).unwrap_or_default();
-                if symbols.name(maker.kind) == "Job" {
-                    let name = symbols.name(maker.name);
-                    for key in ["job-name", "batch.kubernetes.io/job-name"] {
-                        labels.insert(key.to_owned(), name.to_owned());
-                    }
-                }
-                self.selector.needs_only(&labels)
-            })
+        let mut stopped = pod.kills.iter().chain(&pod.deletion_requested);
+        stopped.any(|stop| self.is_followed_by(*stop, AT_ONCE)) && self.selector.needs_only(&labels)
+            || self.is_only_request(pod) && self.selector.may_select(&labels)
     }
+
+    /// Whether a kubelet confirmed the end of a pod for which nobody else had asked: it ends none of itself.
+    fn is_only_request(&self, pod: &Task) -> bool {
+        let confirmed = pod.reports.confirmed;
+        pod.deletion_requested.is_none()
+            && confirmed.is_some_and(|confirmed| self.is_followed_by(confirmed, LONGEST_GRACE))
+    }
+
+    fn is_followed_by(&self, stop: Stamp, within: Nanos) -> bool {
+        stop.hi >= self.time.lo.saturating_sub(SECOND)
+            && stop.lo <= self.time.hi.saturating_add(within)
+    }
+}
+
+/// The labels that a pod has from its maker, as far as any are known.
+fn labels_of_maker(
+    pod: &Task,
+    symbols: &SymbolTable,
+    workloads: &Workloads,
+) -> Option<BTreeMap<String, String>> {
+    let maker = workloads.all.get(pod.owner as usize)?;
+    let body = maker.body.as_ref();
+    let mut labels = body.map(|body| body.labels.clone()).unwrap_or_default();
+    if symbols.name(maker.kind) == "Job" {
+        let name = symbols.name(maker.name);
+        for key in ["job-name", "batch.kubernetes.io/job-name"] {
+            labels.insert(key.to_owned(), name.to_owned());
+        }
+    }
+    Some(labels)
 }

@@ -55,13 +55,9 @@ pub(super) fn note(graph: &mut EntityGraph) {
 fn forget_ends(graph: &mut EntityGraph) {
     /// It takes its mark off a pod that it deletes, before or just after that.
     const AT_ONCE: Nanos = 2 * SECOND;
-    let by_controller = graph
-        .evidence
-        .symbols
-        .find(named::K8S_POD_DELETED_BY_CONTROLLER);
     let mut taken: HashMap<u32, Vec<Stamp>> = HashMap::new();
     for fact in &graph.facts {
-        if Some(fact.signal) == by_controller {
+        if graph.is_own_deletion(fact) {
             taken.entry(fact.pod).or_default().push(fact.time);
         }
     }

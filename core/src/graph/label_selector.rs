@@ -40,6 +40,20 @@ impl LabelSelector {
         })
     }
 
+    /// Whether an object that has these labels, and others that nobody knows, may be selected.
+    pub(super) fn may_select(&self, labels: &BTreeMap<String, String>) -> bool {
+        self.0.iter().all(|one| match one {
+            Requirement::In(key, values) => {
+                labels.get(key).is_none_or(|value| values.contains(value))
+            }
+            Requirement::NotIn(key, values) => {
+                labels.get(key).is_none_or(|value| !values.contains(value))
+            }
+            Requirement::Exists(_) => true,
+            Requirement::Absent(key) => !labels.contains_key(key),
+        })
+    }
+
     /// Whether an object that has these labels is selected, whatever others it has.
     pub(super) fn needs_only(&self, labels: &BTreeMap<String, String>) -> bool {
         let asks_for =

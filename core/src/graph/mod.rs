@@ -49,6 +49,7 @@ mod node_health;
 mod node_instance;
 mod not_carried_out;
 mod order;
+mod own_controller;
 mod pace;
 mod parent;
 mod pod_log;

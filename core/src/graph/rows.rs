@@ -12,6 +12,9 @@ use crate::symbols::{Symbol, SymbolTable};
 /// Requests for the end of a pod.
 const ENDS: [&str; 2] = ["k8s.audit.delete", "k8s.audit.evict"];
 
+/// A kubelet's report of how a pod stands.
+const REPORT: &str = "k8s.audit.report";
+
 /// A request that made a pod.
 const MADE: &str = "k8s.audit.create";
 
@@ -35,18 +38,24 @@ pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) 
         if !row.pod_uid.is_some() && row.pod.is_some() {
             // A pod's name is free once it is gone: who asks for an end in the very second in which
             // a pod was made asked for that of the one before it.
-            let ends = ENDS.contains(&symbols.name(row.fact));
-            let at = row
-                .time
-                .lo
-                .saturating_sub(if ends { 2 * SECOND } else { 0 });
+            let fact = symbols.name(row.fact);
+            let ends = ENDS.contains(&fact);
+            // The server that makes a pod also hears of it: what it heard before it made another is of the one before.
+            let back = match () {
+                () if ends => 2 * SECOND,
+                () if fact == REPORT => SECOND,
+                () => 0,
+            };
+            let at = row.time.lo.saturating_sub(back);
             // What ended before the pod of that name was made is the end of another one.
             *slot = if row.of_earlier {
                 pods.earlier(row.namespace, row.pod)
             } else if ends || row.ends_pod {
                 let by = row.last().saturating_add(CLOCKS);
                 pods.of_name_by(row.namespace, row.pod, at, (by, row.time))
-            } else if symbols.name(row.fact) == MADE {
+            } else if fact == REPORT {
+                pods.of_name(row.namespace, row.pod, at)
+            } else if fact == MADE {
                 made(pods, &asked, row)
             } else {
                 pods.of_name_told(row.namespace, row.pod, row.time)

@@ -20,8 +20,7 @@ pub(super) type BackoffDeletions = HashMap<u32, Stamp>;
 
 /// Who deletes pods beside the controllers of their workloads.
 fn by_others(signal: &str) -> bool {
-    const CONFIRM: [&str; 3] = [
-        named::K8S_POD_DELETED_BY_CONTROLLER,
+    const CONFIRM: [&str; 2] = [
         named::K8S_POD_DELETED_BY_GC,
         named::K8S_POD_DELETED_BY_KUBELET,
     ];
@@ -43,7 +42,7 @@ pub(super) fn spent(graph: &EntityGraph) -> BackoffDeletions {
         let signal = graph.name(fact.signal);
         let deleted = match signal {
             named::K8S_WORKLOAD_POD_DELETED => fact.other,
-            named::K8S_POD_DELETED_BY_CONTROLLER => fact.pod,
+            _ if graph.is_own_deletion(fact) => fact.pod,
             _ => NO,
         };
         if let Some(pod) = graph.pods.get(deleted as usize)

@@ -78,7 +78,7 @@ impl JobsOver {
             }
             let cleaned = match signal {
                 named::K8S_WORKLOAD_POD_DELETED => fact.other,
-                named::K8S_POD_DELETED_BY_CONTROLLER => fact.pod,
+                _ if graph.is_own_deletion(fact) => fact.pod,
                 _ => NO,
             };
             if let Some(pod) = graph.pods.get(cleaned as usize) {
