@@ -7,18 +7,25 @@
 -- summary: The cloud reported a fault on the host of {node}.
 -- advice: The cloud replaces machines that fail this way; restart the run on another machine.
 -- What was said of the machine of a member that its job took away, since another had failed, hurt nobody.
+-- A kubelet that stops a pod in good order is on a host that works: a fault ended that pod only if somebody cleared the
+-- machine for it.
+WITH faults AS (
+  SELECT u.death, u.fact, u.time, k.time AS stopped
+  FROM links u
+  LEFT JOIN stopped_in_order k ON k.death = u.death
+  WHERE u.signal IN ('cloud.instance_unhealthy', 'cloud.host_error')
+    AND (u.mode IN ('killed', 'lost') OR u.state = 'not_ready' OR u.reason IN ('ContainerStatusUnknown', 'Unknown')) AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+    AND u.death NOT IN (SELECT death FROM torn_down)
+    AND (k.death IS NULL OR u.time_hi <= k.time + 5000000000)
+)
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM links u
+FROM faults u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal IN ('cloud.instance_unhealthy', 'cloud.host_error')
-  AND (u.mode IN ('killed', 'lost') OR u.state = 'not_ready' OR u.reason IN ('ContainerStatusUnknown', 'Unknown')) AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
-  AND u.death NOT IN (SELECT death FROM torn_down)
+WHERE u.stopped IS NULL OR m.time <= u.stopped + 5000000000 AND NOT m.person AND m.signal <> 'k8s.pod.deletion_requested'
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM links u
-WHERE u.signal IN ('cloud.instance_unhealthy', 'cloud.host_error')
-  AND (u.mode IN ('killed', 'lost') OR u.state = 'not_ready' OR u.reason IN ('ContainerStatusUnknown', 'Unknown')) AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
-  AND u.death NOT IN (SELECT death FROM torn_down)
+FROM faults u
+WHERE u.stopped IS NULL
 UNION ALL
 -- The instance itself: the record of the fault is the record of its end.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role

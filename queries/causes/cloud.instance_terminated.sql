@@ -24,6 +24,9 @@ WHERE (u.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s
     OR u.signal IN ('cloud.instance_deleted_by_cloud', 'cloud.instance_deleted_by_controller', 'cloud.instance_deleted_by_other',
                     'cloud.instance_stopped_by_cloud', 'cloud.instance_stopped_by_controller', 'cloud.instance_stopped_by_other'))
   AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+  -- A machine that the cloud ended after a kubelet had stopped the pod in good order was ended without it; that it is gone is
+  -- noticed later.
+  AND (u.signal LIKE 'k8s.%' OR NOT EXISTS (SELECT 1 FROM stopped_in_order k WHERE k.death = u.death AND u.time_hi > k.time + 30000000000))
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN u.signal = 'k8s.node.vm_stopped' AND u.time_hi - u.time > 3600000000000 THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
@@ -34,6 +37,9 @@ WHERE (u.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s
     OR u.signal IN ('cloud.instance_deleted_by_cloud', 'cloud.instance_deleted_by_controller', 'cloud.instance_deleted_by_other',
                     'cloud.instance_stopped_by_cloud', 'cloud.instance_stopped_by_controller', 'cloud.instance_stopped_by_other'))
   AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+  -- A machine that the cloud ended after a kubelet had stopped the pod in good order was ended without it; that it is gone is
+  -- noticed later.
+  AND (u.signal LIKE 'k8s.%' OR NOT EXISTS (SELECT 1 FROM stopped_in_order k WHERE k.death = u.death AND u.time_hi > k.time + 30000000000))
 UNION ALL
 -- The instance itself, which its cloud or its group ended: why, only the group's activities say.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role

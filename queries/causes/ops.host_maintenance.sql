@@ -40,6 +40,14 @@ root AS (
   SELECT * FROM planned
   WHERE signal LIKE 'maintenance.%announced' AND mode IN ('killed', 'lost') AND death NOT IN (SELECT death FROM act)
     AND death NOT IN (SELECT death FROM torn_down)
+    -- A machine that is frozen for seconds stops no pod in good order.
+    AND (signal <> 'maintenance.freeze_announced' OR death NOT IN (SELECT death FROM stopped_in_order))
+),
+-- What ended the machine has a record of its own: what was only announced for it had not begun.
+recorded AS (
+  SELECT DISTINCT death FROM links
+  WHERE via IN ('pod', 'node') AND lag_s BETWEEN -120 AND 900
+    AND signal IN ('cloud.spot_reclaimed', 'cloud.capacity_reclaimed', 'cloud.host_error', 'kernel.panic')
 ),
 -- Those that clear a node for what is announced.
 cleared AS (
@@ -51,6 +59,9 @@ weighed AS (
   SELECT r.death, r.fact, r.time,
     CASE WHEN a.death IS NOT NULL THEN 'guess'
          WHEN r.signal = 'maintenance.freeze_announced' THEN 'guess'
+         WHEN r.signal = 'maintenance.announced' AND o.death IS NOT NULL THEN 'guess'
+         -- What began after a kubelet had stopped the pod in good order may have come too late.
+         WHEN k.death IS NOT NULL AND r.time_hi > k.time + 5000000000 THEN 'guess'
          -- It comes before a reclaim and an upgrade, too.
          WHEN r.signal = 'cloud.termination_imminent' AND p.death IS NULL THEN 'guess'
          -- A plan of one's own people proves nothing, whatever its hours.
@@ -62,6 +73,8 @@ weighed AS (
   LEFT JOIN (SELECT DISTINCT death FROM planned) p ON p.death = r.death
   LEFT JOIN asked_for a ON a.death = r.death
   LEFT JOIN cleared c ON c.death = r.death
+  LEFT JOIN recorded o ON o.death = r.death
+  LEFT JOIN stopped_in_order k ON k.death = r.death
 )
 SELECT u.death, u.fact AS cause, m.fact AS effect, u.edge, 'act' AS role
 FROM weighed u

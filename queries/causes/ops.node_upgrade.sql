@@ -33,7 +33,7 @@ WHERE signal IN ('k8s.pod.evicted_by_upgrader', 'k8s.pod.deleted_by_upgrader')
 UNION ALL
 -- What is done to a whole pool befalls its nodes one after the other, some not at all: it counts
 -- for a node that was then closed, emptied or replaced, and by nobody who does that on their own.
--- A repair follows a fault: where the node had fallen silent, that is what needs explaining.
+-- A repair follows a fault: where the node had fallen silent, or reported one, that is what needs explaining.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
 FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.time >= u.time
@@ -41,14 +41,21 @@ LEFT JOIN (
   SELECT DISTINCT death FROM links
   WHERE signal IN ('k8s.node.cordoned_by_user', 'k8s.node.cordoned_by_autoscaler', 'k8s.node.cordoned_by_remediator',
                    'k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_autoscaler', 'k8s.pod.evicted_by_remediator',
+                   'node.poweroff_requested', 'node.reboot_requested',
                    'k8s.pod.evicted_by_kueue', 'k8s.pod.deleted_by_user', 'k8s.pod.deleted_by_autoscaler',
                    'k8s.node.deleted_by_user', 'k8s.node.deleted_by_autoscaler', 'autoscaler.scale_down',
                    'autoscaler.disrupted', 'cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user',
                    'cloud.instance_reset_by_user')
-    AND via IN ('node', 'pod')) own ON own.death = u.death
+      AND via IN ('node', 'pod')
+    -- A controller of one's own does as well; what the platform runs in the cluster carries the upgrade out.
+    OR signal IN ('k8s.node.cordoned_by_controller', 'k8s.pod.evicted_by_controller') AND via IN ('node', 'pod')
+      AND actor LIKE 'system:serviceaccount:%' AND actor NOT LIKE 'system:serviceaccount:kube-system:%') own ON own.death = u.death
 LEFT JOIN (
   SELECT DISTINCT death FROM links
-  WHERE signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'cloud.host_error')) fault
+  WHERE signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'cloud.host_error')
+     OR via IN ('node', 'pod') AND lag_s BETWEEN 0 AND 3900
+        AND signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.memory_error', 'gpu.nvlink_error', 'gpu.allocatable_dropped',
+                       'kernel.panic', 'kernel.machine_check', 'kernel.disk_error', 'kernel.pcie_error.fatal', 'nic.error', 'node.hardware_alert')) fault
   ON fault.death = u.death AND u.signal = 'repair.started'
 WHERE u.signal IN ('upgrade.started', 'repair.started') AND u.via = 'pool' AND u.mode IN ('killed', 'lost')
   AND own.death IS NULL AND fault.death IS NULL

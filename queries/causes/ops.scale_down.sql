@@ -13,21 +13,25 @@
 -- advice: Annotate training pods so that they are not evicted (safe-to-evict: "false", karpenter.sh/do-not-disrupt).
 -- What it gave up again it did not do; and a person who drains the node later does so for reasons of their own.
 WITH removed AS (
-  SELECT u.death, u.fact, u.time FROM links u
+  -- The Cluster Autoscaler gives pods ten minutes; what it marked long before, and left there, it may have let go.
+  SELECT u.death, u.fact, u.time, u.signal = 'autoscaler.scale_down' AND u.lag_s > 1500 AS is_late FROM links u
   LEFT JOIN links f ON f.death = u.death AND f.via = 'node' AND f.signal = 'autoscaler.scale_down_failed'
     AND f.time >= u.time AND f.lag_s >= 0 AND u.signal NOT IN ('k8s.node.deleted_by_autoscaler', 'cloud.instance_deleted_by_autoscaler')
+  -- What was decided after the pod had been stopped in good order was decided of a machine without it.
+  LEFT JOIN stopped_in_order k ON k.death = u.death AND u.time_hi > k.time + 5000000000
+    AND u.signal IN ('autoscaler.disrupted', 'cloud.instance_scaled_in')
   WHERE u.signal IN ('autoscaler.scale_down', 'autoscaler.disrupted', 'k8s.node.deleted_by_autoscaler',
                      'k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler',
                      'cloud.instance_deleted_by_autoscaler', 'cloud.instance_stopped_by_autoscaler', 'cloud.instance_scaled_in')
-    AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900 AND f.fact IS NULL
+    AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900 AND f.fact IS NULL AND k.death IS NULL
 )
-SELECT u.death, u.fact AS cause, m.fact AS effect, CASE WHEN a.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
+SELECT u.death, u.fact AS cause, m.fact AS effect, CASE WHEN a.death IS NULL AND NOT u.is_late THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
 FROM removed u
 LEFT JOIN asked_for a ON a.death = u.death
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN a.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
+  CASE WHEN a.death IS NULL AND NOT u.is_late THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
 FROM removed u
 LEFT JOIN asked_for a ON a.death = u.death
 UNION ALL

@@ -33,7 +33,7 @@ macro_rules! view {
 
 /// The views that rules may select from, by name.
 /// One may use those before it.
-pub(super) const VIEWS: [(&str, &str); 15] = [
+pub(super) const VIEWS: [(&str, &str); 16] = [
     view!("answering"),
     view!("mechanisms"),
     view!("asked_at_cloud"),
@@ -46,6 +46,7 @@ pub(super) const VIEWS: [(&str, &str); 15] = [
     view!("own_reason"),
     view!("reset_at_cloud"),
     view!("retried"),
+    view!("stopped_in_order"),
     view!("torn_down"),
     view!("troubled"),
     view!("waited_out"),

@@ -24,6 +24,7 @@ pub(super) fn actor(graph: &EntityGraph, run: &Run, name: &str, class: Option<&s
         Some("scheduler") => "scheduler",
         Some("kubelet") => "kubelet",
         Some("autoscaler") => "autoscaler",
+        Some("cloud") => "cloud",
         Some(
             "controller" | "gc" | "namespace_controller" | "node_controller" | "podgc" | "ttl",
         ) => "controller",
@@ -66,7 +67,13 @@ fn kind(name: &str) -> &'static str {
 /// Who acts for a cloud: its own system accounts, and the service accounts of
 /// its controllers.
 fn of_cloud(name: &str) -> Option<&'static str> {
-    const CLOUD: [&str; 3] = ["system@google.com", "AWS Internal", "Microsoft.Compute"];
+    // `upgrader` is what AKS calls itself in Events of nodes that it images anew.
+    const CLOUD: [&str; 4] = [
+        "system@google.com",
+        "AWS Internal",
+        "Microsoft.Compute",
+        "upgrader",
+    ];
     if name == "autoscaling.amazonaws.com" {
         Some("autoscaler")
     } else if name.ends_with(".amazonaws.com") || CLOUD.contains(&name) {

@@ -121,6 +121,11 @@ pub(super) fn decode(
                 "previous_state",
                 field::text(about, &["previousState", "name"]),
             );
+            // What was in that state already was not brought into it: such calls succeed as often as they are made.
+            let state = |of: &str| field::text(about, &[of, "name"]);
+            if state("previousState").is_some() && state("previousState") == state("currentState") {
+                set_text(event, "outcome", Some("unchanged"));
+            }
             let labels = tags(field::objects(about, &["tagSet", "items"]));
             event.entities.experiment = field::experiment(&labels);
         }

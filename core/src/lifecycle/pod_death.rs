@@ -26,6 +26,9 @@ const WAITED_FOR: Nanos = 300 * SECOND;
 /// A node that was silent for longer before the end of a pod has nothing to do with it.
 const LONGEST_LOSS: Nanos = 3_600 * SECOND;
 
+/// A machine that is shut down ends what runs on it, and is found to be silent within this long.
+const GOES_DOWN: Nanos = MISSED_FOR + FOUND_WITHIN;
+
 /// The earliest of: somebody asked for its end, its process ended, its node was lost.
 pub(super) fn death(
     graph: &EntityGraph,
@@ -205,7 +208,8 @@ pub(super) fn death(
             exit.exit_code.is_some() && exit.time != Stamp::OPEN && !was_not_found(graph, exit)
         });
     if seen_to_end {
-        return Some((way, died));
+        let stopped = is_signalled(graph, exit.as_ref()) && went_down_after(around, pod, died);
+        return Some((if stopped { Mode::Killed } else { way }, died));
     }
     // A silence that goes on is no loss yet: the node may answer again, and what ran there runs on.
     let too_soon = |loss: &&Loss| {
@@ -372,4 +376,23 @@ pub(super) fn was_not_found(graph: &EntityGraph, exit: &Exit) -> bool {
         graph.name(exit.reason),
         "ContainerStatusUnknown" | "Unknown"
     )
+}
+
+/// Whether a container ended by SIGTERM or SIGKILL, and not for its memory.
+fn is_signalled(graph: &EntityGraph, exit: Option<&Exit>) -> bool {
+    exit.is_some_and(|exit| {
+        matches!(exit.exit_code, Some(137 | 143)) && graph.name(exit.reason) != "OOMKilled"
+    })
+}
+
+/// Whether the machine of a pod went down just after it had ended: a machine that shuts down signals what runs on it first,
+/// and its kubelet may still report that.
+fn went_down_after(around: &Surroundings<'_>, pod: &Task, died: Stamp) -> bool {
+    let losses = around.losses.get(&pod.node).into_iter().flatten();
+    let mut lasting = losses.filter(|loss| loss.until.is_none() || loss.booted || loss.gone);
+    lasting.any(|loss| {
+        died.lo <= loss.from.hi
+            && loss.from.lo.saturating_sub(died.hi) <= GOES_DOWN
+            && loss.onset.saturating_sub(died.hi) <= FOUND_WITHIN
+    })
 }
