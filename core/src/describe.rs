@@ -231,6 +231,7 @@ fn activity(event: &Event, message: &str) -> String {
     let outcome = match (event.attribute("outcome"), event.reason.as_deref()) {
         (Some("failed"), Some(why)) => format!(", which failed ({why})"),
         (Some("failed"), None) => ", which failed".to_owned(),
+        (Some("unchanged"), _) => ", which changed nothing: it was so already".to_owned(),
         _ => String::new(),
     };
     let method = event.attribute("method").unwrap_or("something");

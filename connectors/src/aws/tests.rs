@@ -53,6 +53,22 @@ fn trail(name: &str, more: Value) -> Value {
 
 const ID: &str = "i-0123456789abcdef0";
 
+/// Calls to end an instance succeed also where it has ended already; the answer says in which state each was found.
+#[test]
+fn a_call_that_found_an_instance_as_it_wanted_it_changed_nothing() {
+    let found = |id: &str, before: &str| {
+        json!({"instanceId": id, "previousState": {"code": 16, "name": before},
+               "currentState": {"code": 48, "name": "terminated"}})
+    };
+    let answer = json!({"responseElements": {"instancesSet": {"items": [
+        found(ID, "terminated"),
+        found("i-0123456789abcdef1", "running"),
+    ]}}});
+    let events = emitted(&trail("TerminateInstances", answer));
+    let outcomes: Vec<_> = events.iter().map(|one| one.attribute("outcome")).collect();
+    assert_eq!(outcomes, [Some("unchanged"), Some("succeeded")]);
+}
+
 #[test]
 fn a_call_is_told_for_each_instance_whatever_it_is_wrapped_in() {
     let record = trail("TerminateInstances", json!({}));

@@ -384,12 +384,17 @@ impl VersionDiff<'_> {
         let version = self.versions.get(index)?;
         let since = before.and_then(|before| before.at).or(version.body.created);
         let seen = version.at?;
-        // The first version that is seen may be of any time since the object was made.
-        let until = if before.is_some() {
+        // The first version that is seen may be of any time since the object was made, and one that bears no later time than
+        // the one before it of any time since then.
+        let is_dated = before.is_some_and(|before| before.at.is_none_or(|at| at.hi < seen.hi));
+        let until = if is_dated {
             seen.hi
         } else {
-            let next = self.versions.get(index + 1).and_then(|next| next.at);
-            next.map_or(Nanos::MAX, |next| next.hi.max(seen.hi))
+            let later = self.versions.iter().skip(index + 1);
+            let next = later
+                .filter_map(|next| next.at)
+                .find(|next| next.hi > seen.hi);
+            next.map_or(Nanos::MAX, |next| next.hi)
         };
         Some(Stamp {
             lo: since.map_or(seen.lo, |since| since.lo.min(seen.lo)),
