@@ -10,6 +10,9 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::evidence::{Objects, Version};
 
+/// A change between two dated versions that are no further apart than this was at some time between them.
+const UNDATED: Nanos = 3600 * SECOND;
+
 /// Labels and annotations of nodes whose change means something.
 const WATCHED: [&str; 9] = [
     "aws-node-termination-handler/",
@@ -384,17 +387,22 @@ impl VersionDiff<'_> {
         let version = self.versions.get(index)?;
         let since = before.and_then(|before| before.at).or(version.body.created);
         let seen = version.at?;
-        // The first version that is seen may be of any time since the object was made, and one that bears no later time than
-        // the one before it of any time since then.
-        let is_dated = before.is_some_and(|before| before.at.is_none_or(|at| at.hi < seen.hi));
-        let until = if is_dated {
-            seen.hi
-        } else {
-            let later = self.versions.iter().skip(index + 1);
-            let next = later
-                .filter_map(|next| next.at)
-                .find(|next| next.hi > seen.hi);
-            next.map_or(Nanos::MAX, |next| next.hi)
+        let mut later = self.versions.iter().skip(index + 1);
+        let until = match before {
+            // The first version that is seen may be of any time since the object was made.
+            None => {
+                let next = later.next().and_then(|next| next.at);
+                next.map_or(Nanos::MAX, |next| next.hi.max(seen.hi))
+            }
+            Some(before) if before.at.is_none_or(|at| at.hi < seen.hi) => seen.hi,
+            // One that bears no later time than the one before it is of any time up to the next; where that is hours later,
+            // nothing is known of when it was.
+            Some(_) => {
+                let mut later = later.filter_map(|next| next.at.map(|at| at.hi));
+                let next = later.find(|next| *next > seen.hi);
+                next.filter(|next| next.saturating_sub(seen.hi) <= UNDATED)
+                    .unwrap_or(seen.hi)
+            }
         };
         Some(Stamp {
             lo: since.map_or(seen.lo, |since| since.lo.min(seen.lo)),
