@@ -38,6 +38,13 @@ JOIN links x ON x.death = d.death AND x.via = 'workload' AND x.signal = 'k8s.wor
   AND x.time - d.time BETWEEN -2000000000 AND 60000000000
 WHERE d.mode = 'killed' AND d.lag_s BETWEEN -120 AND 120
 UNION ALL
+-- What Kueue stopped for its time has no quota any more, and is suspended: of that moment both words follow from it.
+SELECT d.death, d.fact AS cause, w.fact AS effect, 'asserted' AS edge, 'act' AS role
+FROM passed d
+JOIN links w ON w.death = d.death AND w.via = 'workload' AND w.signal IN ('kueue.pending', 'k8s.workload.suspended')
+  AND w.time - d.time BETWEEN -5000000000 AND 60000000000 AND COALESCE(w.detail, 'Suspended') IN ('QuotaReserved', 'Suspended')
+WHERE d.signal = 'kueue.evicted.deadline' AND d.state IN ('never_created', 'never_scheduled')
+UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
 WHERE signal IN ('k8s.pod.deadline', 'k8s.container.deadline') AND via = 'pod'

@@ -59,3 +59,5 @@ FROM links
 WHERE signal IN ('kueue.evicted.pods_ready_timeout', 'kueue.evicted.stopped', 'kueue.evicted.deactivated', 'kueue.evicted.admission_check',
                  'kueue.evicted.node_failures')
   AND via = 'workload' AND state IN ('never_created', 'never_scheduled')
+  -- A Workload is deactivated for its time limit, too.
+  AND death NOT IN (SELECT death FROM links WHERE via = 'workload' AND signal = 'kueue.evicted.deadline')
