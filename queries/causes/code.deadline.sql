@@ -24,6 +24,8 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM passed
 -- Of whose end no record tells, the job says why it was.
 WHERE (mode IN ('killed', 'lost') OR mode = 'exited' AND exit_code IS NULL
+    -- KubeRay takes the cluster away; whoever follows the job from afar ends in an error for that.
+    OR root_kind = 'RayJob' AND mode = 'exited' AND lag_s BETWEEN 0 AND 120 AND NOT regexp_like(pod, '-(head|worker)(-|$)')
     -- Argo stops the containers of a step itself, with the signals that end a program so.
     OR root_kind = 'Workflow' AND mode = 'exited' AND exit_code IN (137, 143) AND COALESCE(reason, '') <> 'OOMKilled'
     OR state IN ('never_scheduled', 'stuck_starting', 'crash_loop', 'never_created', 'failed'))
