@@ -140,6 +140,9 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'k8s.workload.deleted_by_controller' AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -5 AND 600
   AND NOT regexp_like(COALESCE(actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws')
+  -- Argo's controller deletes a Workflow only once that is over (ttlStrategy, retentionPolicy, a history's limit); to end one it
+  -- shuts it down.
+  AND NOT (root_kind = 'Workflow' AND regexp_like(COALESCE(actor, ''), '^system:serviceaccount:[^:]+:(argo|argo-workflows?|[^:]*workflow-controller[^:]*)$'))
 UNION ALL
 -- What lost its owner is cleared away: somebody deleted that, and no record says who.
 SELECT g.death, g.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
