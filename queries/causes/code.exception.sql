@@ -30,8 +30,9 @@ follows AS (
   UNION
   SELECT s.death FROM submitters s
   JOIN links own ON own.death = s.death AND own.via = 'pod' AND own.signal = 'k8s.container.exited_nonzero'
-  JOIN deaths d ON d.run = s.run AND d.death <> s.death AND regexp_like(d.pod, '-(head|worker)(-|$)')
-  JOIN links o ON o.death = d.death AND own.time - o.time BETWEEN 0 AND 300000000000 AND o.lag_s BETWEEN -1 AND 1 AND o.via = 'pod'
+  JOIN links o ON o.run = s.run AND o.death <> s.death AND own.time - o.time BETWEEN 0 AND 300000000000
+    AND (o.via = 'pod' AND o.lag_s BETWEEN -1 AND 1 AND regexp_like(o.pod, '-(head|worker)(-|$)')
+      OR o.via = 'workload' AND o.signal = 'ray.pod_oom_killed')
 ),
 -- Records that only say that another member of the gang was gone: no failure of this program.
 missed_peer AS (
