@@ -12,16 +12,40 @@
 -- advice_of: unit.timed_out: Raise RuntimeMaxSec of the service, or save a checkpoint before the limit.
 -- advice: Raise activeDeadlineSeconds (or the queue's run-time limit, Slurm's --time), or save a checkpoint before the deadline.
 -- advice_of: slurm.time_limit: Raise the job's time limit (--time) as far as its partition allows, or save a checkpoint before the limit (--signal) and submit the job again.
+-- Of one record the word counts that knows whose deadline it was.
+WITH passed AS (
+  SELECT d.* FROM links d
+  LEFT JOIN links own ON own.death = d.death AND own.record = d.record AND own.via = 'workload'
+    AND own.signal = 'k8s.workload.deadline.trainjob' AND d.signal = 'k8s.workload.deadline'
+  WHERE d.signal IN ('k8s.workload.deadline', 'k8s.workload.deadline.trainjob', 'kueue.evicted.deadline') AND d.via = 'workload'
+    AND own.fact IS NULL
+)
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM links
-WHERE signal IN ('k8s.workload.deadline', 'kueue.evicted.deadline') AND via = 'workload'
-  -- Of whose end no record tells, the job says why it was.
-  AND (mode IN ('killed', 'lost') OR mode = 'exited' AND exit_code IS NULL
+FROM passed
+-- Of whose end no record tells, the job says why it was.
+WHERE (mode IN ('killed', 'lost') OR mode = 'exited' AND exit_code IS NULL
+    -- KubeRay takes the cluster away; whoever follows the job from afar ends in an error for that.
+    OR root_kind = 'RayJob' AND mode = 'exited' AND lag_s BETWEEN 0 AND 120 AND NOT regexp_like(pod, '-(head|worker)(-|$)')
     -- Argo stops the containers of a step itself, with the signals that end a program so.
     OR root_kind = 'Workflow' AND mode = 'exited' AND exit_code IN (137, 143) AND COALESCE(reason, '') <> 'OOMKilled'
     OR state IN ('never_scheduled', 'stuck_starting', 'crash_loop', 'never_created', 'failed'))
   -- One without a pod counts from when it was made.
   AND (lag_s BETWEEN -120 AND 120 OR state = 'never_created')
+UNION ALL
+-- Some controllers (of TrainJobs, of RayJobs) end what is over its time by deleting what they had made for it: whoever does so in that
+-- minute, and is no person, does it for the deadline.
+SELECT d.death, d.fact AS cause, x.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM passed d
+JOIN links x ON x.death = d.death AND x.via = 'workload' AND x.signal = 'k8s.workload.deleted_by_controller'
+  AND x.time - d.time BETWEEN -2000000000 AND 60000000000
+WHERE d.mode = 'killed' AND d.lag_s BETWEEN -120 AND 120
+UNION ALL
+-- What Kueue stopped for its time has no quota any more, and is suspended: of that moment both words follow from it.
+SELECT d.death, d.fact AS cause, w.fact AS effect, 'asserted' AS edge, 'act' AS role
+FROM passed d
+JOIN links w ON w.death = d.death AND w.via = 'workload' AND w.signal IN ('kueue.pending', 'k8s.workload.suspended')
+  AND w.time - d.time BETWEEN -5000000000 AND 60000000000 AND COALESCE(w.detail, 'Suspended') IN ('QuotaReserved', 'Suspended')
+WHERE d.signal = 'kueue.evicted.deadline' AND d.state IN ('never_created', 'never_scheduled')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links

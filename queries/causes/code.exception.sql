@@ -14,12 +14,36 @@
 -- ordinary exit code, which proves that the process chose to end and no more.
 -- What only reports a collective's timeout or another process's end is a symptom; that
 -- it was told to stop speaks of whoever told it.
+-- Pods that submit a Ray job, and follow it from afar: KubeRay names those of the cluster -head- and -worker-.
+WITH submitters AS (
+  SELECT death, run FROM deaths
+  WHERE root_kind = 'RayJob' AND mode = 'exited' AND pod <> '' AND NOT regexp_like(pod, '-(head|worker)(-|$)')
+),
+-- One ends in an error once the job has failed, whatever ended it, or cannot be followed any more: where a pod of the cluster
+-- had just ended, a process of the job was lost or its deadline had passed, that is why.
+follows AS (
+  SELECT s.death FROM submitters s
+  JOIN links w ON w.death = s.death
+    AND (w.via = 'workload' AND (w.signal = 'k8s.workload.deadline' AND w.lag_s BETWEEN -5 AND 300
+        OR w.signal = 'ray.job_lost_process' AND w.lag_s BETWEEN -300 AND 300)
+      OR w.via = 'pod' AND w.signal = 'ray.follower_lost' AND w.lag_s BETWEEN -5 AND 120)
+  UNION
+  SELECT s.death FROM submitters s
+  JOIN links own ON own.death = s.death AND own.via = 'pod' AND own.signal = 'k8s.container.exited_nonzero'
+  JOIN links o ON o.run = s.run AND o.death <> s.death AND own.time - o.time BETWEEN 0 AND 300000000000
+    AND (o.via = 'pod' AND o.lag_s BETWEEN -1 AND 1 AND regexp_like(o.pod, '-(head|worker)(-|$)')
+      OR o.via = 'workload' AND o.signal = 'ray.pod_oom_killed')
+),
 -- Records that only say that another member of the gang was gone: no failure of this program.
-WITH missed_peer AS (
+missed_peer AS (
   SELECT DISTINCT death, record FROM links
   WHERE via = 'pod' AND signal IN ('gloo.error', 'nccl.peer_lost', 'jax.peer_died', 'jax.barrier_timeout', 'ray.actor_died', 'ray.worker_lost',
                                      'ray.node_died', 'ray.node_ended', 'ucx.error', 'horovod.aborted', 'vllm.engine_died', 'vllm.worker_died',
                                      'sglang.child_failed', 'sglang.gives_up')
+  UNION
+  SELECT l.death, l.record FROM links l
+  JOIN submitters s ON s.death = l.death
+  WHERE l.via = 'pod' AND l.signal = 'ray.follower_lost'
   -- Who waited at a barrier for others says what hang.rendezvous finds as surely.
   UNION
   SELECT DISTINCT r.death, r.record FROM links r
@@ -108,6 +132,7 @@ LEFT JOIN (SELECT DISTINCT death FROM links
              OR signal = 'log.traceback' AND lag_s BETWEEN -5 AND 60 AND regexp_like(COALESCE(detail, ''), '(SignalException|KeyboardInterrupt|SIGTERMException)$'))) w ON w.death = e.death
 WHERE e.signal = 'k8s.container.exited_nonzero' AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
   AND e.exit_code BETWEEN 1 AND 125 AND e.code = e.exit_code AND e.lag_s BETWEEN -1 AND 1 AND w.death IS NULL
+  AND e.death NOT IN (SELECT death FROM follows)
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM links

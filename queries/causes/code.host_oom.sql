@@ -3,13 +3,14 @@
 -- rank: 18
 -- level: established
 -- needs: k8s.container.oom_killed, k8s.pod.sandbox_failed.init_oom, slurm.oom, memory.near_limit, memory.oom_event
--- needs: k8s.workload.failed.oom, log.host_oom, kernel.oom_kill.limit, kernel.oom_kill.outside, kernel.oom_kill.limit.process, unit.oom_killed, slurm.over_memory_limit
+-- needs: k8s.workload.failed.oom, ray.pod_oom_killed, log.host_oom, kernel.oom_kill.limit, kernel.oom_kill.outside, kernel.oom_kill.limit.process, unit.oom_killed, slurm.over_memory_limit
 -- alone: kernel.oom_kill.outside
--- title_of: k8s.container.oom_killed, kernel.oom_kill.limit, kernel.oom_kill.limit.process, memory.near_limit, memory.oom_event: Exceeded its memory limit
+-- title_of: k8s.container.oom_killed, ray.pod_oom_killed, kernel.oom_kill.limit, kernel.oom_kill.limit.process, memory.near_limit, memory.oom_event: Exceeded its memory limit
 -- overturned_by: metrics: memory near the limit
 -- overturned_by: kernel: which process the kernel killed
 -- summary: {pod} {was} killed for using more memory than its limit.
 -- summary_of: k8s.workload.failed.oom: {workload} ran out of host memory: {message}
+-- summary_of: ray.pod_oom_killed: {detail} of {workload} was killed for using more memory than its limit, and removed by KubeRay.
 -- summary_of: log.host_oom: {pod} ran out of host memory: {message}
 -- advice: Raise the memory limit or use less host memory (data loader workers, pinned buffers, checkpoint staging).
 --
@@ -75,6 +76,11 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM links
 WHERE signal = 'k8s.workload.failed.oom' AND via = 'workload' AND state = 'failed'
+UNION ALL
+-- The job ends minutes after its head, or a worker that it cannot do without, once its submitter has given up.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM links
+WHERE signal = 'ray.pod_oom_killed' AND via = 'workload' AND state = 'failed' AND lag_s BETWEEN -5 AND 300
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'claim' AS role
 FROM links

@@ -155,12 +155,18 @@ JOIN links who ON who.death = s.death AND who.via = 'workload' AND who.signal = 
   AND who.fact <> s.fact AND s.time - who.time BETWEEN -2000000000 AND 5000000000
 WHERE s.signal IN ('k8s.workload.scaled.to_zero', 'k8s.workload.spec_changed') AND s.via = 'workload' AND s.state = 'scaled_to_zero'
 UNION ALL
--- Suspended before it got a pod, or after its pods were gone; the object says so itself. What was made
--- suspended waits for a queue or for its maker, and nothing was changed.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN lag_s > -5 THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
-FROM links
-WHERE signal = 'k8s.workload.suspended' AND via = 'workload' AND state = 'never_created'
-  AND death NOT IN (SELECT death FROM links WHERE signal = 'k8s.workload.created_suspended' AND via = 'workload')
+-- Suspended before it got a pod, or after its pods were gone; the object says so itself, and not who wanted it: a queue of which
+-- nothing was read leaves the same traces. What was made suspended waits for a queue or for its maker, and nothing was changed.
+SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN s.lag_s > -5 OR w.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
+FROM links s
+LEFT JOIN (SELECT DISTINCT s.death, s.fact FROM links s
+           JOIN links w ON w.death = s.death AND w.via = 'workload'
+             AND w.signal IN ('k8s.workload.updated_by_user', 'k8s.workload.suspension_requested_by_user')
+             AND w.time BETWEEN s.time - 10000000000 AND s.time_hi + 2000000000
+           WHERE s.signal = 'k8s.workload.suspended' AND s.via = 'workload') w ON w.death = s.death AND w.fact = s.fact
+WHERE s.signal = 'k8s.workload.suspended' AND s.via = 'workload' AND s.state = 'never_created'
+  AND s.death NOT IN (SELECT death FROM links WHERE signal = 'k8s.workload.created_suspended' AND via = 'workload')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
 FROM links

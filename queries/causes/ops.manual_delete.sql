@@ -67,6 +67,13 @@ WITH silence AS (
     AND (s.signal = 'k8s.node.silent' OR s.signal = 'k8s.node.unreachable' AND COALESCE(s.detail, '') LIKE '%/unreachable')
   GROUP BY s.death
 ),
+-- A group of a LeaderWorkerSet that its controller makes anew: it deletes the leader, whose name those of the others go on from.
+recreated AS (
+  SELECT m.death FROM deaths m
+  JOIN links g ON g.run = m.run AND g.via = 'named' AND g.signal = 'k8s.workload.group_recreated'
+    AND (g.death = m.death OR m.pod LIKE g.pod || '-%')
+  JOIN links w ON w.death = m.death AND w.fact = g.fact AND w.lag_s BETWEEN -5 AND 120
+),
 evicted AS (
   SELECT e.death, e.fact,
     CASE WHEN e.node_open OR e.signal = 'k8s.pod.evicted_by_user' AND k.fact IS NULL THEN 'asserted' ELSE 'inferred' END AS edge
@@ -140,6 +147,9 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'k8s.workload.deleted_by_controller' AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -5 AND 600
   AND NOT regexp_like(COALESCE(actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws')
+  -- Argo's controller deletes a Workflow only once that is over (ttlStrategy, retentionPolicy, a history's limit); to end one it
+  -- shuts it down.
+  AND NOT (root_kind = 'Workflow' AND regexp_like(COALESCE(actor, ''), '^system:serviceaccount:[^:]+:(argo|argo-workflows?|[^:]*workflow-controller[^:]*)$'))
 UNION ALL
 -- What lost its owner is cleared away: somebody deleted that, and no record says who.
 SELECT g.death, g.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
@@ -147,7 +157,7 @@ FROM links g
 LEFT JOIN links other ON other.death = g.death AND other.via = 'workload' AND other.signal <> 'k8s.workload.deleted_by_gc'
   AND (other.signal LIKE 'k8s.workload.deleted_by_%' OR other.signal LIKE 'k8s.namespace.deleted_by_%')
 WHERE g.signal = 'k8s.workload.deleted_by_gc' AND g.via = 'workload' AND g.mode = 'killed' AND g.lag_s BETWEEN -5 AND 600
-  AND other.fact IS NULL
+  AND other.fact IS NULL AND g.death NOT IN (SELECT death FROM recreated)
 UNION ALL
 -- A workload of whose pods nothing is known: the record of its end names it. Whether it still ran, none says.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
@@ -348,6 +358,7 @@ LEFT JOIN links closed ON closed.death = d.death AND closed.via = 'node' AND clo
   AND closed.time_hi <= d.time_hi + 5000000000
 WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.via = 'pod'
   AND d.mode = 'killed' AND d.lag_s BETWEEN -60 AND 60 AND other.fact IS NULL AND closed.fact IS NULL
+  AND d.death NOT IN (SELECT death FROM recreated)
 UNION ALL
 -- Its node was deleted while it answered: no cloud does that, so a person or a program did.
 SELECT p.death, n.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role

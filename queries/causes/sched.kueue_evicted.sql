@@ -2,12 +2,12 @@
 -- title: Stopped by Kueue
 -- rank: 61
 -- level: established
--- needs: k8s.workload.suspension_requested_by_kueue, kueue.deactivation_requested_by_*
+-- needs: k8s.workload.suspension_requested_by_kueue, k8s.workload.updated_by_kueue, kueue.deactivation_requested_by_*
 -- needs: kueue.pod_terminated, kueue.evicted.node_failures, kueue.evicted.pods_ready_timeout, kueue.evicted.stopped, kueue.evicted.deactivated, kueue.evicted.admission_check
 -- overturned_by: audit: who stopped the queue or deactivated the workload
 -- summary: Kueue stopped {workload}: {message}
 -- summary_of: kueue.pod_terminated: Kueue stopped {workload}; none of its records says why.
--- summary_of: k8s.workload.suspension_requested_by_kueue: Kueue suspended {workload}; none of its records says why.
+-- summary_of: k8s.workload.suspension_requested_by_kueue, k8s.workload.updated_by_kueue: Kueue suspended {workload}; none of its records says why.
 -- summary_of: kueue.deactivation_requested_by_*: {workload} was deactivated in Kueue{by}, which stopped its pods.
 -- advice: If pods were not ready in time, find out why; a queue is stopped or a workload deactivated because someone decided so.
 --
@@ -17,6 +17,22 @@ WITH why AS (
   WHERE signal IN ('kueue.evicted.pods_ready_timeout', 'kueue.evicted.stopped', 'kueue.evicted.deactivated', 'kueue.evicted.admission_check')
     AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -30 AND 600
     AND death NOT IN (SELECT death FROM links WHERE via = 'workload' AND signal = 'kueue.evicted.deadline')
+),
+-- An audit log of metadata says that Kueue wrote the job, and not what: where the job is suspended at once, that. Not where a person
+-- had just written it, whom Kueue follows.
+wrote AS (
+  SELECT u.death, MAX(u.fact) AS fact, s.fact AS suspended
+  FROM links u
+  JOIN links s ON s.death = u.death AND s.via = 'workload' AND s.signal = 'k8s.workload.suspended'
+    AND u.time BETWEEN s.time - 5000000000 AND s.time_hi
+  LEFT JOIN links other ON other.death = u.death AND other.via IN ('pod', 'workload')
+    AND (other.signal LIKE 'kueue.%' OR other.signal LIKE 'k8s.workload.suspension_requested_by_%'
+      OR other.signal IN ('k8s.workload.created_suspended', 'k8s.workload.deadline')
+      OR other.signal IN ('k8s.workload.failed', 'k8s.workload.backoff_limit') AND other.lag_s BETWEEN -5 AND 5
+      OR other.signal IN ('k8s.workload.updated_by_user', 'k8s.workload.deleted_by_user') AND s.time_hi - other.time BETWEEN 0 AND 60000000000)
+  WHERE u.signal = 'k8s.workload.updated_by_kueue' AND u.via = 'workload' AND other.fact IS NULL
+    AND (u.mode = 'killed' AND u.lag_s BETWEEN -2 AND 120 OR u.state = 'never_created')
+  GROUP BY u.death, s.fact
 )
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role FROM why
 UNION ALL
@@ -45,6 +61,10 @@ LEFT JOIN links failed ON failed.death = s.death AND failed.via = 'workload'
 WHERE s.signal = 'k8s.workload.suspension_requested_by_kueue' AND s.via = 'workload' AND s.mode = 'killed'
   AND s.lag_s BETWEEN -2 AND 120 AND reason.fact IS NULL AND failed.fact IS NULL
 UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role FROM wrote
+UNION ALL
+SELECT death, fact AS cause, suspended AS effect, 'asserted' AS edge, 'act' AS role FROM wrote
+UNION ALL
 -- Who deactivated the Workload had it stopped: the request names them.
 SELECT who.death, who.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role
 FROM links who
@@ -59,3 +79,5 @@ FROM links
 WHERE signal IN ('kueue.evicted.pods_ready_timeout', 'kueue.evicted.stopped', 'kueue.evicted.deactivated', 'kueue.evicted.admission_check',
                  'kueue.evicted.node_failures')
   AND via = 'workload' AND state IN ('never_created', 'never_scheduled')
+  -- A Workload is deactivated for its time limit, too.
+  AND death NOT IN (SELECT death FROM links WHERE via = 'workload' AND signal = 'kueue.evicted.deadline')

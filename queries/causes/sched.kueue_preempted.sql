@@ -42,7 +42,14 @@ FROM links e
 JOIN links w ON w.death = e.death AND w.via = 'workload' AND w.signal = 'kueue.pending' AND w.time >= e.time - 5000000000
 WHERE e.signal = 'kueue.preempted' AND e.via = 'workload' AND e.state IN ('never_created', 'never_scheduled')
 UNION ALL
--- Kueue suspends what it preempts: where no pod is left to tell of it, both words are of one moment.
+-- Kueue suspends what it preempts: where no pod is left to tell of it, both words are of one moment. That it was suspended alone
+-- says not who wanted it; this word does.
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links e
+JOIN links s ON s.death = e.death AND s.via = 'workload' AND s.signal = 'k8s.workload.suspended'
+  AND s.time - e.time BETWEEN -5000000000 AND 60000000000
+WHERE e.signal = 'kueue.preempted' AND e.via = 'workload' AND e.state = 'never_created' AND e.death NOT IN (SELECT death FROM late)
+UNION ALL
 SELECT e.death, e.fact AS cause, s.fact AS effect, 'asserted' AS edge, 'act' AS role
 FROM links e
 JOIN links s ON s.death = e.death AND s.via = 'workload' AND s.signal = 'k8s.workload.suspended'

@@ -7,10 +7,12 @@
 -- summary: There is not enough quota to start {workload}: {message}
 -- advice: Free up quota in the namespace or queue, or request less.
 -- advice_of: slurm.waiting.quota: Wait until other jobs of the same user, account or quality of service end, request less, or have the limit raised.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
-FROM links
-WHERE signal = 'k8s.quota.exceeded' AND via = 'workload'
-  AND state IN ('never_created', 'never_scheduled')
+-- What ran later had got its pods, though none of them is in the input.
+SELECT q.death, q.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
+FROM links q
+LEFT JOIN links r ON r.death = q.death AND r.via = 'workload' AND r.signal = 'k8s.workload.running' AND r.time > q.time
+WHERE q.signal = 'k8s.quota.exceeded' AND q.via = 'workload'
+  AND q.state IN ('never_created', 'never_scheduled') AND (r.fact IS NULL OR q.state = 'never_scheduled')
 UNION ALL
 -- Of a Workload that was evicted Kueue repeats why, under the same reason: only a message about quota speaks of quota.
 SELECT q.death, q.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role

@@ -3,8 +3,9 @@
 -- rank: 30
 -- level: established
 -- needs: k8s.pod.unschedulable.capacity, k8s.pod.unschedulable.gang
--- needs: k8s.pod.unschedulable.node_state, k8s.pod.admission_failed, slurm.waiting.capacity
+-- needs: k8s.pod.unschedulable.node_state, k8s.pod.admission_failed, slurm.waiting.capacity, kueue.no_topology
 -- summary: No node had room for {pod}: {message}
+-- summary_of: kueue.no_topology: Kueue found no place for {workload}: {message}
 -- advice: Compare what the pod requests with what the largest node offers; wait for capacity or request less.
 -- advice_of: slurm.waiting.capacity: Wait until nodes are free, or request fewer; sinfo shows which nodes are down or drained.
 --
@@ -40,3 +41,8 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
 FROM links
 WHERE signal = 'slurm.waiting.capacity' AND via = 'pod' AND state = 'never_scheduled'
+UNION ALL
+-- Kueue places before it lets in, where flavors have a topology.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
+FROM links
+WHERE signal = 'kueue.no_topology' AND via = 'workload' AND state IN ('never_created', 'never_scheduled')
