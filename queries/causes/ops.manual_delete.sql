@@ -11,11 +11,13 @@
 -- needs: k8s.pod.drained_by_kubectl, k8s.pod.drain_blocked, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, slurm.cancel_requested, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller, k8s.workload.deleted_by_gc
 -- needs: k8s.pod.evicted.descheduler, unit.stop_requested, ray.job_stopped, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
--- needs: slurm.node.set_down, node.kill_requested, unit.stopping
+-- needs: cloud.group_stopped_by_user, slurm.node.set_down, node.kill_requested, unit.stopping
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} deleted{by}.
 -- summary_of: k8s.workload.deleted_by_gc: {pod} {was} cleared away because the object that owned the workload had been deleted; no record shows who deleted it.
 -- summary_of: cloud.instance_stopped_by_user: The machine of {pod} was stopped{by}.
+-- summary_of: cloud.group_stopped_by_user: The machine of {pod} was stopped or restarted with its whole group{by}.
+-- title_of: cloud.group_stopped_by_user: Stopped on request
 -- summary_of: cloud.instance_reset_by_user: The machine of {pod} was reset{by}.
 -- summary_of: cloud.instance_deleted_by_user, cloud.group_deleted_by_user: The machine of {pod} was deleted{by}.
 -- summary_of: k8s.node.deleted_by_user: {node} was deleted{by}; {pod} {was} on it.
@@ -234,6 +236,14 @@ WHERE u.signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_
                     'k8s.node.shutdown', 'k8s.pod.node_shutdown', 'k8s.node.rebooted', 'k8s.pod.evicted.taint', 'k8s.pod.evicted.podgc')
     OR m.signal LIKE 'k8s.pod.deleted_by_%' OR m.signal LIKE 'k8s.node.deleted_by_%')
   AND m.signal NOT LIKE '%_by_user'
+UNION ALL
+-- Who stops or restarts a whole group takes each of its machines.
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM links u
+JOIN mechanisms m ON m.death = u.death AND m.time BETWEEN u.time AND u.time + 900000000000
+WHERE u.signal = 'cloud.group_stopped_by_user' AND u.via = 'pool' AND u.mode IN ('killed', 'lost')
+  AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.pod.node_lost', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped',
+                   'k8s.node.shutdown', 'k8s.pod.node_shutdown', 'k8s.node.rebooted')
 UNION ALL
 -- What the cloud then says of the machine is its echo.
 SELECT u.death, u.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role

@@ -6,6 +6,7 @@ use whathappened_core::signals::named;
 use whathappened_core::describe::describe;
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::Fact;
+use whathappened_core::resolve::Root;
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::context::ReportContext;
@@ -199,10 +200,7 @@ impl ReportContext<'_> {
 
     /// What the workload's controller made of it.
     fn outcome(&self, finding: &Finding) -> Result<Option<ChainLink>, SpillError> {
-        let graph = self.graph();
-        let Some(whathappened_core::resolve::Root::Workload(root)) =
-            self.case.runs.get(finding.run).map(|run| run.root)
-        else {
+        let Some(Root::Workload(root)) = self.case.runs.get(finding.run).map(|run| run.root) else {
             return Ok(None);
         };
         if finding.recovered {
@@ -213,17 +211,25 @@ impl ReportContext<'_> {
             .iter()
             .flat_map(|candidate| candidate.path.iter().map(|step| step.fact))
             .collect();
-        let failed = graph.facts.iter().enumerate().filter(|(number, fact)| {
-            fact.workload == root
-                && !cited.contains(number)
-                && matches!(
-                    graph.name(fact.signal),
-                    named::K8S_WORKLOAD_FAILED | named::K8S_WORKLOAD_BACKOFF_LIMIT
-                )
-        });
-        match failed.map(|(number, _)| number).next_back() {
+        let failed = self.failures(root).filter(|fact| !cited.contains(fact));
+        match failed.last() {
             Some(number) => self.link(number, StepRole::Outcome, None, None),
             None => Ok(None),
         }
+    }
+
+    /// The facts that a workload says that it failed by, in order of time.
+    pub(super) fn failures(&self, workload: u32) -> impl Iterator<Item = usize> {
+        let graph = self.graph();
+        let says_so = move |(_, fact): &(usize, &Fact)| {
+            let signal = graph.name(fact.signal);
+            let means = [
+                named::K8S_WORKLOAD_FAILED,
+                named::K8S_WORKLOAD_BACKOFF_LIMIT,
+            ];
+            fact.workload == workload && means.contains(&signal)
+        };
+        let facts = graph.facts.iter().enumerate();
+        facts.filter(says_so).map(|(number, _)| number)
     }
 }

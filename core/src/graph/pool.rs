@@ -37,6 +37,8 @@ const LEFT: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Membership {
     pools: Vec<String>,
+    /// Azure's scale set, which its calls name.
+    scale_set: Option<String>,
     cluster: Option<String>,
     /// The resource group that AKS keeps the nodes in.
     node_group: Option<String>,
@@ -50,6 +52,7 @@ impl Membership {
         pools.dedup();
         Self {
             pools,
+            scale_set: body.provider_id.as_deref().and_then(scale_set),
             cluster: CLUSTER.iter().find_map(label),
             node_group: label(&NODE_GROUP).filter(|group| group.starts_with("mc_")),
         }
@@ -74,7 +77,8 @@ impl Membership {
         } else {
             self.pools.iter().any(|one| one == pool)
         };
-        of_pool && of_cluster.unwrap_or(alone)
+        let is_of_set = self.scale_set.as_deref() == Some(pool);
+        is_of_set || of_pool && of_cluster.unwrap_or(alone)
     }
 
     /// Whether it is of a cluster; `None` where nothing tells.
@@ -92,6 +96,13 @@ impl Membership {
         let shown = cluster.get(..LEFT.min(cluster.len()))?;
         Some(stem.starts_with(shown))
     }
+}
+
+/// The scale set of Azure that a machine's provider id names, in lower case.
+fn scale_set(provider_id: &str) -> Option<String> {
+    let mut parts = provider_id.split('/');
+    parts.find(|part| part.eq_ignore_ascii_case("virtualMachineScaleSets"))?;
+    parts.next().map(str::to_lowercase)
 }
 
 /// Whether a machine's name shows that it is of the pool.
@@ -129,6 +140,21 @@ fn aks_pool(name: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_scale_set_is_named_by_the_provider_id() {
+        let node = Membership::of(&ObjectBody {
+            provider_id: Some(
+                "azure:///subscriptions/0/resourceGroups/mc/providers/Microsoft.Compute/virtualMachineScaleSets/aks-gpu-1-vmss/virtualMachines/0"
+                    .to_owned(),
+            ),
+            ..ObjectBody::default()
+        });
+        let is_in = |pool| node.is_in("aks-gpu-1-vmss000000", "", pool, true);
+        assert!(is_in("aks-gpu-1-vmss"));
+        assert!(is_in("gpu"), "by its name as well");
+        assert!(!is_in("aks-cpu-2-vmss"));
+    }
 
     fn labelled(labels: &[(&str, &str)]) -> Membership {
         Membership::of(&ObjectBody {
