@@ -21,6 +21,9 @@ WITH not_acted_on AS (
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM links
 WHERE signal = 'k8s.workload.create_failed.control_plane' AND via = 'workload' AND state = 'never_created'
+  -- What was suspended since has no pods for that.
+  AND NOT EXISTS (SELECT 1 FROM links s WHERE s.death = links.death AND s.signal = 'k8s.workload.suspended' AND s.via = 'workload'
+                  AND s.time > links.time_hi)
 UNION ALL
 -- What a program was refused is blamed where programs of other runs were refused at the same time.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
