@@ -14,9 +14,7 @@ JOIN links m ON m.death = u.death AND m.via = 'pod' AND m.signal LIKE 'k8s.pod.u
 WHERE u.signal = 'autoscaler.scale_up.stockout' AND u.state = 'never_scheduled' AND u.lag_s BETWEEN -86400 AND 900
   AND (u.via = 'pod'
     OR (u.via = 'cluster' AND m.signal IN ('k8s.pod.unschedulable.capacity', 'k8s.pod.unschedulable.gang')
-      -- For a pod of which the autoscaler says that it asks for nothing, the cloud refused nothing.
-      AND u.death NOT IN (SELECT death FROM links WHERE via = 'pod' AND signal = 'autoscaler.scale_up.not_triggered'
-                          AND death NOT IN (SELECT death FROM links WHERE via = 'pod' AND signal IN ('autoscaler.scale_up', 'autoscaler.scale_up.failed')))))
+      AND u.death NOT IN (SELECT death FROM not_asked_for)))
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links

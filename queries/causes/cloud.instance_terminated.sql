@@ -14,32 +14,26 @@
 -- advice_of: cloud.reservation_ended: Extend the reservation, or have runs save their work before it ends.
 -- advice_of: cloud.instance_deleted_by_cloud, cloud.instance_recreated: Read the activities of the group (aws autoscaling describe-scaling-activities), which say why it ended the machine.
 -- Of a node that is shown with the taint of a machine that is switched off, nobody knows since when it is.
-SELECT u.death, u.fact AS cause, m.fact AS effect,
-  CASE WHEN u.signal = 'k8s.node.vm_stopped' AND u.time_hi - u.time > 3600000000000 THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
-FROM links u
+WITH ended AS (
+  SELECT u.death, u.fact, u.time,
+    CASE WHEN u.signal = 'k8s.node.vm_stopped' AND u.time_hi - u.time > 3600000000000 THEN 'guess' ELSE 'inferred' END AS edge
+  FROM links u
+  WHERE (u.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped',
+                      'k8s.node.deleted_by_cloud', 'cloud.instance_recreated', 'cloud.reservation_ended')
+      OR (u.signal IN ('cloud.instance_deleted', 'cloud.instance_stopped', 'cloud.instance_reset') AND u.actor IS NULL)
+      OR u.signal IN ('cloud.instance_deleted_by_cloud', 'cloud.instance_deleted_by_controller', 'cloud.instance_deleted_by_other',
+                      'cloud.instance_stopped_by_cloud', 'cloud.instance_stopped_by_controller', 'cloud.instance_stopped_by_other'))
+    AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+    -- A machine that the cloud ended after a kubelet had stopped the pod in good order was ended without it; that it is gone is
+    -- noticed later.
+    AND (u.signal LIKE 'k8s.%' OR NOT EXISTS (SELECT 1 FROM stopped_in_order k WHERE k.death = u.death AND u.time_hi > k.time + 30000000000))
+)
+SELECT u.death, u.fact AS cause, m.fact AS effect, u.edge, 'act' AS role
+FROM ended u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE (u.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped',
-                    'k8s.node.deleted_by_cloud', 'cloud.instance_recreated', 'cloud.reservation_ended')
-    OR (u.signal IN ('cloud.instance_deleted', 'cloud.instance_stopped', 'cloud.instance_reset') AND u.actor IS NULL)
-    OR u.signal IN ('cloud.instance_deleted_by_cloud', 'cloud.instance_deleted_by_controller', 'cloud.instance_deleted_by_other',
-                    'cloud.instance_stopped_by_cloud', 'cloud.instance_stopped_by_controller', 'cloud.instance_stopped_by_other'))
-  AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
-  -- A machine that the cloud ended after a kubelet had stopped the pod in good order was ended without it; that it is gone is
-  -- noticed later.
-  AND (u.signal LIKE 'k8s.%' OR NOT EXISTS (SELECT 1 FROM stopped_in_order k WHERE k.death = u.death AND u.time_hi > k.time + 30000000000))
 UNION ALL
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN u.signal = 'k8s.node.vm_stopped' AND u.time_hi - u.time > 3600000000000 THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
-FROM links u
-WHERE (u.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped',
-                    'k8s.node.deleted_by_cloud', 'cloud.instance_recreated', 'cloud.reservation_ended')
-    OR (u.signal IN ('cloud.instance_deleted', 'cloud.instance_stopped', 'cloud.instance_reset') AND u.actor IS NULL)
-    OR u.signal IN ('cloud.instance_deleted_by_cloud', 'cloud.instance_deleted_by_controller', 'cloud.instance_deleted_by_other',
-                    'cloud.instance_stopped_by_cloud', 'cloud.instance_stopped_by_controller', 'cloud.instance_stopped_by_other'))
-  AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
-  -- A machine that the cloud ended after a kubelet had stopped the pod in good order was ended without it; that it is gone is
-  -- noticed later.
-  AND (u.signal LIKE 'k8s.%' OR NOT EXISTS (SELECT 1 FROM stopped_in_order k WHERE k.death = u.death AND u.time_hi > k.time + 30000000000))
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, edge, 'act' AS role
+FROM ended
 UNION ALL
 -- The instance itself, which its cloud or its group ended: why, only the group's activities say.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use whathappened_core::signals::named;
 
 use whathappened_core::death::{Death, RunState, deaths, fails_now, run_state};
-use whathappened_core::graph::{EntityGraph, Fact, NO};
+use whathappened_core::graph::{EntityGraph, Fact};
 use whathappened_core::lifecycle::{End, Mode, is_stale};
 use whathappened_core::link::links;
 use whathappened_core::resolve::Run;
@@ -307,12 +307,8 @@ fn torn_down(graph: &EntityGraph, deaths: &[Death]) -> HashSet<u32> {
     let ended: HashSet<u32> = deaths.iter().filter(own).map(|death| death.pod).collect();
     let facts = graph.facts.iter();
     facts
-        .filter_map(|fact| match graph.name(fact.signal) {
-            named::K8S_WORKLOAD_POD_DELETED => Some(fact.other),
-            _ if graph.is_own_deletion(fact) => Some(fact.pod),
-            _ => None,
-        })
-        .filter(|pod| *pod != NO && !ended.contains(pod))
+        .filter_map(|fact| graph.taken_by_its_controller(fact))
+        .filter(|pod| !ended.contains(pod))
         .collect()
 }
 

@@ -200,9 +200,6 @@ impl ReportContext<'_> {
 
     /// What the workload's controller made of it.
     fn outcome(&self, finding: &Finding) -> Result<Option<ChainLink>, SpillError> {
-        let Some(Root::Workload(root)) = self.case.runs.get(finding.run).map(|run| run.root) else {
-            return Ok(None);
-        };
         if finding.recovered {
             return Ok(None);
         }
@@ -211,23 +208,27 @@ impl ReportContext<'_> {
             .iter()
             .flat_map(|candidate| candidate.path.iter().map(|step| step.fact))
             .collect();
-        let failed = self.failures(root).filter(|fact| !cited.contains(fact));
+        let failed = self.failures(finding).filter(|fact| !cited.contains(fact));
         match failed.last() {
             Some(number) => self.link(number, StepRole::Outcome, None, None),
             None => Ok(None),
         }
     }
 
-    /// The facts that a workload says that it failed by, in order of time.
-    pub(super) fn failures(&self, workload: u32) -> impl Iterator<Item = usize> {
+    /// The facts by which the workload of a run says that it failed, in order of time.
+    pub(super) fn failures(&self, finding: &Finding) -> impl Iterator<Item = usize> {
         let graph = self.graph();
+        let root = match self.case.runs.get(finding.run).map(|run| run.root) {
+            Some(Root::Workload(root)) => Some(root),
+            _ => None,
+        };
         let says_so = move |(_, fact): &(usize, &Fact)| {
             let signal = graph.name(fact.signal);
             let means = [
                 named::K8S_WORKLOAD_FAILED,
                 named::K8S_WORKLOAD_BACKOFF_LIMIT,
             ];
-            fact.workload == workload && means.contains(&signal)
+            root == Some(fact.workload) && means.contains(&signal)
         };
         let facts = graph.facts.iter().enumerate();
         facts.filter(says_so).map(|(number, _)| number)

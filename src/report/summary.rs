@@ -6,7 +6,6 @@ use whathappened_core::signals::named;
 use whathappened_core::death::Death;
 use whathappened_core::describe::describe;
 use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
-use whathappened_core::resolve::Root;
 use whathappened_core::symbols::Symbol;
 use whathappened_model::event::Event;
 use whathappened_model::object::Container;
@@ -341,12 +340,7 @@ impl ReportContext<'_> {
                     ),
                 };
             }
-            let root = self.case.runs.get(finding.run).map(|run| run.root);
-            let has_failed = || match root {
-                Some(Root::Workload(root)) => self.failures(root).next().is_some(),
-                _ => false,
-            };
-            if !finding.collateral.is_empty() && !has_failed() {
+            if !finding.collateral.is_empty() && self.failures(finding).next().is_none() {
                 return format!(
                     "The pods of {workload} were deleted by their controller; nothing in the input shows why."
                 );

@@ -116,14 +116,11 @@ pub(super) fn decode(
         let before = emitted.observations.len();
         call.emit(&machine, emitted);
         if let Some(Observation::Event(event)) = emitted.observations.get_mut(before) {
-            set_text(
-                event,
-                "previous_state",
-                field::text(about, &["previousState", "name"]),
-            );
-            // What was in that state already was not brought into it: such calls succeed as often as they are made.
             let state = |of: &str| field::text(about, &[of, "name"]);
-            if state("previousState").is_some() && state("previousState") == state("currentState") {
+            let before = state("previousState");
+            set_text(event, "previous_state", before);
+            // What was in that state already was not brought into it: such calls succeed as often as they are made.
+            if before.is_some() && before == state("currentState") {
                 set_text(event, "outcome", Some("unchanged"));
             }
             let labels = tags(field::objects(about, &["tagSet", "items"]));

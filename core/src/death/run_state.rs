@@ -321,8 +321,8 @@ fn goes_with_its_job(graph: &EntityGraph, run: &Run, ends: &[End]) -> bool {
         let waits = one.gone.is_none() && one.exits.is_empty() && one.is_shown_leaving();
         killed && printed && waits
     };
-    let mut last = run.attempts.last().into_iter();
-    is_job && all_of_last(run, leaves) && !last.any(|last| is_of_cluster(graph, &last.pods))
+    let last = run.attempts.last();
+    is_job && all_of_last(run, leaves) && last.is_some_and(|last| !is_of_cluster(graph, &last.pods))
 }
 
 /// Whether a workload's pods were taken away with its namespace, and it said that it failed only after somebody

@@ -17,7 +17,7 @@ use crate::symbols::{Symbol, SymbolTable};
 const AT_ONCE: Nanos = 5 * SECOND;
 
 /// Pods are given this long to end, by default, and a kubelet confirms soon after that they have.
-const LONGEST_GRACE: Nanos = 40 * SECOND;
+const CONFIRMED: Nanos = 40 * SECOND;
 
 /// The garbage collector asks for the end of the pods of what was deleted within this time.
 const COLLECTED: Nanos = 10 * SECOND;
@@ -114,10 +114,7 @@ impl Collection {
         own.peek().is_some()
             && own.all(|pod| {
                 let stopped = pod.first_asked();
-                stopped.is_some_and(|stop| {
-                    stop.hi >= self.time.lo.saturating_sub(SECOND)
-                        && stop.lo <= self.time.hi.saturating_add(COLLECTED)
-                })
+                stopped.is_some_and(|stop| self.is_followed_by(stop, COLLECTED))
             })
     }
 
@@ -152,7 +149,7 @@ impl Collection {
     fn is_only_request(&self, pod: &Task) -> bool {
         let confirmed = pod.reports.confirmed;
         pod.deletion_requested.is_none()
-            && confirmed.is_some_and(|confirmed| self.is_followed_by(confirmed, LONGEST_GRACE))
+            && confirmed.is_some_and(|confirmed| self.is_followed_by(confirmed, CONFIRMED))
     }
 
     fn is_followed_by(&self, stop: Stamp, within: Nanos) -> bool {

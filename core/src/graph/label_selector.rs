@@ -15,6 +15,20 @@ enum Requirement {
     Absent(String),
 }
 
+impl Requirement {
+    /// Whether it holds for labels; `None` where it asks for one that is not among them.
+    fn fits(&self, labels: &BTreeMap<String, String>) -> Option<bool> {
+        match self {
+            Self::In(key, values) => Some(values.contains(labels.get(key)?)),
+            Self::NotIn(key, values) => {
+                Some(labels.get(key).is_none_or(|value| !values.contains(value)))
+            }
+            Self::Exists(key) => labels.contains_key(key).then_some(true),
+            Self::Absent(key) => Some(!labels.contains_key(key)),
+        }
+    }
+}
+
 /// A selector of labels; an empty one selects all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LabelSelector(Vec<Requirement>);
@@ -28,30 +42,12 @@ impl LabelSelector {
 
     /// Whether all labels of an object fit.
     pub(super) fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
-        self.0.iter().all(|one| match one {
-            Requirement::In(key, values) => {
-                labels.get(key).is_some_and(|value| values.contains(value))
-            }
-            Requirement::NotIn(key, values) => {
-                labels.get(key).is_none_or(|value| !values.contains(value))
-            }
-            Requirement::Exists(key) => labels.contains_key(key),
-            Requirement::Absent(key) => !labels.contains_key(key),
-        })
+        self.0.iter().all(|one| one.fits(labels).unwrap_or(false))
     }
 
     /// Whether an object that has these labels, and others that nobody knows, may be selected.
     pub(super) fn may_select(&self, labels: &BTreeMap<String, String>) -> bool {
-        self.0.iter().all(|one| match one {
-            Requirement::In(key, values) => {
-                labels.get(key).is_none_or(|value| values.contains(value))
-            }
-            Requirement::NotIn(key, values) => {
-                labels.get(key).is_none_or(|value| !values.contains(value))
-            }
-            Requirement::Exists(_) => true,
-            Requirement::Absent(key) => !labels.contains_key(key),
-        })
+        self.0.iter().all(|one| one.fits(labels).unwrap_or(true))
     }
 
     /// Whether an object that has these labels is selected, whatever others it has.

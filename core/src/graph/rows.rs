@@ -41,10 +41,12 @@ pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) 
             let fact = symbols.name(row.fact);
             let ends = ENDS.contains(&fact);
             // The server that makes a pod also hears of it: what it heard before it made another is of the one before.
-            let back = match () {
-                () if ends => 2 * SECOND,
-                () if fact == REPORT => SECOND,
-                () => 0,
+            let back = if ends {
+                2 * SECOND
+            } else if fact == REPORT {
+                SECOND
+            } else {
+                0
             };
             let at = row.time.lo.saturating_sub(back);
             // What ended before the pod of that name was made is the end of another one.

@@ -40,12 +40,8 @@ pub(super) fn spent(graph: &EntityGraph) -> BackoffDeletions {
     // Facts are in time order: the first of each counts.
     for fact in &graph.facts {
         let signal = graph.name(fact.signal);
-        let deleted = match signal {
-            named::K8S_WORKLOAD_POD_DELETED => fact.other,
-            _ if graph.is_own_deletion(fact) => fact.pod,
-            _ => NO,
-        };
-        if let Some(pod) = graph.pods.get(deleted as usize)
+        if let Some(deleted) = graph.taken_by_its_controller(fact)
+            && let Some(pod) = graph.pods.get(deleted as usize)
             && is_job(pod.owner)
         {
             spent.entry(deleted).or_insert(fact.time);

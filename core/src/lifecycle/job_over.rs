@@ -76,12 +76,9 @@ impl JobsOver {
             if fact.workload != NO && OVER.contains(&signal) && fact.time != Stamp::OPEN {
                 found.over.entry(fact.workload).or_default().push(fact.time);
             }
-            let cleaned = match signal {
-                named::K8S_WORKLOAD_POD_DELETED => fact.other,
-                _ if graph.is_own_deletion(fact) => fact.pod,
-                _ => NO,
-            };
-            if let Some(pod) = graph.pods.get(cleaned as usize) {
+            if let Some(cleaned) = graph.taken_by_its_controller(fact)
+                && let Some(pod) = graph.pods.get(cleaned as usize)
+            {
                 found.cleaned.insert(cleaned);
                 found.cleaned_up.insert(pod.owner, fact.time);
                 asked.push((cleaned, pod.owner, fact.time));
