@@ -148,6 +148,8 @@ pub struct ObjectBody {
     pub suspended: bool,
     /// Wanted size: `parallelism`, `replicas`, or the sum over replica groups.
     pub replicas: Option<i64>,
+    /// How many pods it wants at a time, where its kind's spec says so.
+    pub pods: Option<i64>,
     /// Failures of a Job that has not given up, where their number alone decides whether it does.
     pub retries: Option<Retries>,
     /// A started container of a pod, first one: when it started.

@@ -14,7 +14,11 @@
 -- advice_of: cloud.reservation_ended: Extend the reservation, or have runs save their work before it ends.
 -- advice_of: cloud.instance_deleted_by_cloud, cloud.instance_recreated: Read the activities of the group (aws autoscaling describe-scaling-activities), which say why it ended the machine.
 -- Of a node that is shown with the taint of a machine that is switched off, nobody knows since when it is.
-WITH ended AS (
+WITH by_request AS (
+  -- What a person asked for by name is that person's act, and no repair.
+  SELECT DISTINCT death, record FROM links WHERE signal = 'cloud.instance_recreation_requested_by_user'
+),
+ended AS (
   SELECT u.death, u.fact, u.time,
     CASE WHEN u.signal = 'k8s.node.vm_stopped' AND u.time_hi - u.time > 3600000000000 THEN 'guess' ELSE 'inferred' END AS edge
   FROM links u
@@ -24,6 +28,7 @@ WITH ended AS (
       OR u.signal IN ('cloud.instance_deleted_by_cloud', 'cloud.instance_deleted_by_controller', 'cloud.instance_deleted_by_other',
                       'cloud.instance_stopped_by_cloud', 'cloud.instance_stopped_by_controller', 'cloud.instance_stopped_by_other'))
     AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+    AND NOT (u.signal = 'cloud.instance_recreated' AND EXISTS (SELECT 1 FROM by_request q WHERE q.death = u.death AND q.record = u.record))
     -- A machine that the cloud ended after a kubelet had stopped the pod in good order was ended without it; that it is gone is
     -- noticed later.
     AND (u.signal LIKE 'k8s.%' OR NOT EXISTS (SELECT 1 FROM stopped_in_order k WHERE k.death = u.death AND u.time_hi > k.time + 30000000000))
@@ -41,6 +46,7 @@ FROM links u
 WHERE u.signal IN ('cloud.instance_deleted_by_cloud', 'cloud.instance_stopped_by_cloud', 'cloud.instance_recreated',
                    'cloud.instance_terminating')
   AND u.mode IN ('killed', 'lost') AND u.via = 'pod' AND u.lag_s BETWEEN -90 AND 900
+  AND NOT (u.signal = 'cloud.instance_recreated' AND EXISTS (SELECT 1 FROM by_request q WHERE q.death = u.death AND q.record = u.record))
 UNION ALL
 -- The cloud is asked for a machine within seconds of its silence: one that it does not know any more was gone by then.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role

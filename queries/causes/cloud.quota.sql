@@ -8,9 +8,13 @@
 --
 -- Told of the pod itself, it explains whatever keeps the pod from a node: a group that is empty
 -- shows no node to lack anything. Told of a group, it explains only that there is no room.
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+SELECT u.death, u.fact AS cause, m.fact AS effect,
+  -- What a cloud refused somebody in the same account it may have refused to others, unless the cluster's own autoscaler asked.
+  CASE WHEN u.via = 'cluster' AND u.source_kind IN ('aws', 'azure', 'gcp') AND t.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge,
+  'fault' AS role
 FROM links u
 JOIN links m ON m.death = u.death AND m.via = 'pod' AND m.signal LIKE 'k8s.pod.unschedulable.%'
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'autoscaler.scale_up') t ON t.death = u.death
 WHERE u.signal = 'autoscaler.scale_up.cloud_quota' AND u.state = 'never_scheduled' AND u.lag_s BETWEEN -86400 AND 900
   AND (u.via = 'pod'
     OR (u.via = 'cluster' AND m.signal IN ('k8s.pod.unschedulable.capacity', 'k8s.pod.unschedulable.gang')

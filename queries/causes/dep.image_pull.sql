@@ -38,9 +38,13 @@ WITH failed AS (
 )
 SELECT i.death, i.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   -- That it failed, without why, says nothing of the image, the registry or the node.
-  CASE WHEN e.death IS NULL AND COALESCE(own.is_last, known.death IS NOT NULL) THEN 'asserted' ELSE 'guess' END AS edge, 'fault' AS role
+  CASE WHEN e.death IS NULL AND COALESCE(own.is_last, known.death IS NOT NULL) THEN 'asserted'
+       -- Why is known of another that was made of the same template.
+       WHEN e.death IS NULL AND s.run IS NOT NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
 FROM failed i
 LEFT JOIN elsewhere e ON e.death = i.death
+LEFT JOIN deaths d ON d.death = i.death
+LEFT JOIN (SELECT DISTINCT o.run, o.attempt FROM why JOIN deaths o ON o.death = why.death) s ON s.run = d.run AND s.attempt = d.attempt
 LEFT JOIN (SELECT DISTINCT death FROM why) known ON known.death = i.death
 LEFT JOIN why own ON own.death = i.death AND own.fact = i.fact
 LEFT JOIN why w ON w.death = i.death AND w.record = i.record AND w.fact <> i.fact

@@ -25,10 +25,12 @@ UNION ALL
 -- for the boot. One that was silent for longer hung, and was reset for that.
 SELECT u.death, u.fact AS cause, m.fact AS effect,
   -- One that was switched off and started later did not end for its start.
-  CASE WHEN off.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
+  CASE WHEN off.death IS NULL AND reset.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
 FROM links u
 LEFT JOIN (SELECT death, MAX(time) AS time FROM links WHERE signal = 'node.powering_off' AND via = 'node' GROUP BY death) off
   ON off.death = u.death AND off.time <= u.time_hi
+LEFT JOIN (SELECT death, effect FROM reset_at_cloud WHERE effect IS NOT NULL GROUP BY death, effect HAVING bool_and(hung)) reset
+  ON reset.death = u.death AND reset.effect = u.fact
 JOIN links m ON m.death = u.death
   AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'k8s.pod.node_lost', 'k8s.node.shutdown', 'k8s.pod.node_shutdown')
   AND u.time - m.time BETWEEN 0 AND 300000000000

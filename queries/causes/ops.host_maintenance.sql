@@ -3,12 +3,16 @@
 -- rank: 100
 -- level: established
 -- needs: maintenance.announced, maintenance.freeze_announced, maintenance.started, maintenance.terminated, cloud.termination_imminent, slurm.waiting.maintenance
+-- needs: maintenance.requested_by_user, maintenance.requested_by_other
 -- alone: maintenance.announced, maintenance.started, maintenance.terminated
 -- overturned_by: audit: who drained the node
 -- summary: The host of {node} went into maintenance; {pod} {was} on it.
 -- summary_of: maintenance.announced, maintenance.freeze_announced: Maintenance was announced for the host of {node}; {pod} {was} on it.
 -- summary_of: slurm.waiting.maintenance: {pod} is waiting: its nodes are reserved for maintenance, which begins before the job would be over.
 -- advice_of: slurm.waiting.maintenance: Ask for less time (scontrol update TimeLimit=…) so that the job ends before the reservation begins (scontrol show reservation), or wait until it is over.
+-- summary_of: maintenance.requested_by_*: Maintenance of the host of {node} was simulated{by}, which ended the machine; {pod} {was} on it.
+-- title_of: maintenance.requested_by_*: Simulated host maintenance
+-- advice_of: maintenance.requested_by_*: Find out why it was asked for; there is no sign of a fault.
 -- advice: Check what the cloud has scheduled next for these nodes before restarting there.
 --
 -- What was announced counts while it is due, however long before it was said, unless it was moved or called off
@@ -87,6 +91,13 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'maintenance.terminated' AND via = 'pod' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -60 AND 900
+UNION ALL
+-- What the cloud then does to the machine it does for whoever asked for it.
+SELECT r.death, r.fact AS cause, t.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM links r
+JOIN links t ON t.death = r.death AND t.via = r.via AND t.signal IN ('maintenance.terminated', 'maintenance.started', 'cloud.spot_reclaimed')
+  AND t.time - r.time BETWEEN 0 AND 600000000000
+WHERE r.signal LIKE 'maintenance.requested_by_%' AND r.via IN ('pod', 'node')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
 FROM planned

@@ -11,13 +11,19 @@
 -- needs: k8s.pod.drained_by_kubectl, k8s.pod.drain_blocked, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, slurm.cancel_requested, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller, k8s.workload.deleted_by_gc
 -- needs: k8s.pod.evicted.descheduler, unit.stop_requested, ray.job_stopped, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
--- needs: cloud.group_stopped_by_user, slurm.node.set_down, node.kill_requested, unit.stopping
+-- needs: cloud.group_stopped_by_user, cloud.group_resized_by_user, cloud.instance_recreation_requested_by_user, slurm.node.set_down, node.kill_requested, unit.stopping
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} deleted{by}.
 -- summary_of: k8s.workload.deleted_by_gc: {pod} {was} cleared away because the object that owned the workload had been deleted; no record shows who deleted it.
 -- summary_of: cloud.instance_stopped_by_user: The machine of {pod} was stopped{by}.
 -- summary_of: cloud.group_stopped_by_user: The machine of {pod} was stopped or restarted with its whole group{by}.
 -- title_of: cloud.group_stopped_by_user: Stopped on request
+-- summary_of: cloud.instance_recreation_requested_by_user: The machine of {pod} was deleted, to be made anew, on request{by}.
+-- title_of: cloud.instance_recreation_requested_by_user: Made anew on request
+-- advice_of: cloud.instance_recreation_requested_by_user: Find out why the machine was to be made anew; there is no sign of a fault.
+-- summary_of: cloud.group_resized_by_user: The group of machines that {node} belonged to was resized{by}, and {node} was removed with it; {pod} {was} on it.
+-- title_of: cloud.group_resized_by_user: Its group of machines was made smaller
+-- advice_of: cloud.group_resized_by_user: Find out why the group was made smaller; protect machines that train from scale-in.
 -- summary_of: cloud.instance_reset_by_user: The machine of {pod} was reset{by}.
 -- summary_of: cloud.instance_deleted_by_user, cloud.group_deleted_by_user: The machine of {pod} was deleted{by}.
 -- summary_of: k8s.node.deleted_by_user: {node} was deleted{by}; {pod} {was} on it.
@@ -45,10 +51,10 @@
 -- title_of: slurm.cancelled: Cancelled
 -- title_of: ray.job_stopped: Stopped on request
 -- title_of: log.interrupted: Interrupted
--- summary_of: slurm.node.set_down: {node} was taken out of service in Slurm{by}, which ended what ran on it.
+-- summary_of: slurm.node.set_down, slurm.node.down_requested: {node} was taken out of service in Slurm{by}, which ended what ran on it.
 -- summary_of: slurm.node.reason_given: {node} was taken out of service in Slurm{by}, which ended what ran on it; the reason given was "{detail}".
--- title_of: slurm.node.set_down, slurm.node.reason_given: Its node was taken out of service
--- advice_of: slurm.node.set_down: Find out why the node was set down, rather than drained (which lets jobs finish): scontrol show node has the reason.
+-- title_of: slurm.node.set_down, slurm.node.reason_given, slurm.node.down_requested: Its node was taken out of service
+-- advice_of: slurm.node.set_down, slurm.node.down_requested: Find out why the node was set down, rather than drained (which lets jobs finish): scontrol show node has the reason.
 -- advice_of: slurm.node.reason_given: Look for what the reason speaks of in the log of the node's kernel; to take a node out of service without ending its jobs, drain it.
 -- advice: Find out why it was deleted; there is no sign of a fault.
 -- advice_of: k8s.pod.deletion_requested, k8s.container.killing: Find out who or what deleted it; a person, a drain and a controller leave the same traces here.
@@ -237,13 +243,37 @@ WHERE u.signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_
     OR m.signal LIKE 'k8s.pod.deleted_by_%' OR m.signal LIKE 'k8s.node.deleted_by_%')
   AND m.signal NOT LIKE '%_by_user'
 UNION ALL
+-- Or has made anew: its group deletes it for that.
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM links u
+JOIN links m ON m.death = u.death AND m.via = u.via AND m.signal = 'cloud.instance_deleted_by_controller' AND m.time - u.time BETWEEN -5000000000 AND 900000000000
+WHERE u.signal = 'cloud.instance_recreation_requested_by_user' AND u.via IN ('pod', 'node') AND u.mode IN ('killed', 'lost') AND u.lag_s BETWEEN -5 AND 900
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'cloud.instance_recreation_requested_by_user' AND via IN ('pod', 'node') AND mode IN ('killed', 'lost') AND lag_s BETWEEN -5 AND 900
+UNION ALL
 -- Who stops or restarts a whole group takes each of its machines.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
 FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.time BETWEEN u.time AND u.time + 900000000000
-WHERE u.signal = 'cloud.group_stopped_by_user' AND u.via = 'pool' AND u.mode IN ('killed', 'lost')
+WHERE u.signal = 'cloud.group_stopped_by_user' AND u.via = 'pool'
+  AND (u.mode IN ('killed', 'lost') OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
   AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.pod.node_lost', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped',
                    'k8s.node.shutdown', 'k8s.pod.node_shutdown', 'k8s.node.rebooted')
+UNION ALL
+-- Who makes a group smaller leaves it to the group which of its machines go: its own account ends those within minutes. What it
+-- ended for being unwell, or to make it anew, it did not end for its size.
+SELECT u.death, u.fact AS cause, e.fact AS effect,
+  -- The account of a group of EC2 also replaces machines: only the activity says that the group shrank.
+  CASE WHEN e.signal IN ('cloud.instance_scaled_in', 'cloud.instance_deleted_by_controller') THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
+FROM links u
+JOIN links e ON e.death = u.death AND e.via IN ('node', 'pod') AND e.time - u.time BETWEEN -5000000000 AND 600000000000
+  AND e.signal IN ('cloud.instance_scaled_in', 'cloud.instance_deleted_by_controller', 'cloud.instance_deleted_by_cloud')
+WHERE u.signal = 'cloud.group_resized_by_user' AND u.via = 'pool' AND u.mode IN ('killed', 'lost')
+  AND u.death NOT IN (SELECT death FROM links
+                      WHERE via IN ('node', 'pod') AND lag_s BETWEEN -90 AND 3900
+                        AND signal IN ('cloud.instance_recreated', 'upgrade.started', 'cloud.host_error'))
 UNION ALL
 -- What the cloud then says of the machine is its echo.
 SELECT u.death, u.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role
@@ -318,6 +348,15 @@ SELECT r.death, r.fact AS cause, d.fact AS effect, 'asserted' AS edge, 'act' AS 
 FROM links r
 JOIN links d ON d.death = r.death AND d.via = 'node' AND d.signal = 'slurm.node.set_down' AND d.time - r.time BETWEEN -1000000000 AND 5000000000
 WHERE r.signal = 'slurm.node.reason_given' AND r.via = 'node' AND r.node = d.node
+  -- A health check's is no person's (ops.node_drained).
+  AND NOT regexp_like(COALESCE(r.detail, ''), '^(\[[^\]]*\] )?NHC: ')
+UNION ALL
+-- Who gave the command is in the journal of the machine on which they did.
+SELECT r.death, r.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM links r
+JOIN links d ON d.death = r.death AND d.via = 'node' AND d.signal IN ('slurm.node.set_down', 'slurm.node.reason_given')
+  AND d.time - r.time BETWEEN -2000000000 AND 10000000000
+WHERE r.signal = 'slurm.node.down_requested' AND r.via = 'node'
 UNION ALL
 -- Ray does not say who asked.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role

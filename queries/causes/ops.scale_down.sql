@@ -6,9 +6,13 @@
 -- needs: k8s.pod.evicted_by_autoscaler, k8s.pod.deleted_by_autoscaler
 -- needs: k8s.node.deleted_by_autoscaler, k8s.node.cordoned_by_autoscaler, k8s.node.tainted_by_autoscaler
 -- needs: cloud.instance_deleted_by_autoscaler, cloud.instance_stopped_by_autoscaler, cloud.instance_scaled_in
+-- needs: cloud.group_resized_by_autoscaler
 -- overturned_by: audit: who requested it
 -- summary: An autoscaler removed {node} while {pod} {was} on it.
 -- summary_of: cloud.instance_scaled_in: The group of machines that {node} belonged to was made smaller, and {node} was terminated.
+-- title_of: cloud.instance_scaled_in, cloud.group_resized_by_autoscaler: Its group of machines was made smaller
+-- summary_of: cloud.group_resized_by_autoscaler: An autoscaling rule made the group of machines smaller that {node} belonged to, and {node} was removed; {pod} {was} on it.
+-- advice_of: cloud.group_resized_by_autoscaler: Look at the rules of the group's autoscale settings; machines that train should not be in a group that a rule makes smaller.
 -- advice_of: cloud.instance_scaled_in: Find out who lowered the size of the group, or which scaling policy did; protect instances that train from scale-in.
 -- advice: Annotate training pods so that they are not evicted (safe-to-evict: "false", karpenter.sh/do-not-disrupt).
 -- What it gave up again it did not do; and a person who drains the node later does so for reasons of their own.
@@ -44,6 +48,17 @@ LEFT JOIN (SELECT DISTINCT death FROM links
   ON own.death = p.death
 WHERE p.signal IN ('autoscaler.scale_down.pod', 'k8s.pod.evicted_by_autoscaler', 'k8s.pod.deleted_by_autoscaler')
   AND p.via = 'pod' AND p.mode IN ('killed', 'lost')
+UNION ALL
+-- A rule that makes a group smaller does not say which of its machines go: one that falls silent then, and that the cloud does
+-- not know any more.
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM links u
+JOIN (SELECT death, MIN(time) AS time FROM links WHERE via = 'node' AND signal IN ('k8s.node.gone_in_cloud', 'k8s.node.deleted_by_cloud')
+      GROUP BY death) g ON g.death = u.death AND g.time - u.time BETWEEN 0 AND 900000000000
+JOIN mechanisms m ON m.death = u.death AND m.time BETWEEN u.time - 5000000000 AND u.time + 900000000000
+  AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.pod.node_lost', 'k8s.node.gone_in_cloud', 'k8s.node.shutdown')
+LEFT JOIN asked_for a ON a.death = u.death
+WHERE u.signal = 'cloud.group_resized_by_autoscaler' AND u.via = 'pool' AND u.mode IN ('killed', 'lost') AND a.death IS NULL
 UNION ALL
 -- The instance itself: the record names it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

@@ -7,7 +7,8 @@ FROM links r
 LEFT JOIN links b ON b.death = r.death AND b.via = 'node' AND (b.machine = r.machine OR COALESCE(b.root_kind, '') <> 'SlurmJob')
   AND b.signal IN ('node.crashed', 'node.rebooting', 'node.powering_off', 'k8s.node.rebooted', 'slurm.node.down',
                    'slurm.node.not_responding')
-  AND b.time - r.time BETWEEN -5000000000 AND 900000000000
+  -- A boot of which only another boot id tells was at some time between two versions of the node.
+  AND CASE WHEN b.signal = 'k8s.node.rebooted' THEN b.time_hi - 1 ELSE b.time END - r.time BETWEEN -5000000000 AND 900000000000
 LEFT JOIN (SELECT death, machine, root_kind, MIN(time) AS time FROM links
            WHERE via = 'node' AND signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'slurm.node.down', 'slurm.node.not_responding')
            GROUP BY death, machine, root_kind) h

@@ -93,16 +93,9 @@ impl ReportContext<'_> {
             context.sort_by_key(|step| self.fact(step.fact).map(|fact| (fact.time, fact.id)));
             context.dedup_by_key(|step| self.fact(step.fact).map(|fact| fact.id));
             // A record that is a step itself is told once.
-            let steps: Vec<_> = candidate
-                .path
-                .iter()
-                .filter_map(|step| self.fact(step.fact))
-                .map(|fact| fact.row)
-                .collect();
-            context.retain(|step| {
-                self.fact(step.fact)
-                    .is_none_or(|fact| !steps.contains(&fact.row))
-            });
+            let row = |step: &Step| self.fact(step.fact).map(|fact| fact.row);
+            let steps: Vec<_> = candidate.path.iter().map(row).collect();
+            context.retain(|step| row(step).is_none() || !steps.contains(&row(step)));
             let before = |step: &&&Step| self.fact(step.fact).map(|fact| fact.time) <= root_time;
             for step in context.iter().filter(before).take(CITED) {
                 links.extend(self.link(
@@ -114,6 +107,14 @@ impl ReportContext<'_> {
             }
             let mut into: Option<Kind> = None;
             for (index, step) in candidate.path.iter().enumerate() {
+                // One record may mean several things, and is no step to itself.
+                let is_shown = steps
+                    .get(index)
+                    .is_some_and(|row| steps.iter().take(index).any(|one| one == row));
+                if is_shown {
+                    into = Some(step.kind);
+                    continue;
+                }
                 let role = if index == 0 {
                     StepRole::Cause
                 } else {

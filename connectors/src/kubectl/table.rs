@@ -44,6 +44,9 @@ const KNOWN: [&str; 30] = [
     "LABELS",
 ];
 
+/// What kube-lineage and `kubectl tree` draw with.
+const TREE: [char; 5] = ['│', '├', '└', '─', ' '];
+
 impl<'t> Heading<'t> {
     /// Reads the heading of a table that `kubectl get` or `kubectl events` prints.
     pub(super) fn parse(text: &'t str) -> Option<Self> {
@@ -76,8 +79,15 @@ impl<'t> Heading<'t> {
     /// The cells of a row, by column; `None` where it is no row of this table.
     pub(super) fn row(&self, text: &str) -> Option<Row<'t>> {
         let cells = self.by_place(text).or_else(|| self.by_gaps(text))?;
-        let cells = self.names.iter().copied().zip(cells).collect();
-        Some(Row { cells })
+        let cells = self.names.iter().copied().zip(cells);
+        // What shows owners and owned draws a tree before the names.
+        let own = |(column, cell): (&'t str, String)| match column {
+            "NAME" => (column, cell.trim_start_matches(TREE).to_owned()),
+            _ => (column, cell),
+        };
+        Some(Row {
+            cells: cells.map(own).collect(),
+        })
     }
 
     /// Columns stand below their names.

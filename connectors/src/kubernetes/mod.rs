@@ -14,6 +14,7 @@ mod lease;
 mod meta;
 mod node;
 mod pod;
+mod size;
 mod status_patch;
 mod template;
 mod workload;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::decode::Context;
-use super::{field, meta, template};
+use super::{field, meta, size, template};
 use crate::event::SourceKind;
 use crate::object::{ObjectBody, ObjectVersion, Retries};
 use crate::observation::{Observation, Rejection};
@@ -58,6 +58,7 @@ pub(super) fn decode(
     let mut body = meta::body(object);
     if let Some(spec) = object.get("spec") {
         fill(spec, &mut body);
+        body.pods = size::pods(kind, spec);
     }
     // A Job has no word of its own for how it stands, but counts its pods that are ready.
     let ready = field::int(object, &["status", "ready"]).unwrap_or(0);

@@ -9,7 +9,7 @@ pub(super) enum Kind {
     Cpp,
     Rust,
     Java,
-    /// A Java exception whose class is the line's first word; one only if
+    /// An exception of Java or JavaScript whose class is the line's first word; one only if
     /// frames follow.
     JavaLogged,
     Go,
@@ -65,7 +65,7 @@ pub(super) fn starts(text: &str) -> Option<Kind> {
     if starts_library(trimmed) {
         return Some(Kind::Library);
     }
-    logged_java(text).then_some(Kind::JavaLogged)
+    (logged_java(text) || logged_javascript(text)).then_some(Kind::JavaLogged)
 }
 
 /// The heading of torchrun's report.
@@ -102,6 +102,14 @@ fn logged_java(text: &str) -> bool {
         .any(|end| name.ends_with(end));
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'$' | b'_');
     ends && name.contains('.') && name.bytes().all(plain)
+}
+
+/// `TypeError: Cannot read properties of undefined`, `Error [ERR_MODULE_NOT_FOUND]: …` and what Node.js calls its errors else.
+fn logged_javascript(text: &str) -> bool {
+    let name = text.split(':').next().unwrap_or_default();
+    let name = name.split_once(" [").map_or(name, |(name, _)| name);
+    let own = name.strip_suffix("Error");
+    own.is_some_and(|own| own.bytes().all(|b| b.is_ascii_alphanumeric())) && text.len() > name.len()
 }
 
 /// A rule across the page, as reports have between their parts.

@@ -258,6 +258,10 @@ fn java(text: &str) -> Option<Exception> {
         ["java.", "javax.", "jdk.", "sun.", "scala."]
             .iter()
             .any(|package| frame.starts_with(package))
+            // Node.js names its own files without a folder.
+            || ["/node_modules/", "(node:", "(internal/", "(events.js:"]
+                .iter()
+                .any(|part| frame.contains(part))
     };
     let location = frames
         .clone()
@@ -274,6 +278,20 @@ fn java(text: &str) -> Option<Exception> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_of_javascript_needs_its_frames() {
+        let text = "TypeError: Cannot read property 'orders' of undefined\n    at emitTwo (events.js:87:13)\n    at Request._callback (/usr/src/app/api/orders.js:31:54)";
+        assert_eq!(super::super::block::starts(text), Some(Kind::JavaLogged));
+        let found = read(Kind::JavaLogged, text).unwrap();
+        assert_eq!(found.name, "TypeError");
+        let place = "Request._callback (/usr/src/app/api/orders.js:31:54)";
+        assert_eq!(found.location.as_deref(), Some(place));
+        assert_eq!(
+            read(Kind::JavaLogged, "TypeError: unsupported operand"),
+            None
+        );
+    }
 
     #[test]
     fn the_deepest_own_frame_is_the_place() {

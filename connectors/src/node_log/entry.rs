@@ -3,7 +3,7 @@
 
 use super::line::{self, LineTime};
 use super::nvidia::Gpus;
-use super::{filter, kernel, subject};
+use super::{filter, memory_group, subject};
 use crate::event::Event;
 use crate::redact::redact;
 use crate::slurm;
@@ -32,10 +32,13 @@ pub(crate) fn emit(mut event: Event, program: Option<&str>) -> Vec<Event> {
     if !filter::may_be_evidence(message) && !slurm::says(program) {
         return Vec::new();
     }
-    if program == Some("kernel") {
+    let of_kernel = program == Some("kernel");
+    if of_kernel {
         let moment = Some(event.time.lo);
         Gpus::default().note(&mut event, moment);
-        kernel::note(&mut event);
+    }
+    if of_kernel || memory_group::is_of_oomd(&event) {
+        memory_group::note(&mut event);
     }
     subject::note(&mut event);
     if slurm::says(event.attribute("program")) {

@@ -9,7 +9,7 @@ use super::layout;
 use super::line::{self, HostLine, LineTime};
 use super::nvidia::{self, Gpus};
 use super::place::{LogClock, PlacedTime, SequencedTime};
-use super::{boot, kernel, subject};
+use super::{boot, memory_group, subject};
 use crate::contract::{FormatOutput, TextReader};
 use crate::logs::LogSource;
 use crate::observation::Observation;
@@ -215,7 +215,9 @@ impl HostLog {
         let mut event = self.emitter.emit(held.line, placed, &held.raw, held.number);
         if of_kernel {
             self.gpus.note(&mut event, moment);
-            kernel::note(&mut event);
+        }
+        if of_kernel || memory_group::is_of_oomd(&event) {
+            memory_group::note(&mut event);
         }
         if only_places {
             return false;

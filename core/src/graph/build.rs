@@ -18,7 +18,7 @@ use super::{
     gpu_repeats, instance, job, job_logs, kill_command, killed_process, last_line, learn, lone_log,
     mismatch, never_ran, new_facts, node_folder, node_instance, not_carried_out, order, pace,
     parent, pod_log, progress, remade, restart_loop, rows, scheduling, short_name, slurm_zone,
-    succeeded, tagged, tracked, undated, unit, version_diff, versions, vm_log, witness,
+    stray_log, succeeded, tagged, tracked, undated, unit, version_diff, versions, vm_log, witness,
     workload_names, zones,
 };
 use crate::evidence::{Evidence, Row, SpillError};
@@ -141,6 +141,7 @@ pub(super) fn build(
     logs.claim(&mut lines)?;
     pod_log::adopt(&mut lines)?;
     vm_log::adopt(&mut lines)?;
+    stray_log::adopt(&mut lines)?;
     tagged::adopt(&mut lines)?;
     lone_log::adopt(&mut lines)?;
     tracked::adopt(&mut tracked::Records {

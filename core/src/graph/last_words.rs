@@ -1,16 +1,60 @@
 //! What the lines of a program's log say of its end.
 
 use crate::signals::named;
+use std::collections::BTreeSet;
 use whathappened_model::event::Event;
-use whathappened_model::time::Stamp;
+
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::learn::later;
 use super::{Task, log_level};
 use crate::signals::{SignalClass, SignalTraits};
-use crate::symbols::SymbolTable;
+use crate::symbols::{Symbol, SymbolTable};
 
 /// A program that found this out ends, whatever it says of its end.
 pub(super) const WRONG: &str = named::LOG_WRONG_RESULT_PERSISTENT;
+
+/// The failures that a log told of: of which kind, and in which half minutes.
+#[derive(Clone, Debug, Default)]
+pub struct Failures {
+    told: BTreeSet<(Symbol, Nanos)>,
+    last: Option<(Nanos, Symbol)>,
+}
+
+impl Failures {
+    /// What is told within this long is of one failure.
+    const ONE: Nanos = 30 * SECOND;
+    /// Failures that a program got over make the next one of their kind another of those.
+    const OFTEN: usize = 3;
+    /// More are not needed to know that there were many.
+    const MOST: usize = 256;
+
+    fn add(&mut self, kind: Symbol, time: Nanos) {
+        let when = time.div_euclid(Self::ONE);
+        self.last = self.last.max(Some((when, kind)));
+        if self.told.len() < Self::MOST {
+            self.told.insert((kind, when));
+        }
+    }
+
+    /// Whether the program had told of failures of the last one's kind again and again, since it was started, and gone on.
+    #[must_use]
+    pub fn were_survived(&self, started: Option<Nanos>) -> bool {
+        let Some((last, kind)) = self.last else {
+            return false;
+        };
+        let from = started.map_or(Nanos::MIN, |started| started.div_euclid(Self::ONE));
+        let before = self.told.range((kind, from)..(kind, last));
+        before.count() >= Self::OFTEN
+    }
+}
+
+/// Which kind of failure a line tells of: what its signals are, and how its message begins, which names the exception.
+fn kind(event: &Event, symbols: &mut SymbolTable) -> Symbol {
+    let message = event.message.as_deref().unwrap_or_default();
+    let named = message.split(':').next().unwrap_or_default();
+    symbols.number(&format!("{} {named}", event.signals.join(" ")))
+}
 
 /// Notes what a line says of the end of the program that wrote it.
 pub(super) fn note(
@@ -74,10 +118,39 @@ pub(super) fn note(
         pod.said_stop = later(pod.said_stop, event.time);
     }
     if fails {
+        pod.failures.add(kind(event, symbols), event.time.lo);
         pod.last_words = later(pod.last_words, event.time);
         if pod.last_words == Some(event.time) {
             pod.words_in = symbols.number(&event.origin.file);
             pod.words_of = event.rank;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_program_got_over_again_and_again_does_not_end_it() {
+        let mut symbols = SymbolTable::default();
+        let (refused, memory) = (symbols.number("refused"), symbols.number("memory"));
+        let told = |times: &[(Symbol, Nanos)]| {
+            let mut failures = Failures::default();
+            for (kind, seconds) in times {
+                failures.add(*kind, seconds * SECOND);
+            }
+            failures
+        };
+        let often = [(refused, 0), (refused, 60), (refused, 120), (refused, 180)];
+        assert!(told(&often).were_survived(None));
+        // Those of an earlier start of the container ended it.
+        assert!(!told(&often).were_survived(Some(100 * SECOND)));
+        // One failure, told of by many.
+        let once = [(refused, 61), (refused, 62), (refused, 63), (refused, 64)];
+        assert!(!told(&once).were_survived(None));
+        // Another kind than those that it got over.
+        let other = [&often[..], &[(memory, 240)]].concat();
+        assert!(!told(&other).were_survived(None));
     }
 }

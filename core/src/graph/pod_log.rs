@@ -21,15 +21,16 @@ pub(super) struct Bearer {
 }
 
 /// Gives lines that name no pod, job or machine to the pod whose whole name stands in their file's
-/// name, or in that of a folder on the way to it, the innermost first. Of several pods that bore
+/// name, or in that of a folder on the way to it, the innermost first, or else the random end of its name
+/// (`logs_x7k2p.txt`). Of several pods that bore
 /// the name one after the other it is that of the line's time; where they were in several
 /// namespaces, the path has to say in which.
 ///
 /// # Errors
 /// When the evidence cannot be read back.
 pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
-    let bearers = bearers(all.pods);
-    if bearers.is_empty() {
+    let bearers = Bearers::of(all.pods, all.symbols);
+    if bearers.named.is_empty() {
         return Ok(());
     }
     let mut owners: HashMap<Symbol, Vec<&Bearer>> = HashMap::new();
@@ -41,18 +42,18 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
         }
         let named = owners
             .entry(row.file())
-            .or_insert_with(|| owners_of(symbols.name(row.file()), symbols, &bearers));
+            .or_insert_with(|| bearers.of_path(symbols.name(row.file()), symbols));
         let begun = named.iter().rfind(|one| one.begin <= row.time.hi);
         begun.or(named.first()).map(|one| one.task)
     })
 }
 
 /// The names that pods bear.
-pub(super) struct Names(HashMap<Symbol, Vec<Bearer>>);
+pub(super) struct Names(Bearers);
 
 impl Names {
     /// Of pods by name and namespace, each once.
-    pub(super) fn of(pods: impl Iterator<Item = (Symbol, Symbol)>) -> Self {
+    pub(super) fn of(pods: impl Iterator<Item = (Symbol, Symbol)>, symbols: &SymbolTable) -> Self {
         let bearer = |(name, namespace)| {
             let bearer = Bearer {
                 task: NO,
@@ -62,71 +63,101 @@ impl Names {
             };
             (name, vec![bearer])
         };
-        Self(pods.map(bearer).collect())
+        Self(Bearers::named(pods.map(bearer).collect(), symbols))
     }
 
     /// The pod that a path names.
     pub(super) fn of_file(&self, path: &str, symbols: &SymbolTable) -> Option<Symbol> {
-        owners_of(path, symbols, &self.0)
-            .first()
-            .map(|one| one.name)
+        let found = self.0.of_path(path, symbols);
+        found.first().map(|one| one.name)
     }
 }
 
 /// The pods that bear each name, in the order in which they began.
-pub(super) fn bearers(pods: &Pods) -> HashMap<Symbol, Vec<Bearer>> {
-    let mut found: HashMap<Symbol, Vec<Bearer>> = HashMap::new();
-    for (task, pod) in (0..NO).zip(&pods.all) {
-        if pod.kind == TaskKind::Pod && pod.name.is_some() {
-            found.entry(pod.name).or_default().push(Bearer {
-                task,
-                name: pod.name,
-                namespace: pod.namespace,
-                begin: pod.begin().unwrap_or(Nanos::MIN),
-            });
-        }
-    }
-    for bearers in found.values_mut() {
-        bearers.sort_by_key(|one| (one.begin, one.task));
-    }
-    found
+pub(super) struct Bearers {
+    named: HashMap<Symbol, Vec<Bearer>>,
+    /// The names that end in a random word, by that word; none where several names do.
+    by_suffix: HashMap<String, Option<Symbol>>,
 }
 
-/// The pods of one namespace that a path names.
-pub(super) fn owners_of<'b>(
-    path: &str,
-    symbols: &SymbolTable,
-    bearers: &'b HashMap<Symbol, Vec<Bearer>>,
-) -> Vec<&'b Bearer> {
-    let parts = || path.rsplit(['/', '\\', '!']);
-    let longest = |part| {
-        let names = stretches(part).filter(|name| {
-            let known = symbols.find(name);
-            known.is_some_and(|name| bearers.contains_key(&name))
-        });
-        names.max_by_key(|name| name.len())
-    };
-    let name = parts()
-        .find_map(longest)
-        .and_then(|name| symbols.find(name));
-    let Some(named) = name.and_then(|name| bearers.get(&name)) else {
-        return Vec::new();
-    };
-    let first = named.first().map(|one| one.namespace);
-    if named.iter().all(|one| Some(one.namespace) == first) {
-        return named.iter().collect();
+impl Bearers {
+    pub(super) fn of(pods: &Pods, symbols: &SymbolTable) -> Self {
+        let mut found: HashMap<Symbol, Vec<Bearer>> = HashMap::new();
+        for (task, pod) in (0..NO).zip(&pods.all) {
+            if pod.kind == TaskKind::Pod && pod.name.is_some() {
+                found.entry(pod.name).or_default().push(Bearer {
+                    task,
+                    name: pod.name,
+                    namespace: pod.namespace,
+                    begin: pod.begin().unwrap_or(Nanos::MIN),
+                });
+            }
+        }
+        for bearers in found.values_mut() {
+            bearers.sort_by_key(|one| (one.begin, one.task));
+        }
+        Self::named(found, symbols)
     }
-    let is_told = |one: &&Bearer| {
-        let namespace = symbols.name(one.namespace);
-        parts().any(|part| stretches(part).any(|word| word == namespace))
-    };
-    let told: Vec<&Bearer> = named.iter().filter(is_told).collect();
-    let first = told.first().map(|one| one.namespace);
-    if told.iter().all(|one| Some(one.namespace) == first) {
-        told
-    } else {
-        Vec::new()
+
+    fn named(named: HashMap<Symbol, Vec<Bearer>>, symbols: &SymbolTable) -> Self {
+        let mut by_suffix: HashMap<String, Option<Symbol>> = HashMap::new();
+        for name in named.keys() {
+            let suffix = symbols.name(*name).rsplit('-').next();
+            if let Some(suffix) = suffix.filter(|suffix| is_random(suffix)) {
+                let slot = by_suffix.entry(suffix.to_owned());
+                slot.and_modify(|other| *other = None)
+                    .or_insert(Some(*name));
+            }
+        }
+        Self { named, by_suffix }
     }
+
+    /// The pods of one namespace that a path names.
+    pub(super) fn of_path(&self, path: &str, symbols: &SymbolTable) -> Vec<&Bearer> {
+        let parts = || path.rsplit(['/', '\\', '!']);
+        let longest = |part| {
+            let names = stretches(part).filter(|name| {
+                let known = symbols.find(name);
+                known.is_some_and(|name| self.named.contains_key(&name))
+            });
+            names.max_by_key(|name| name.len())
+        };
+        let whole = parts()
+            .find_map(longest)
+            .and_then(|name| symbols.find(name));
+        let end = || {
+            let file = parts().next()?;
+            let mut words = file.split(|sign: char| !sign.is_ascii_alphanumeric());
+            words.find_map(|word| *self.by_suffix.get(word)?)
+        };
+        let name = whole.or_else(end);
+        let Some(named) = name.and_then(|name| self.named.get(&name)) else {
+            return Vec::new();
+        };
+        let first = named.first().map(|one| one.namespace);
+        if named.iter().all(|one| Some(one.namespace) == first) {
+            return named.iter().collect();
+        }
+        let is_told = |one: &&Bearer| {
+            let namespace = symbols.name(one.namespace);
+            parts().any(|part| stretches(part).any(|word| word == namespace))
+        };
+        let told: Vec<&Bearer> = named.iter().filter(is_told).collect();
+        let first = told.first().map(|one| one.namespace);
+        if told.iter().all(|one| Some(one.namespace) == first) {
+            told
+        } else {
+            Vec::new()
+        }
+    }
+}
+
+/// Whether a word is such as Kubernetes puts at the end of generated names; it leaves out vowels, and what looks like them.
+pub(super) fn is_random(word: &str) -> bool {
+    word.len() == 5
+        && word
+            .bytes()
+            .all(|sign| b"bcdfghjklmnpqrstvwxz2456789".contains(&sign))
 }
 
 /// What stands between two signs that end a word, whole words together.

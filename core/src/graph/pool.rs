@@ -37,8 +37,8 @@ const LEFT: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Membership {
     pools: Vec<String>,
-    /// Azure's scale set, which its calls name.
-    scale_set: Option<String>,
+    /// What calls name that are about the group as a whole: Azure's scale set, the group of EC2 Auto Scaling.
+    groups: Vec<String>,
     cluster: Option<String>,
     /// The resource group that AKS keeps the nodes in.
     node_group: Option<String>,
@@ -52,14 +52,27 @@ impl Membership {
         pools.dedup();
         Self {
             pools,
-            scale_set: body.provider_id.as_deref().and_then(scale_set),
+            groups: body
+                .provider_id
+                .as_deref()
+                .and_then(scale_set)
+                .into_iter()
+                .collect(),
             cluster: CLUSTER.iter().find_map(label),
             node_group: label(&NODE_GROUP).filter(|group| group.starts_with("mc_")),
         }
     }
 
+    /// That a record of the group itself speaks of the machine as one of its own.
+    pub(super) fn add_group(&mut self, group: &str) {
+        let group = group.to_lowercase();
+        if let Err(at) = self.groups.binary_search(&group) {
+            self.groups.insert(at, group);
+        }
+    }
+
     pub(super) fn is_known(&self) -> bool {
-        !self.pools.is_empty() || self.cluster.is_some()
+        !self.pools.is_empty() || !self.groups.is_empty() || self.cluster.is_some()
     }
 
     /// Whether the machine called `name` is of a pool of a cluster, both in
@@ -77,8 +90,9 @@ impl Membership {
         } else {
             self.pools.iter().any(|one| one == pool)
         };
-        let is_of_set = self.scale_set.as_deref() == Some(pool);
-        is_of_set || of_pool && of_cluster.unwrap_or(alone)
+        let is_of_group =
+            self.groups.iter().any(|one| one == pool) || gke_group(&name).as_deref() == Some(pool);
+        is_of_group || of_pool && of_cluster.unwrap_or(alone)
     }
 
     /// Whether it is of a cluster; `None` where nothing tells.
@@ -116,6 +130,13 @@ fn named_in(name: &str, cluster: &str, pool: &str) -> bool {
             .any(|(at, _)| cut(cluster, &stem[..at]) && cut(pool, &stem[at + 1..]));
     }
     aks_pool(name) == Some(pool)
+}
+
+/// `gke-cluster-pool-1a2b3c4d-grp`, which made `gke-cluster-pool-1a2b3c4d-x1y2`.
+fn gke_group(name: &str) -> Option<String> {
+    gke_stem(name)?;
+    let (group, _) = name.rsplit_once('-')?;
+    Some(format!("{group}-grp"))
 }
 
 /// `cluster-pool` of `gke-cluster-pool-1a2b3c4d-x1y2`, both perhaps cut short.

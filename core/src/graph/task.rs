@@ -7,6 +7,7 @@ use whathappened_model::event::SourceKind;
 use whathappened_model::object::ObjectBody;
 use whathappened_model::time::{Nanos, Stamp};
 
+use super::last_words::Failures;
 use super::learn::is_refusal;
 use super::pace::Pace;
 use super::{InstanceRecord, NO};
@@ -160,6 +161,8 @@ pub struct Task {
     pub spoke_between: bool,
     /// When its log last told of a failure that ends a program.
     pub last_words: Option<Stamp>,
+    /// All failures that its log told of.
+    pub failures: Failures,
     /// The rank that did, where it names itself.
     pub(super) words_of: Option<i32>,
     /// The file in which it did.
@@ -170,6 +173,8 @@ pub struct Task {
     pub signs: Vec<InstanceRecord>,
     /// The experiments that a log store's labels or tags say its lines are of.
     pub tags: BTreeSet<Symbol>,
+    /// Files of logs that are perhaps its own, and of another of its workload's else.
+    pub stray_logs: BTreeSet<Symbol>,
     /// What people called it in an experiment tracker.
     pub called: BTreeSet<Symbol>,
     /// The folders of trackers' files that are its own, by the last part of their paths.
@@ -310,11 +315,13 @@ impl Task {
             said_stop: None,
             said_wrong: None,
             last_words: None,
+            failures: Failures::default(),
             words_of: None,
             words_in: Symbol::NONE,
             last_line: None,
             signs: Vec::new(),
             tags: BTreeSet::new(),
+            stray_logs: BTreeSet::new(),
             called: BTreeSet::new(),
             folders: BTreeSet::new(),
             log_files: BTreeSet::new(),

@@ -146,13 +146,19 @@ impl Topology {
             .iter()
             .filter(|one| one.kind == TaskKind::Instance)
         {
-            let reported = Location::of(None, graph.evidence.symbols.some(one.zone));
-            if reported.is_known() {
-                let slot = map.instances.entry(graph.name(one.uid).to_owned());
-                let known = slot.or_default();
-                if !known.is_known() {
-                    *known = reported;
-                }
+            let mut reported = Location::of(None, graph.evidence.symbols.some(one.zone));
+            let group = graph.workloads.get(one.owner as usize);
+            let group = group.filter(|group| graph.name(group.kind) == "InstanceGroup");
+            let group = group.map(|group| graph.name(group.name));
+            if let Some(group) = group {
+                reported.member.add_group(group);
+            }
+            let known = map.instances.entry(graph.name(one.uid).to_owned());
+            let known = known.or_default();
+            match (known.is_known(), group) {
+                (false, _) => *known = reported,
+                (true, Some(group)) => known.member.add_group(group),
+                (true, None) => {}
             }
         }
         for pod in &graph.pods {

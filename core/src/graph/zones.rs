@@ -167,7 +167,10 @@ pub(super) fn settle(
     }
     let mut of_nobody = HashMap::new();
     let lives = lives(evidence, symbols, pods);
-    let names = pod_log::Names::of(lives.iter().map(|(name, life)| (*name, life.namespace)));
+    let names = pod_log::Names::of(
+        lives.iter().map(|(name, life)| (*name, life.namespace)),
+        symbols,
+    );
     for (file, (pod, lines)) in logs {
         let name = Some(pod).filter(|pod| pod.is_some());
         let name = name.or_else(|| names.of_file(symbols.name(file), symbols));

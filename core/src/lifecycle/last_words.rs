@@ -148,7 +148,26 @@ pub(super) fn ended(pod: &Task) -> Option<Stamp> {
 /// When the log of a pod ended in a failure.
 #[must_use]
 pub fn given_up(pod: &Task) -> Option<Stamp> {
-    last_of_log(pod, pod.last_words?, pod.words_of())
+    last_of_log(pod, pod.last_words?, pod.words_of()).filter(|said| !gets_over_it(pod, *said))
+}
+
+/// Whether a pod's object says that it runs, and its log told of the same failure again and again: what a program got over
+/// each time before, it does not end with.
+fn gets_over_it(pod: &Task, said: Stamp) -> bool {
+    let started = pod
+        .starts
+        .iter()
+        .map(|start| start.lo)
+        .filter(|start| *start <= said.lo)
+        .max();
+    let ended = pod
+        .exits
+        .iter()
+        .map(|exit| exit.time.hi)
+        .filter(|end| *end <= said.lo)
+        .max();
+    let runs = pod.ready.is_some_and(|(_, ready)| ready);
+    pod.body.is_some() && runs && pod.failures.were_survived(started.max(ended))
 }
 
 /// When the log of a pod ended with the word that it was asked to stop.

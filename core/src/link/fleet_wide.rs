@@ -63,8 +63,10 @@ fn machines<'w>(graph: &'w EntityGraph, death: &Death) -> Vec<(&'w str, Location
     for node in pod.machines() {
         let instance = match pod.kind {
             TaskKind::Instance => Some(pod.uid),
+            // Of some instances nothing was heard before their end.
             _ => graph
                 .node_instance(node, from)
+                .or_else(|| graph.node_instance(node, death.time.lo))
                 .map(|node_instance| node_instance.instance),
         };
         let name = graph.name(node);

@@ -68,14 +68,21 @@ pub(super) fn json(items: &[Item<'_>]) -> Value {
     json!({ "spec": spec, "status": status })
 }
 
+/// What is printed of a container's state.
+const STATE_FIELDS: [&str; 6] = [
+    "Reason",
+    "Message",
+    "Exit Code",
+    "Signal",
+    "Started",
+    "Finished",
+];
+
 /// A container's status; nothing where it never had one.
 fn container(item: &Item<'_>) -> Option<Value> {
     let own = &item.children;
-    let current = field::item(own, "State")?;
-    let mut status = json!({ "name": item.key, "state": state(current) });
-    if let Some(last) = field::item(own, "Last State") {
-        field::set(&mut status, "lastState", Some(state(last)));
-    }
+    let mut status = json!({ "name": item.key, "state": state(own, "State")? });
+    field::set(&mut status, "lastState", state(own, "Last State"));
     field::set(
         &mut status,
         "restartCount",
@@ -89,8 +96,18 @@ fn container(item: &Item<'_>) -> Option<Value> {
     Some(status)
 }
 
-fn state(item: &Item<'_>) -> Value {
-    let own = &item.children;
+/// What is printed of one of a container's states.
+fn state(container: &[Item<'_>], which: &str) -> Option<Value> {
+    let at = container.iter().position(|item| item.key == which)?;
+    let item = container.get(at)?;
+    // Chats and forms eat blanks: what stands below it is then beside it.
+    let beside = container.iter().skip(at + 1);
+    let beside = beside.take_while(|item| STATE_FIELDS.contains(&item.key));
+    let own: Vec<Item<'_>> = match item.children.as_slice() {
+        [] => beside.cloned().collect(),
+        own => own.to_vec(),
+    };
+    let own = own.as_slice();
     let mut emitted = json!({});
     for key in ["Reason", "Message"] {
         field::set(
@@ -100,7 +117,7 @@ fn state(item: &Item<'_>) -> Value {
         );
     }
     field::set(&mut emitted, "startedAt", field::time(own, "Started"));
-    match item.value {
+    Some(match item.value {
         "Running" => json!({ "running": emitted }),
         "Waiting" => json!({ "waiting": emitted }),
         "Terminated" => {
@@ -110,5 +127,5 @@ fn state(item: &Item<'_>) -> Value {
             json!({ "terminated": emitted })
         }
         _ => json!({}),
-    }
+    })
 }

@@ -26,7 +26,7 @@ pub(super) struct Known<'a> {
     symbols: &'a SymbolTable,
     tasks: &'a [Task],
     owner_names: Vec<Vec<Symbol>>,
-    bearers: HashMap<Symbol, Vec<pod_log::Bearer>>,
+    bearers: pod_log::Bearers,
     instances: HashMap<Symbol, Vec<u32>>,
     machines: Machines,
     /// The files of logs of which nothing else is known.
@@ -70,7 +70,7 @@ impl<'a> Known<'a> {
             symbols: all.symbols,
             tasks,
             owner_names: owner_names.collect(),
-            bearers: pod_log::bearers(all.pods),
+            bearers: pod_log::Bearers::of(all.pods, all.symbols),
             machines: Machines::of(machines, all.symbols),
             instances,
             logs,
@@ -179,7 +179,7 @@ impl<'a> Known<'a> {
 
     fn pod_of_path(&self, one: &Tracked) -> Option<u32> {
         let path = self.symbols.name(one.file?);
-        let named = pod_log::owners_of(path, self.symbols, &self.bearers);
+        let named = self.bearers.of_path(path, self.symbols);
         let there = named.iter().map(|bearer| bearer.task).filter(|number| {
             self.task(*number)
                 .is_some_and(|task| self.was_there(task, one))

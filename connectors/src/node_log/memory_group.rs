@@ -1,4 +1,4 @@
-//! What a line of a kernel, or of the daemon that watches its memory, names that signals alone cannot put in its place.
+//! Whose memory group a line of the kernel, or of the daemon that watches the memory, names.
 
 use std::sync::LazyLock;
 
@@ -16,6 +16,11 @@ static POD: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 static SLURM: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"task_memcg=[^,]*/[^,/]*slurm[^,]*?/job_(?<job>\d+)").ok());
+
+/// Whether a line is of the daemon that ends what uses too much memory, before the kernel has to.
+pub(super) fn is_of_oomd(event: &Event) -> bool {
+    event.attribute("program") == Some("systemd-oomd")
+}
 
 /// Names the pod or the job whose memory group a killed process was in.
 pub(super) fn note(event: &mut Event) {
