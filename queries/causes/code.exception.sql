@@ -55,7 +55,7 @@ missed_peer AS (
   JOIN links t ON t.death = a.death AND t.via IN ('pod', 'gang') AND t.signal = 'nccl.timeout'
   WHERE a.via = 'pod' AND a.signal = 'nccl.aborted'
 ),
-told AS (
+said AS (
   SELECT death, fact, record, time, signal, state, mode, exit_code, lag_s, steps_after, COALESCE(detail, '') AS detail
   FROM links
   WHERE signal IN ('log.traceback', 'log.exception.stack', 'log.exception.line', 'log.exception.logged', 'log.gives_up', 'log.fatal', 'launcher.exception') AND via = 'pod' AND same_container AND mode = 'exited'
@@ -70,6 +70,13 @@ told AS (
     -- Whom the others did not meet is no failure of its program: hang.rendezvous says it as surely.
     AND NOT (regexp_like(COALESCE(detail, ''), '(Rendezvous(Connection|Timeout|Closed)Error|DistStoreError|DistNetworkError)$')
       AND death IN (SELECT death FROM links WHERE via = 'pod' AND signal = 'rendezvous.error'))
+),
+told AS (
+  SELECT s.* FROM said s
+  -- A line that looks like an exception's last one, and has no traceback, may be a tool's notice: where a traceback follows, that
+  -- is the end.
+  WHERE s.signal <> 'log.exception.line'
+    OR NOT EXISTS (SELECT 1 FROM said x WHERE x.death = s.death AND x.signal = 'log.traceback' AND x.detail <> '' AND x.time >= s.time)
 ),
 -- Records at one time with those of another process's end, or of having waited for it. That a launcher reports the end of a
 -- process makes its exception no weaker, unless the exception is the launcher's own.

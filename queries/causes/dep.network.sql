@@ -2,8 +2,11 @@
 -- title: The pod network failed
 -- rank: 24
 -- level: established
--- needs: k8s.pod.sandbox_failed*, k8s.node.network_unavailable
+-- needs: k8s.pod.sandbox_failed*, k8s.node.network_unavailable, log.network_unreachable
 -- summary: {pod} could not start because its network could not be set up. {message}
+-- title_of: log.network_unreachable: Its machine has no way to a network
+-- summary_of: log.network_unreachable: {pod} needed a network to which its machine has no way: {message}
+-- advice_of: log.network_unreachable: Check the routes and the proxy of the node; many nodes for training have no way to the internet, so fetch what is needed beforehand.
 -- advice: Check the CNI plugin on that node and whether free addresses are left.
 --
 -- That the sandbox could not be made says nothing of why: the message does, and where it names
@@ -21,3 +24,11 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM links
 WHERE signal = 'k8s.node.network_unavailable' AND via = 'node' AND state = 'stuck_starting'
+UNION ALL
+-- The program's own machine has no route: unless another exception ended it.
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links e
+LEFT JOIN links w ON w.death = e.death AND w.via = 'pod' AND w.signal = 'log.traceback' AND w.record <> e.record AND w.time >= e.time
+  AND COALESCE(w.detail, '') NOT LIKE '%Connect%' AND COALESCE(w.detail, '') NOT LIKE '%HTTP%' AND COALESCE(w.detail, '') NOT LIKE '%OSError'
+WHERE e.signal = 'log.network_unreachable' AND e.via = 'pod' AND e.same_container AND (e.mode = 'exited' OR e.state = 'failing')
+  AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120 AND w.fact IS NULL

@@ -23,5 +23,5 @@ UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
   CASE WHEN m.person OR u.mode = 'lost' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links u
-JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
+JOIN reactions m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('k8s.node.disk', 'kernel.disk_error') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900

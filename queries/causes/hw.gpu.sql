@@ -32,7 +32,7 @@ UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
   CASE WHEN m.person OR u.signal = 'k8s.pod.evicted.device_taint' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links u
-JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
+JOIN reactions m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
 UNION ALL
 -- A failed active test of the node is a witness where the program lost its device at that time, too,
@@ -64,9 +64,9 @@ UNION ALL
 SELECT t.death, t.fact AS cause, m.fact AS effect,
   CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links t
-JOIN mechanisms m ON m.death = t.death AND m.time BETWEEN t.time - 5000000000 AND t.time + 3600000000000
+JOIN reactions m ON m.death = t.death AND m.time BETWEEN t.time - 5000000000 AND t.time + 3600000000000
 JOIN (SELECT DISTINCT death FROM links
-      WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'slurm.node.drained')) closed
+      WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal IN ('slurm.node.drained', 'slurm.node.set_down'))) closed
   ON closed.death = t.death
 LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE signal LIKE 'upgrade.%' OR signal LIKE 'maintenance.%' OR signal LIKE 'autoscaler.scale_down%'
@@ -95,6 +95,7 @@ SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'infer
 FROM links k
 JOIN missed g ON g.death = k.death AND g.time - k.time BETWEEN 60000000000 AND 7200000000000
 WHERE k.signal IN ('gpu.missing', 'gpu.hardware_error') AND k.via = 'node' AND k.mode IN ('exited', 'killed') AND COALESCE(k.exit_code, 137) <> 0
+  AND k.steps_after IS NOT TRUE
   -- It was there until the others had given up.
   AND k.time + k.lag_s * 1e9 >= g.time - 5e9
   AND COALESCE(k.reason, '') <> 'OOMKilled' AND k.death NOT IN (SELECT death FROM own_reason)
@@ -106,6 +107,26 @@ FROM links k
 JOIN cut_off c ON c.death = k.death AND c.time - k.time BETWEEN -5000000000 AND 120000000000
 WHERE k.signal IN ('gpu.missing', 'gpu.hardware_error') AND k.via = 'node' AND k.steps_after IS NOT TRUE AND k.mode = 'killed'
   AND k.death NOT IN (SELECT death FROM own_reason)
+UNION ALL
+-- A GPU that is gone takes its links with it: the GPUs at their other ends tell of that.
+SELECT DISTINCT k.death, k.fact AS cause, l.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links k
+JOIN links l ON l.death = k.death AND l.machine = k.machine AND l.record <> k.record AND l.signal = 'gpu.nvlink_error'
+  AND l.time BETWEEN k.time - 2000000000 AND k.time + 60000000000
+WHERE k.signal = 'gpu.missing' AND k.via = 'node'
+UNION ALL
+-- Karpenter replaces a node once an agent has called its accelerators broken for ten minutes, and takes away others for
+-- reasons that it tells.
+SELECT DISTINCT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links u
+JOIN links m ON m.death = u.death AND m.via IN ('node', 'pod') AND m.time - u.time BETWEEN 595000000000 AND 900000000000
+  AND m.signal IN ('autoscaler.disrupted', 'k8s.node.tainted_by_autoscaler', 'k8s.node.cordoned_by_autoscaler', 'k8s.pod.evicted_by_autoscaler',
+                   'k8s.node_claim.deleted_by_autoscaler', 'k8s.node.deleted_by_autoscaler')
+  AND (m.signal = 'autoscaler.disrupted' OR COALESCE(m.actor, '') LIKE '%karpenter%')
+LEFT JOIN links told ON told.death = u.death AND told.via IN ('node', 'pod')
+  AND (told.signal IN ('autoscaler.scale_down', 'autoscaler.scale_down.pod', 'cloud.spot_reclaimed', 'k8s.node_claim.deleted_by_user', 'k8s.node.deleted_by_user')
+    OR told.signal = 'autoscaler.disrupted' AND told.detail IS NOT NULL AND told.detail NOT LIKE 'Forceful%' AND told.detail NOT LIKE 'Unhealthy%')
+WHERE u.signal = 'gpu.unhealthy' AND u.via = 'node' AND u.mode IN ('killed', 'lost') AND told.fact IS NULL
 UNION ALL
 -- A program that hangs since its GPU failed is ended by its time limit, by whoever notices, or by whoever wants the machine.
 SELECT DISTINCT death, fact AS cause, effect, edge, 'fault' AS role

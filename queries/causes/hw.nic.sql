@@ -7,12 +7,14 @@
 -- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: A network link of {node} failed while {pod} {was} on it: {message}
+-- summary_of: node.link_set_down: A network link of {node} was taken down{by} while {pod} {was} on it.
+-- advice_of: node.link_set_down: Find out why it was taken down; there is no sign of a fault.
 -- advice: Drain the node; check the cable, the transceiver and the switch port.
 -- A link that is down ends programs by what they write of it, or by what their peers do; rarely by a crash. One that was
 -- up again a minute later has ended what it ends within some minutes, turns no number into NaN, and takes no GPU away. One
 -- that somebody took down has not failed.
 WITH taken_down AS (
-  SELECT DISTINCT e.death, e.fact FROM links e
+  SELECT DISTINCT e.death, e.fact, s.fact AS command FROM links e
   JOIN links s ON s.death = e.death AND s.machine = e.machine AND s.signal = 'node.link_set_down'
     AND e.time - s.time BETWEEN -2000000000 AND 10000000000
   WHERE e.signal = 'nic.error'
@@ -44,7 +46,7 @@ UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
   CASE WHEN m.person OR up.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links u
-JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
+JOIN reactions m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 LEFT JOIN (SELECT DISTINCT d.death, d.fact FROM links d
            JOIN links u ON u.death = d.death AND u.machine = d.machine AND u.signal = 'nic.link_up'
              AND u.time BETWEEN d.time AND d.time + 60000000000
@@ -63,9 +65,12 @@ SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'infer
 FROM links k
 JOIN missed g ON g.death = k.death AND g.time - k.time BETWEEN 60000000000 AND 7200000000000
 WHERE k.signal IN ('nic.error') AND k.via = 'node' AND k.mode IN ('exited', 'killed') AND COALESCE(k.exit_code, 137) <> 0
+  AND k.steps_after IS NOT TRUE
   -- It was there until the others had given up.
   AND k.time + k.lag_s * 1e9 >= g.time - 5e9
   AND COALESCE(k.reason, '') <> 'OOMKilled' AND k.death NOT IN (SELECT death FROM own_reason)
+UNION ALL
+SELECT death, command AS cause, fact AS effect, 'inferred' AS edge, 'act' AS role FROM taken_down
 UNION ALL
 -- A program that hangs since its network failed is ended by its time limit, or by whoever notices; a link that was up
 -- again within a minute may have been borne.

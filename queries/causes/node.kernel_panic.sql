@@ -16,7 +16,7 @@ WITH stuck AS (
   GROUP BY death HAVING COUNT(DISTINCT fact) > 1
 ),
 faults AS (
-  SELECT u.death, u.fact, u.time,
+  SELECT u.death, u.fact, u.time, u.signal = 'kernel.panic' AS panics,
     -- A machine outlives an oops as a rule: one whose node was ready all the time did, and whose end somebody asked for
     -- did not end of it.
     CASE WHEN u.signal = 'kernel.lockup' AND (s.death IS NULL OR u.node_ready)
@@ -34,9 +34,10 @@ faults AS (
     AND ((u.mode IN ('killed', 'lost') OR u.state = 'not_ready') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
     AND u.lag_s BETWEEN -900 AND 600
 )
-SELECT u.death, u.fact AS cause, m.fact AS effect, u.sure AS edge, 'fault' AS role
+SELECT u.death, u.fact AS cause, m.fact AS effect,
+  CASE WHEN m.person AND NOT u.panics THEN 'guess' ELSE u.sure END AS edge, 'fault' AS role
 FROM faults u
-JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
+JOIN reactions m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, u.sure AS edge, 'fault' AS role
 FROM faults u

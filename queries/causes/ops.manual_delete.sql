@@ -97,7 +97,9 @@ evicted AS (
   WHERE e.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
     AND retried.fact IS NULL
     AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND COALESCE(e.actor, '') NOT LIKE '%vpa-updater%'
-    AND (e.node_open OR e.node_open IS NULL AND (k.fact IS NULL OR e.node_never_closed) AND closed.death IS NULL)
+    -- A descheduler moves pods, whoever has closed the node.
+    AND (e.node_open OR e.node_open IS NULL AND (k.fact IS NULL OR e.node_never_closed) AND closed.death IS NULL
+      OR regexp_like(COALESCE(e.actor, ''), 'descheduler'))
 )
 -- What was on a node that nothing was heard of by then may have been lost before, unless its kubelet saw it off.
 SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect,
@@ -113,7 +115,7 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'k8s.pod.deleted_by_controller' AND via = 'pod' AND mode IN ('killed', 'lost')
-  AND actor LIKE 'system:serviceaccount:%'
+  AND (actor LIKE 'system:serviceaccount:%' OR regexp_like(actor, '(?i)health|doctor|repair|heal|fixer|remediat|quarantin|drainer|watchdog'))
   AND NOT regexp_like(actor, '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws|argo([^c]|$)|workflow|operator')
 UNION ALL
 -- A CronJob that may run one job at a time deletes the one that runs for the next (concurrencyPolicy: Replace).

@@ -3,7 +3,10 @@
 -- rank: 70
 -- level: established
 -- needs: k8s.node.tainted.no_execute, k8s.pod.drained_by_kubectl, k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user
--- needs: k8s.pod.taint_eviction_told, k8s.node.changed_by_*, k8s.pod.drain_blocked, k8s.pod.deletion_requested, k8s.container.killing, ray.node_ended
+-- needs: k8s.pod.taint_eviction_told, k8s.node.changed_by_*, k8s.pod.drain_blocked, k8s.pod.deletion_requested, k8s.container.killing, ray.node_ended, slurm.node.failed_check
+-- summary_of: slurm.node.failed_check: {node} was taken out of service by its own health check, which ended what ran on it: {detail}
+-- title_of: slurm.node.failed_check: Its node was taken out of service
+-- advice_of: slurm.node.failed_check: Look for what the check found in the log of the node's kernel; a check that drains a node, rather than sets it down, lets jobs finish.
 -- summary_of: ray.node_ended: Ray reports that a node of {workload} was stopped, scaled down or preempted.
 -- title_of: ray.node_ended: A node was taken away
 -- advice_of: ray.node_ended: Look in the log of Ray's autoscaler, or of the cloud, for who took the node away and why; on machines that can be preempted, save checkpoints more often.
@@ -16,7 +19,12 @@
 -- advice: Make sure that drains wait for running jobs, or protect the jobs with a PodDisruptionBudget.
 -- Who evicts one pod need not drain its node: unless a record says that the node was closed, or kubectl did it, which
 -- evicts for nothing else but what is written by hand, that is ops.manual_delete. A drained node stays closed.
-WITH single AS (
+WITH stated AS (
+  SELECT DISTINCT death FROM links
+  WHERE via = 'pod' AND (signal IN ('k8s.pod.evicted.vpa', 'k8s.pod.evicted.descheduler')
+    OR signal LIKE 'k8s.pod.evicted_by_%' AND regexp_like(COALESCE(actor, ''), 'vpa-updater|descheduler'))
+),
+single AS (
   SELECT e.death, e.fact FROM links e
   LEFT JOIN links k ON k.death = e.death AND k.record = e.record AND k.signal = 'k8s.pod.drained_by_kubectl'
   LEFT JOIN retried ON retried.death = e.death AND retried.fact = e.fact
@@ -70,15 +78,23 @@ WHERE e.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_remediator')
   AND e.via = 'pod' AND e.mode IN ('killed', 'lost')
   AND (e.signal <> 'k8s.pod.evicted_by_user' OR e.node_open IS NOT TRUE OR retried.fact IS NOT NULL)
 UNION ALL
--- Controllers evict for reasons of their own too: only of a closed node is it a drain.
+-- Controllers evict for reasons of their own too: only of a closed node is it a drain, and of one that somebody else closed only
+-- by who looks after machines. One that tells of its reason, or has one reason alone, drains nothing.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN closed.death IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
+  CASE WHEN closed.death IS NULL OR closed.by_others AND own.death IS NULL
+      AND NOT regexp_like(COALESCE(e.actor, ''), '(?i)(health|repair|remedi|doctor|fault|drain|maint|upgrade|node|machine)[^:]*$') THEN 'guess'
+    ELSE 'asserted' END AS edge, 'act' AS role
 FROM links e
-LEFT JOIN (SELECT DISTINCT death FROM links
-           WHERE via = 'node' AND COALESCE(lag_s, 0) >= -5 AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
+LEFT JOIN (SELECT death, bool_and(actor IS NULL OR actor = 'kubelet') = false AS by_others FROM links
+           WHERE via = 'node' AND COALESCE(lag_s, 0) >= -5 AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')
+           GROUP BY death) closed
   ON closed.death = e.death
+LEFT JOIN (SELECT DISTINCT death, actor FROM links
+           WHERE via = 'node' AND COALESCE(lag_s, 0) >= -5 AND signal LIKE 'k8s.node.cordoned%') own
+  ON own.death = e.death AND own.actor = e.actor
 WHERE e.signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
   AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND e.node_open IS NOT TRUE
+  AND NOT regexp_like(COALESCE(e.actor, ''), 'vpa-updater|descheduler')
 UNION ALL
 -- Whoever evicts leaves the same condition: of a node that no record says was closed it may be no drain.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
@@ -87,13 +103,16 @@ FROM links e
 LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'node' AND COALESCE(lag_s, 0) >= -5 AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
   ON closed.death = e.death
+LEFT JOIN stated ON stated.death = e.death
 WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND e.node_open IS NOT TRUE
+  AND stated.death IS NULL
 UNION ALL
 -- The eviction's own record and the condition it left are one act: the record names who.
 SELECT e.death, who.fact AS cause, e.fact AS effect,
   CASE WHEN single.fact IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'act' AS role
 FROM links e
 JOIN links who ON who.death = e.death AND who.via = 'pod' AND who.signal LIKE 'k8s.pod.evicted_by_%'
+  AND NOT regexp_like(COALESCE(who.actor, ''), 'vpa-updater|descheduler')
 LEFT JOIN single ON single.death = who.death AND single.fact = who.fact
 LEFT JOIN retried ON retried.death = who.death AND retried.fact = who.fact
 WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.fact <> who.fact
@@ -179,3 +198,9 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'c
 FROM links
 WHERE signal = 'ray.node_ended' AND via = 'pod' AND mode = 'exited' AND COALESCE(exit_code, 1) NOT IN (0, 137, 143)
   AND lag_s BETWEEN -5 AND 120
+UNION ALL
+-- A health check of a node of Slurm gives its reason in a line of its own.
+SELECT r.death, r.fact AS cause, d.fact AS effect, 'asserted' AS edge, 'act' AS role
+FROM links r
+JOIN links d ON d.death = r.death AND d.via = 'node' AND d.signal = 'slurm.node.set_down' AND d.time - r.time BETWEEN -1000000000 AND 5000000000
+WHERE r.signal = 'slurm.node.failed_check' AND r.via = 'node' AND r.node = d.node

@@ -9,22 +9,32 @@
 -- advice_of: node.upgrading: Exclude the service from needrestart, or upgrade the machine between runs.
 -- summary: {node} was upgraded or repaired; {pod} {was} on it.
 -- advice: Set a maintenance window or exclusion for the node pool while long jobs run.
-SELECT u.death, u.fact AS cause, m.fact AS effect,
-  CASE WHEN a.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
-FROM links u
-LEFT JOIN asked_for a ON a.death = u.death
+-- What was over, or given up, before the end, so that the node took new pods again, did not bring it about; nor did what was
+-- still waiting when somebody else ended the pod. The GPU operator closes a node long before it drains it, and reboots none.
+WITH begun AS (
+  SELECT u.death, u.fact, u.time,
+    CASE WHEN a.death IS NOT NULL OR o.death IS NOT NULL
+        OR u.signal LIKE '%_by_upgrader' AND u.mode = 'lost' AND regexp_like(COALESCE(u.actor, ''), ':(nvidia-)?gpu-operator$|:nvidia-')
+      THEN 'guess' ELSE 'inferred' END AS edge
+  FROM links u
+  LEFT JOIN asked_for a ON a.death = u.death
+  LEFT JOIN ended_by_others o ON o.death = u.death
+  LEFT JOIN (SELECT death, MAX(time) AS time FROM links
+             WHERE via = 'node' AND lag_s > 5 AND (signal LIKE 'k8s.node.uncordoned%' OR signal IN ('upgrade.done', 'upgrade.failed'))
+             GROUP BY death) back
+    ON back.death = u.death AND back.time > u.time
+  WHERE u.signal IN ('upgrade.started', 'k8s.node.cordoned_by_upgrader', 'k8s.node.tainted_by_upgrader') AND u.mode IN ('killed', 'lost') AND u.via = 'node'
+    AND u.lag_s BETWEEN -90 AND 3900
+    -- What a cluster's own components announce they do afterwards.
+    AND (u.source_kind <> 'kubernetes' OR u.lag_s >= -5)
+    AND back.death IS NULL
+)
+SELECT u.death, u.fact AS cause, m.fact AS effect, u.edge, 'act' AS role
+FROM begun u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal IN ('upgrade.started', 'k8s.node.cordoned_by_upgrader', 'k8s.node.tainted_by_upgrader') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
-  -- What a cluster's own components announce they do afterwards.
-  AND (u.source_kind <> 'kubernetes' OR u.lag_s >= -5)
 UNION ALL
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN a.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
-FROM links u
-LEFT JOIN asked_for a ON a.death = u.death
-WHERE u.signal IN ('upgrade.started', 'k8s.node.cordoned_by_upgrader', 'k8s.node.tainted_by_upgrader') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
-  -- What a cluster's own components announce they do afterwards.
-  AND (u.source_kind <> 'kubernetes' OR u.lag_s >= -5)
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, edge, 'act' AS role
+FROM begun
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links

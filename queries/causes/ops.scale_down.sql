@@ -18,7 +18,13 @@
 -- What it gave up again it did not do; and a person who drains the node later does so for reasons of their own.
 WITH removed AS (
   -- The Cluster Autoscaler gives pods ten minutes; what it marked long before, and left there, it may have let go.
-  SELECT u.death, u.fact, u.time, u.signal = 'autoscaler.scale_down' AND u.lag_s > 1500 AS is_late FROM links u
+  SELECT u.death, u.fact, u.time, 
+    -- Karpenter evicts at once, and waits for what must not be evicted.
+    u.signal = 'autoscaler.scale_down' AND u.lag_s > 1500
+      OR (u.signal = 'autoscaler.disrupted' OR u.signal IN ('k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler') AND u.actor LIKE '%karpenter%') AND u.lag_s > 600
+      OR o.death IS NOT NULL AS is_late
+  FROM links u
+  LEFT JOIN ended_by_others o ON o.death = u.death
   LEFT JOIN links f ON f.death = u.death AND f.via = 'node' AND f.signal = 'autoscaler.scale_down_failed'
     AND f.time >= u.time AND f.lag_s >= 0 AND u.signal NOT IN ('k8s.node.deleted_by_autoscaler', 'cloud.instance_deleted_by_autoscaler')
   -- What was decided after the pod had been stopped in good order was decided of a machine without it.

@@ -2,12 +2,21 @@
 -- title: Evicted by the kubelet: the node ran low on resources
 -- rank: 50
 -- level: established
--- needs: k8s.pod.evicted.pressure
+-- needs: k8s.pod.evicted.pressure, k8s.pod.evicted.other
 -- summary: The kubelet evicted {pod} from {node}: {message}
+-- summary_of: k8s.pod.evicted.other: {pod} {was} evicted from {node} by its kubelet, which most often does so when the node runs low on resources.
 -- advice: Set requests close to what the pod really uses; find out what else filled the node.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'k8s.pod.evicted.pressure' AND via = 'pod' AND mode IN ('killed', 'lost')
+UNION ALL
+-- Its status says no more than that; only kubelets write so, for memory, disk or processes of the node, or the pod's own disk.
+SELECT o.death, o.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
+FROM links o
+LEFT JOIN (SELECT DISTINCT death FROM links
+           WHERE via = 'pod' AND (signal LIKE 'k8s.pod.evicted.%' AND signal <> 'k8s.pod.evicted.other' OR signal LIKE 'k8s.pod.evicted_by_%')) why
+  ON why.death = o.death
+WHERE o.signal = 'k8s.pod.evicted.other' AND o.via = 'pod' AND o.mode IN ('killed', 'lost') AND why.death IS NULL
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM links

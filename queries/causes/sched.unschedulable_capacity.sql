@@ -31,6 +31,8 @@ LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod'
              AND signal IN ('k8s.pod.admission_failed.constraint', 'k8s.pod.admission_failed.shutdown', 'k8s.container.cannot_run.security_profile')) o
   ON o.death = a.death
 WHERE a.signal = 'k8s.pod.admission_failed' AND a.via = 'pod' AND a.state = 'died'
+  -- What does not fit by its labels, its ports or its system fits on no room.
+  AND NOT EXISTS (SELECT 1 FROM links c WHERE c.death = a.death AND c.record = a.record AND c.signal = 'k8s.pod.admission_failed.constraint')
 UNION ALL
 -- A deadline only ends the wait of a pod that never started.
 SELECT d.death, u.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'state' AS role

@@ -4,7 +4,7 @@
 SELECT t.death, t.fact, t.time, t.signal,
   -- A person has reasons of their own; what they do once the pod has ended is none of them.
   COALESCE(t.lag_s, 0) >= -5 AND t.signal LIKE '%_by_user' OR (
-    p.death IS NOT NULL AND t.signal IN ('k8s.pod.evicted.api', 'k8s.pod.evicted.taint', 'k8s.node.cordoned',
+    p.death IS NOT NULL AND NOT (t.signal = 'k8s.pod.evicted.api' AND o.death IS NOT NULL) AND t.signal IN ('k8s.pod.evicted.api', 'k8s.pod.evicted.taint', 'k8s.node.cordoned',
                                          'k8s.node.drained', 'k8s.node.tainted.no_execute',
                                          'k8s.pod.deleted_by_node_controller', 'k8s.pod.deletion_requested')) AS person
 FROM links t
@@ -14,6 +14,11 @@ LEFT JOIN (SELECT DISTINCT death FROM links
               OR signal = 'k8s.node.tainted.no_execute' AND via = 'node'
                   AND NOT regexp_like(COALESCE(detail, ''), '(?i)gpu|xid|nvidia|dcgm|accel|hardware|health|fault|fail|error|bad|broken|repair|remedi|quarantine|sick|nic|rdma|infiniband|disk|memory'))) p
   ON p.death = t.death
+-- Who closed a node before need not be who then evicts from it, where a record says who that was.
+LEFT JOIN (SELECT death FROM links
+           WHERE via = 'pod' AND signal LIKE 'k8s.pod.evicted_by_%'
+           GROUP BY death HAVING bool_and(signal <> 'k8s.pod.evicted_by_user')) o
+  ON o.death = t.death
 WHERE signal LIKE 'k8s.pod.evicted%'
 -- Who clears away what belongs to nothing any more, or keeps a workload as it was asked for, does not look at machines.
    OR (signal LIKE 'k8s.pod.deleted_by_%'

@@ -81,6 +81,7 @@ impl<'a> Bounds<'a> {
             || self.is_of_sidecar(cause)
             || self.was_counted_before(cause)
             || self.is_of_stopping(cause)
+            || self.is_of_next_boot(cause)
             || came_after(self.graph, self.death, self.recorded.as_ref(), cause)
             || edge.effect.is_none() && self.is_anothers(cause)
         {
@@ -182,6 +183,10 @@ impl<'a> Bounds<'a> {
         if is_sure && (edge.role == Role::Act || cause.is_some_and(outside)) && is_unseen() {
             return Kind::Guess;
         }
+        // A log of which nobody knows whose it is may be another's.
+        if is_sure && cause.is_some_and(|fact| self.is_of_stray_log(fact)) {
+            return Kind::Guess;
+        }
         let is_second = |fact: &Fact| self.requests.was_ending(self.graph, self.death, fact);
         let effect = edge.effect.and_then(|effect| self.graph.facts.get(effect));
         if is_sure && (cause.is_some_and(is_second) || effect.is_some_and(is_second)) {
@@ -253,6 +258,8 @@ impl<'a> Bounds<'a> {
                 || effect.is_some_and(|effect| !is_for_a_fault(self.graph.name(effect.signal)))
                     && self.is_of_another_program(fault)
                 || effect.is_some_and(|effect| names_another_part(self.graph, fault, effect))
+                || self.is_told_after(fault)
+                || self.is_of_shutdown(fault)
                 || self.is_in_haste(fault, effect)
                 || edge
                     .effect
@@ -261,6 +268,16 @@ impl<'a> Bounds<'a> {
             return Kind::Guess;
         }
         edge.kind
+    }
+
+    /// Whether it is a line of a log that another pod may have written.
+    fn is_of_stray_log(&self, fact: &Fact) -> bool {
+        let pod = self.graph.pods.get(fact.pod as usize);
+        let row = self.graph.evidence.rows().get(fact.row as usize);
+        fact.is_line
+            && pod
+                .zip(row)
+                .is_some_and(|(pod, row)| pod.stray_logs.contains(&row.file()))
     }
 
     /// Whether the log of what somebody ended had told of a failure before, and of nothing since: with clocks apart, or lines

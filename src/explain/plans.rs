@@ -33,18 +33,20 @@ macro_rules! view {
 
 /// The views that rules may select from, by name.
 /// One may use those before it.
-pub(super) const VIEWS: [(&str, &str); 17] = [
+pub(super) const VIEWS: [(&str, &str); 19] = [
     view!("answering"),
     view!("mechanisms"),
     view!("asked_at_cloud"),
     view!("asked_for"),
     view!("cut_off"),
+    view!("ended_by_others"),
     view!("missed"),
     view!("not_asked_for"),
     view!("not_evicted"),
     view!("not_made"),
     view!("outwaited"),
     view!("own_reason"),
+    view!("reactions"),
     view!("reset_at_cloud"),
     view!("retried"),
     view!("stopped_in_order"),

@@ -267,6 +267,20 @@ impl Requests {
         booted.any(|boot| silent.lo <= boot.hi && boot.lo <= stopped.hi.saturating_add(CLOCKS))
     }
 
+    /// Whether a node told of a boot between two times.
+    pub(super) fn booted_between(&self, node: Symbol, since: Nanos, until: Nanos) -> bool {
+        let mut booted = self.booted.get(&node).into_iter().flatten();
+        booted.any(|boot| since < boot.lo && boot.hi < until)
+    }
+
+    /// Whether a node had begun to go down in good order just before a time.
+    pub(super) fn was_shutting_down(&self, node: Symbol, time: Stamp) -> bool {
+        let mut down = self.shut_down.get(&node).into_iter().flatten();
+        time != Stamp::OPEN
+            && down
+                .any(|down| *down != Stamp::OPEN && down.lo <= time.lo && time.lo - down.lo < TAKEN)
+    }
+
     /// Whether another node fell silent in the very moment in which this one did.
     pub(super) fn is_shared(&self, silence: &Fact) -> bool {
         let near = |(node, time): &(Symbol, Stamp)| {

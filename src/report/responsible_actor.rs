@@ -236,9 +236,22 @@ impl<'a> ReportContext<'a> {
 /// Whether an account is a controller's that somebody installed to decide: those of the
 /// cluster, and those that make the workloads, carry out what these ask for.
 fn is_of_its_own_accord(actor: &str) -> bool {
+    // What looks after machines from outside the cluster.
+    const WATCHERS: [&str; 6] = [
+        "doctor",
+        "health",
+        "heal",
+        "quarantin",
+        "remediat",
+        "repair",
+    ];
     const MAKERS: [&str; 9] = [
         "jobset", "kueue", "lws", "mpi", "pytorch", "ray", "trainer", "training", "volcano",
     ];
+    if !actor.starts_with("system:") {
+        let name = actor.to_lowercase();
+        return WATCHERS.iter().any(|watcher| name.contains(watcher));
+    }
     actor
         .strip_prefix("system:serviceaccount:")
         .is_some_and(|account| {
@@ -246,9 +259,24 @@ fn is_of_its_own_accord(actor: &str) -> bool {
             matches!(
                 account,
                 "kube-system:cronjob-controller" | "kube-system:horizontal-pod-autoscaler"
-            ) || !account.starts_with("kube-system:")
+            ) || !ships_with_kubernetes(account)
                 && !MAKERS.iter().any(|maker| account.contains(maker))
         })
+}
+
+/// Whether an account in kube-system is one of those under which the controllers of Kubernetes itself act: others are of
+/// what somebody installed there.
+fn ships_with_kubernetes(account: &str) -> bool {
+    const ENDS: [&str; 6] = [
+        "-autoscaler",
+        "-binder",
+        "-cleaner",
+        "-collector",
+        "-controller",
+        "-publisher",
+    ];
+    let own = account.strip_prefix("kube-system:");
+    own.is_some_and(|own| ENDS.iter().any(|end| own.ends_with(end)))
 }
 
 /// Two records of one act: on one entity, at one time.

@@ -62,6 +62,7 @@ mod remote;
 mod rules;
 mod s3;
 mod said_and_done;
+mod saved_output;
 mod secrets;
 mod sent_away;
 mod serve;

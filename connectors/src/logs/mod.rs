@@ -20,6 +20,7 @@ mod environment;
 mod event;
 mod exception;
 mod fields;
+mod glued;
 mod join;
 mod line;
 mod line_limit;

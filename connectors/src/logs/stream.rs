@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::clock::Clock;
 use super::environment::StreamEnvironment;
 use super::event::Emitter;
+use super::glued;
 use super::join::{JoinedRecord, LineJoiner};
 use super::line::{Line, interpret_in};
 use super::line_limit::LineLimiter;
@@ -219,8 +220,9 @@ impl LogStream {
         } else {
             vec![&*unwrapped.content]
         };
-        for state in states {
-            let raw = if drawn_over { state } else { raw };
+        let parts = states.into_iter().flat_map(glued::parts);
+        for (index, state) in parts.enumerate() {
+            let raw = if drawn_over || index > 0 { state } else { raw };
             let line = interpret_in(state, raw.to_owned(), number, self.numbered);
             let line = line.with_time(unwrapped.time);
             let line = match whose {

@@ -2,8 +2,8 @@
 //!
 //! The driver blames the program for some of its errors: an address that is not there, an
 //! exception in a kernel. A GPU that computes wrong addresses looks the same, and what tells them
-//! apart is who else was struck: the same GPU under another run is the GPU, another GPU under the
-//! same run is the program.
+//! apart is who else was struck: the same GPU under another program is the GPU, another GPU under the
+//! same program is the program.
 
 use crate::signals::named;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::witness::Gpus;
-use super::{EntityGraph, Fact, NO};
+use super::{EntityGraph, Fact, NO, Task, TaskKind};
 use crate::symbols::Symbol;
 
 /// What the driver takes for a mistake of the program.
@@ -56,6 +56,7 @@ pub(super) fn mark(graph: &mut EntityGraph, gpus: &Gpus) {
             let first = facts.iter().find(|other| near(other));
             if let (false, Some(first)) = (elsewhere, first)
                 && made_after(graph, *node, fact.time.lo, first.time.hi)
+                && was_other_program(graph, *node, first.time, fact.time.lo)
             {
                 again.push(*fact);
             }
@@ -73,6 +74,48 @@ pub(super) fn mark(graph: &mut EntityGraph, gpus: &Gpus) {
 /// Within an hour of one another.
 fn near_in_time(a: Nanos, b: Nanos) -> bool {
     a.saturating_sub(b).saturating_abs() <= 3600 * SECOND
+}
+
+/// Whether what ran on the machine at the first of two times is known, and is another program than all that ran there at
+/// the second: a bug that is run again is a bug again, on the same GPU if its machine is the same.
+fn was_other_program(graph: &EntityGraph, node: Symbol, first: Stamp, again: Nanos) -> bool {
+    let there = |at: Nanos| {
+        let of_node = |pod: &&Task| pod.machines().any(|machine| machine == node);
+        let then = move |pod: &&Task| {
+            let (from, to) = pod.stay();
+            (from..=to).contains(&at)
+        };
+        graph.pods.iter().filter(of_node).filter(then)
+    };
+    let mut before = there(first.lo).peekable();
+    before.peek().is_some()
+        && before.all(|one| there(again).all(|other| !is_same_program(graph, one, other)))
+}
+
+/// Whether two tasks look like one program that was run twice: by name, but for a number or what a controller adds, or by
+/// what they were asked to run.
+fn is_same_program(graph: &EntityGraph, one: &Task, other: &Task) -> bool {
+    let name = |task: &Task| {
+        let root = graph.workloads.get(task.root as usize);
+        let whole = graph.name(root.map_or(task.name, |root| root.name));
+        let own = if root.is_none() && task.kind == TaskKind::Pod {
+            whole.rsplit_once('-').map_or(whole, |(stem, _)| stem)
+        } else {
+            whole
+        };
+        let stem = own.trim_end_matches(|last: char| last.is_ascii_digit() || "-_.".contains(last));
+        if stem.is_empty() { own } else { stem }.to_owned()
+    };
+    let asked = |task: &Task| {
+        let body = task.body.as_ref()?;
+        let asked: Vec<_> = body
+            .containers
+            .iter()
+            .map(|one| (one.image.clone(), one.command.clone()))
+            .collect();
+        (!asked.is_empty()).then_some(asked)
+    };
+    name(one) == name(other) || asked(one).is_some_and(|one| Some(one) == asked(other))
 }
 
 /// Whether all that ran on the machine then was made after the error before: nobody who is

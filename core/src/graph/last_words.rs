@@ -56,6 +56,13 @@ fn kind(event: &Event, symbols: &mut SymbolTable) -> Symbol {
     symbols.number(&format!("{} {named}", event.signals.join(" ")))
 }
 
+/// Whether a line tells of the same step as the one before: bars are drawn once more as their program ends.
+fn is_drawn_again(event: &Event, pod: &mut Task) -> bool {
+    let step = event.attribute("step").and_then(|step| step.parse().ok());
+    let before = std::mem::replace(&mut pod.untimed.counted, step);
+    step.is_some() && step == before
+}
+
 /// Notes what a line says of the end of the program that wrote it.
 pub(super) fn note(
     event: &Event,
@@ -75,9 +82,13 @@ pub(super) fn note(
     let killed = says(named::LOG_KILLED);
     let may_end = is(SignalClass::MayEnd) && !says(named::LOG_SHIPPER) && !mild();
     if event.time == Stamp::OPEN {
-        let line = event.origin.line;
+        // A traceback is told of at its first line, and ends with its last.
+        let lines = event
+            .attribute("lines")
+            .and_then(|lines| lines.parse().ok());
+        let line = event.origin.line + lines.map_or(0, |lines: u64| lines.saturating_sub(1));
         pod.untimed.last = pod.untimed.last.max(line);
-        if says(named::LOG_PROGRESS) {
+        if says(named::LOG_PROGRESS) && !is_drawn_again(event, pod) {
             pod.untimed.step = pod.untimed.step.max(line);
         }
         if says(named::LOG_TRAINING_DONE) {

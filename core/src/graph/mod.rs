@@ -40,6 +40,7 @@ mod log_name;
 mod lone_log;
 mod machine_zones;
 mod mismatch;
+mod mixed_zones;
 mod name_tenure;
 mod never_ran;
 mod new_facts;

@@ -95,7 +95,15 @@ pub(super) fn of_event(
     let is_line = event.fact == "log.line";
     // An Event's text may name the node; what a program says of one is about another matter.
     let named_node = event.attribute("on_node");
-    let named_node = named_node.filter(|_| event.fact == "k8s.event");
+    let (own_node, named_node) = match event.fact.as_str() {
+        "k8s.event" => (event.entities.node.as_deref(), named_node),
+        // A command that names a machine is about that one, wherever it was given.
+        "node.log" if named_node.is_some() => (None, named_node),
+        _ => (event.entities.node.as_deref(), None),
+    };
+    let is_elsewhere = event.fact == "node.log" && named_node.is_some();
+    let own_instance = event.entities.instance.as_deref();
+    let own_instance = own_instance.filter(|_| !is_elsewhere);
     let is_mild = is_line && log_level::is_no_failure(message);
     for signal in event.signals.iter().filter(|signal| !is_calm(signal)) {
         facts.push(Fact {
@@ -111,8 +119,8 @@ pub(super) fn of_event(
             count: row.count,
             pod,
             workload,
-            node: symbols.optional(event.entities.node.as_deref().or(named_node)),
-            instance: symbols.optional(event.entities.instance.as_deref()),
+            node: symbols.optional(own_node.or(named_node)),
+            instance: symbols.optional(own_instance),
             phase: Phase::parse(event.attribute("phase")),
             operation: symbols.optional(event.attribute("event_id")),
             holder: symbols.optional(event.attribute("held_by")),

@@ -14,15 +14,17 @@ use crate::evidence::{Objects, Version};
 const UNDATED: Nanos = 3600 * SECOND;
 
 /// Labels and annotations of nodes whose change means something.
-const WATCHED: [&str; 9] = [
+const WATCHED: [&str; 11] = [
     "aws-node-termination-handler/",
     "cloud.google.com/active-node-maintenance",
     "cloud.google.com/scheduled-maintenance-time",
     "dgxc.nvidia.com/nvsentinel-state",
     "k8s.nvidia.com/cordon-",
+    "k8saas.nvidia.com/cordon-",
     "machineconfiguration.openshift.io/state",
     "nvidia.com/gpu-driver-upgrade-state",
     "nvidia.com/mig.config.state",
+    "quarantineHealthEvent",
     "weave.works/kured-",
 ];
 
@@ -93,7 +95,7 @@ impl VersionDiff<'_> {
                 && let Some(event) = self.event(
                     "k8s.node.boot_changed",
                     &[is],
-                    None,
+                    self.since(before, index),
                     before,
                     index,
                     &json!({ "bootID": is, "before": old.boot_id }),
@@ -379,6 +381,19 @@ impl VersionDiff<'_> {
         Some(Stamp {
             lo: before.lo,
             hi: next.map_or(Nanos::MAX, |next| next.hi),
+        })
+    }
+
+    /// Since when the last version may have been made where it bears no later time than the one before it, and no later one
+    /// tells by when.
+    fn since(&self, before: Option<&Version>, index: usize) -> Option<Stamp> {
+        let (before, seen) = (before?.at?, self.versions.get(index)?.at?);
+        let mut later = self.versions.iter().skip(index + 1);
+        let is_open =
+            seen.hi <= before.hi && !later.any(|next| next.at.is_some_and(|at| at.hi > seen.hi));
+        is_open.then_some(Stamp {
+            lo: before.lo,
+            hi: Nanos::MAX,
         })
     }
 

@@ -12,7 +12,7 @@ use whathappened_model::time::{Nanos, SECOND};
 
 use super::identity::Pods;
 use super::task::{Task, TaskKind};
-use super::{machine_zones, pod_log};
+use super::{machine_zones, mixed_zones, pod_log};
 use crate::evidence::{Clock, Evidence, Row, SpillError};
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -165,6 +165,7 @@ pub(super) fn settle(
         shift(evidence, &zones);
         return Ok(zones);
     }
+    let beside = mixed_zones::of_files(evidence.rows());
     let mut of_nobody = HashMap::new();
     let lives = lives(evidence, symbols, pods);
     let names = pod_log::Names::of(
@@ -172,6 +173,10 @@ pub(super) fn settle(
         symbols,
     );
     for (file, (pod, lines)) in logs {
+        if let Some(by) = beside.get(&file) {
+            zones.insert(file, *by);
+            continue;
+        }
         let name = Some(pod).filter(|pod| pod.is_some());
         let name = name.or_else(|| names.of_file(symbols.name(file), symbols));
         let life = name.and_then(|name| lives.get(&name));

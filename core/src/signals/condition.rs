@@ -18,6 +18,7 @@ pub(super) struct Condition {
     pub(super) signal: u32,
     object: Vec<String>,
     reason_match: Option<Pattern>,
+    reason_not: Vec<Pattern>,
     message: Vec<Pattern>,
     message_not: Vec<Pattern>,
     actor: Vec<Pattern>,
@@ -28,6 +29,7 @@ pub(super) struct Condition {
     attributes: Vec<(String, Vec<String>)>,
     attributes_not: Vec<(String, Vec<String>)>,
     attributes_match: Vec<(String, Pattern)>,
+    attributes_unlike: Vec<(String, Pattern)>,
     absent: Vec<String>,
     captures: bool,
     /// Whether it is one of ours that does not say which program has to have written it.
@@ -64,6 +66,7 @@ impl Condition {
                 .as_ref()
                 .map(|text| one("reason_match", text))
                 .transpose()?,
+            reason_not: many("reason_not", &when.reason_not)?,
             message: many("message", &when.message)?,
             message_not: many("message_not", &when.message_not)?,
             actor: many("actor", &when.actor)?,
@@ -74,6 +77,7 @@ impl Condition {
             attributes: pairs(&when.attributes),
             attributes_not: pairs(&when.attributes_not),
             attributes_match: Vec::new(),
+            attributes_unlike: Vec::new(),
             absent: when.absent.0.clone(),
             captures: false,
             of_any_program: place.trusted
@@ -83,6 +87,10 @@ impl Condition {
         for (key, text) in &when.attributes_match {
             let pattern = one(&format!("attributes_match.{key}"), text)?;
             condition.attributes_match.push((key.clone(), pattern));
+        }
+        for (key, text) in &when.attributes_unlike {
+            let pattern = one(&format!("attributes_unlike.{key}"), text)?;
+            condition.attributes_unlike.push((key.clone(), pattern));
         }
         let captures = condition
             .capturing()
@@ -130,6 +138,10 @@ impl Condition {
                 .reason_match
                 .as_ref()
                 .is_none_or(|pattern| pattern.is_in(event.reason.as_deref()))
+            && !self
+                .reason_not
+                .iter()
+                .any(|pattern| pattern.is_in(event.reason.as_deref()))
             && any_found(&self.message, message)
             && !self
                 .message_not
@@ -140,6 +152,10 @@ impl Condition {
                 .attributes_match
                 .iter()
                 .all(|(key, pattern)| pattern.is_in(text(event, key).as_deref()))
+            && !self
+                .attributes_unlike
+                .iter()
+                .any(|(key, pattern)| pattern.is_in(text(event, key).as_deref()))
             && (self.actor_class.is_empty() || one_of(&self.actor_class, class()))
     }
 

@@ -99,6 +99,7 @@ pub(super) struct When {
     pub(super) object: Option<AnyOf>,
     pub(super) reason: Option<AnyOf>,
     pub(super) reason_match: Option<String>,
+    pub(super) reason_not: Option<AnyOf>,
     pub(super) message: Option<AnyOf>,
     pub(super) message_not: Option<AnyOf>,
     pub(super) actor: Option<AnyOf>,
@@ -112,6 +113,8 @@ pub(super) struct When {
     pub(super) attributes_not: BTreeMap<String, AnyOf>,
     #[serde(default)]
     pub(super) attributes_match: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) attributes_unlike: BTreeMap<String, String>,
     #[serde(default)]
     pub(super) absent: AnyOf,
 }

@@ -4,7 +4,7 @@ use whathappened_core::graph::{Exit, Fact, Progress, Task, TaskKind, may_train};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::{SignalClass, named};
 use whathappened_model::event::SourceKind;
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::super::machine_facts::{DEVICES, SENDS_NONE, is_of_machine};
 use super::super::requests::SILENCE;
@@ -147,6 +147,52 @@ impl Bounds<'_> {
                         .graph
                         .name(fact.signal)
                         .starts_with(named::K8S_NODE_CORDONED)
+            })
+    }
+
+    /// Whether a machine's log tells of a fault of a device after the second in which a program had ended by itself there,
+    /// which says nothing of a device: the kubelet has the clock of its machine, and a kernel writes what it sees when it sees
+    /// it. What goes over a network is sent again for seconds before a link that is down ends anything.
+    pub(super) fn is_told_after(&self, fault: &Fact) -> bool {
+        let end = self.death.time;
+        let of_link = self.graph.name(fault.signal).starts_with("nic.");
+        let ended = match of_link && end.width() <= SECOND {
+            true => end.lo,
+            false => end.hi,
+        };
+        fault.source_kind == SourceKind::NodeLog
+            && self.is_of_device(fault)
+            && self.is_ordinary()
+            && !self.death.goes_on()
+            && end != Stamp::OPEN
+            && fault.time != Stamp::OPEN
+            && fault.time.lo > ended
+    }
+
+    /// Whether a machine's log tells of a fault of a device after the machine had begun to go down in good order: drivers are
+    /// taken down then, and links with them.
+    pub(super) fn is_of_shutdown(&self, fault: &Fact) -> bool {
+        fault.source_kind == SourceKind::NodeLog
+            && self.is_of_device(fault)
+            && self.requests.was_shutting_down(fault.node, fault.time)
+    }
+
+    /// Whether a machine's log tells of a fault of a device after the machine had booted, which ended the pod that was on it
+    /// and was not started again there.
+    pub(super) fn is_of_next_boot(&self, fault: &Fact) -> bool {
+        let task = self.task().filter(|task| task.kind == TaskKind::Pod);
+        let since = task.and_then(|task| {
+            task.starts
+                .last()
+                .map(|start| start.hi)
+                .or(task.known_begin())
+        });
+        fault.source_kind == SourceKind::NodeLog
+            && self.is_of_device(fault)
+            && fault.time != Stamp::OPEN
+            && since.is_some_and(|since| {
+                self.requests
+                    .booted_between(fault.node, since, fault.time.lo)
             })
     }
 

@@ -11,6 +11,8 @@ pub struct UntimedLog {
     pub end: u64,
     /// The last that tells of a training step; 0 where there is none.
     pub step: u64,
+    /// The step that was counted last, where the line says a number.
+    pub counted: Option<u64>,
     /// The last that says that all is done; 0 where there is none.
     pub done: u64,
     /// The last that says that a GPU computes wrongly, for which the program ends; 0 where there is none.

@@ -1,0 +1,36 @@
+-- What may be done, or befall what runs on a machine, because a part of it failed: the mechanisms, of which `person` says that
+-- whoever acts has reasons of their own, and what tools that look after machines do to a workload. Who evicts or deletes a
+-- pod for a fault looks after machines, as its name says, or closes the machine; an updater of recommendations, a
+-- descheduler, a tool that upgrades machines and one that waits for notices of a cloud act for what they are there for.
+WITH watchers AS (
+  SELECT DISTINCT actor FROM links
+  WHERE actor IS NOT NULL
+    AND (regexp_like(actor, '(?i)(health|repair|remedi|doctor|fault|sick|quarantin|drain|heal|problem|hardware|broken|dcgm|xid|node|machine)[^:/@]*(@[^:/]*)?$')
+      OR regexp_like(actor, '(?i)(gpu|host)[a-z-]*(check|agent|controller|guard|manager|monitor|watch|fix|reset)')
+      OR regexp_like(actor, '(?i):[^:]*(health|repair|remedi|fault|sentinel)[^:]*:'))
+    AND NOT regexp_like(actor, '(?i)termination-handler|descheduler|vpa-updater')
+),
+closed AS (
+  SELECT DISTINCT death, actor FROM links
+  WHERE via = 'node' AND actor IS NOT NULL AND (signal LIKE 'k8s.node.cordoned%' OR signal LIKE 'k8s.node.tainted%')
+),
+own AS (
+  SELECT DISTINCT a.death FROM links a
+  LEFT JOIN watchers w ON w.actor = a.actor
+  LEFT JOIN closed c ON c.death = a.death AND c.actor = a.actor
+  WHERE a.via = 'pod' AND a.mode IN ('killed', 'lost') AND a.lag_s BETWEEN -120 AND 900
+    AND (a.signal IN ('k8s.pod.evicted.vpa', 'k8s.pod.evicted.descheduler', 'k8s.pod.evicted_by_upgrader', 'k8s.pod.deleted_by_upgrader')
+      OR a.signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other', 'k8s.pod.deleted_by_controller')
+        AND w.actor IS NULL AND c.death IS NULL
+        AND NOT regexp_like(COALESCE(a.actor, ''), ':(job|cronjob|replicaset|deployment|statefulset|daemon-set|replication|jobset)-controller')
+      OR a.signal IN ('k8s.pod.evicted_by_remediator', 'k8s.pod.deleted_by_remediator') AND a.actor LIKE '%termination-handler%')
+)
+SELECT m.death, m.fact, m.time, m.signal, m.person OR own.death IS NOT NULL AS person
+FROM mechanisms m
+LEFT JOIN own ON own.death = m.death
+UNION ALL
+SELECT a.death, a.fact, a.time, a.signal, false AS person
+FROM links a
+JOIN watchers w ON w.actor = a.actor
+WHERE a.via = 'workload' AND a.mode = 'killed' AND a.lag_s BETWEEN -5 AND 600
+  AND a.signal IN ('k8s.workload.deleted_by_controller', 'k8s.workload.suspension_requested_by_controller')
