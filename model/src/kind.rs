@@ -3,11 +3,13 @@
 /// Resource plurals of audit records and the kinds they stand for, where
 /// taking the `s` away and a capital does not do.
 const PLURALS: &[(&str, &str)] = &[
+    ("clusterqueues", "ClusterQueue"),
     ("cronjobs", "CronJob"),
     ("daemonsets", "DaemonSet"),
     ("jaxjobs", "JAXJob"),
     ("jobsets", "JobSet"),
     ("leaderworkersets", "LeaderWorkerSet"),
+    ("localqueues", "LocalQueue"),
     ("mpijobs", "MPIJob"),
     ("nodeclaims", "NodeClaim"),
     ("nodepools", "NodePool"),

@@ -225,6 +225,15 @@ impl ObjectBody {
         })
     }
 
+    /// The group of pods that nobody owns with which Kueue lets a pod in. Those that serve requests work on without each other.
+    #[must_use]
+    pub fn pod_group(&self) -> Option<&str> {
+        let serves = self.annotations.get("kueue.x-k8s.io/pod-group-serving");
+        let alone = !self.owners.is_empty() || serves.is_some_and(|serves| serves == "true");
+        let group = self.labels.get("kueue.x-k8s.io/pod-group-name")?.as_str();
+        (!alone && !group.is_empty()).then_some(group)
+    }
+
     /// The rank that the launcher wrote on a pod.
     #[must_use]
     pub fn rank(&self) -> Option<i32> {
@@ -235,5 +244,30 @@ impl ObjectBody {
                 .parse()
                 .ok()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pods_that_somebody_owns_or_that_serve_are_no_gang() {
+        let text = |key: &str, value: &str| [(key.to_owned(), value.to_owned())].into();
+        let mut body = ObjectBody {
+            labels: text("kueue.x-k8s.io/pod-group-name", "sft"),
+            ..ObjectBody::default()
+        };
+        assert_eq!(body.pod_group(), Some("sft"));
+        body.annotations = text("kueue.x-k8s.io/pod-group-serving", "true");
+        assert_eq!(body.pod_group(), None);
+        body.annotations.clear();
+        body.owners.push(Owner {
+            kind: "StatefulSet".to_owned(),
+            name: "sft".to_owned(),
+            uid: String::new(),
+            controller: true,
+        });
+        assert_eq!(body.pod_group(), None);
     }
 }

@@ -49,7 +49,7 @@ made AS (
       -- A controller of somebody's changes it of its own accord, and so does the autoscaler of pods.
       OR who.signal = 'k8s.workload.updated_by_controller'
         AND (who.actor LIKE '%:horizontal-pod-autoscaler'
-          OR NOT regexp_like(COALESCE(who.actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|kueue|jobset|training')))
+          OR NOT regexp_like(COALESCE(who.actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|kueue|jobset|training|kubeflow-trainer|pytorch|tf-job|mpi|ray|volcano|leaderworkerset|lws')))
     AND who.fact <> s.fact AND who.time BETWEEN s.time - 2000000000 AND s.time_hi + 2000000000
   LEFT JOIN suspends own ON own.death = who.death AND own.record = who.record
   LEFT JOIN deleted x ON x.death = s.death AND x.time > s.time
@@ -71,7 +71,7 @@ held AS (
   LEFT JOIN failed f ON f.death = w.death
   WHERE w.signal = 'k8s.workload.suspension_requested_by_controller' AND w.via = 'workload'
     AND w.mode = 'killed' AND w.lag_s BETWEEN -2 AND 120
-    AND NOT regexp_like(COALESCE(w.actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|kueue|jobset|training')
+    AND NOT regexp_like(COALESCE(w.actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|kueue|jobset|training|kubeflow-trainer|pytorch|tf-job|mpi|ray|volcano|leaderworkerset|lws')
 )
 SELECT c.death, COALESCE(own.fact, c.fact) AS cause, CAST(NULL AS BIGINT) AS effect,
        -- Controllers carry out at once what was changed: of a request of which no more is known than that it changed something,
@@ -95,7 +95,7 @@ FROM links u
 JOIN links p ON p.death = u.death AND p.via = 'pod' AND p.signal = 'k8s.pod.deleted_by_controller' AND p.time >= u.time
   AND regexp_like(COALESCE(p.actor, ''), '^system:serviceaccount:kube-system:(statefulset|daemon-set|replicaset)-controller$')
 WHERE u.signal = 'k8s.workload.updated_by_controller' AND u.via = 'workload' AND u.mode = 'killed' AND u.lag_s BETWEEN -2 AND 120
-  AND NOT regexp_like(COALESCE(u.actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|kueue|jobset|training')
+  AND NOT regexp_like(COALESCE(u.actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|kueue|jobset|training|kubeflow-trainer|pytorch|tf-job|mpi|ray|volcano|leaderworkerset|lws')
 UNION ALL
 -- The request and the change it made are one act: the request names who.
 SELECT a.death, a.who AS cause, a.what AS effect,
@@ -116,7 +116,7 @@ UNION ALL
 SELECT s.death, who.fact AS cause, s.fact AS effect, 'asserted' AS edge, 'act' AS role
 FROM links s
 JOIN links who ON who.death = s.death AND who.via = 'workload' AND who.signal = 'k8s.workload.updated_by_controller'
-  AND NOT regexp_like(COALESCE(who.actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|kueue|jobset|training')
+  AND NOT regexp_like(COALESCE(who.actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|kueue|jobset|training|kubeflow-trainer|pytorch|tf-job|mpi|ray|volcano|leaderworkerset|lws')
   AND who.time - s.time BETWEEN -2000000000 AND 60000000000 AND who.lag_s BETWEEN -2 AND 120
 WHERE s.signal IN ('k8s.workload.spec_changed', 'k8s.workload.scaled.to_zero') AND s.via = 'workload'
   AND s.mode = 'killed' AND s.desired = 0 AND s.lag_s BETWEEN -2 AND 120 AND COALESCE(s.created, 0) <= s.time_hi
@@ -155,11 +155,13 @@ JOIN links who ON who.death = s.death AND who.via = 'workload' AND who.signal = 
   AND who.fact <> s.fact AND s.time - who.time BETWEEN -2000000000 AND 5000000000
 WHERE s.signal IN ('k8s.workload.scaled.to_zero', 'k8s.workload.spec_changed') AND s.via = 'workload' AND s.state = 'scaled_to_zero'
 UNION ALL
--- Suspended before it got a pod, or after its pods were gone; the object says so itself, and not who wanted it: a queue of which
--- nothing was read leaves the same traces. What was made suspended waits for a queue or for its maker, and nothing was changed.
+-- Suspended before it got a pod, or after its pods were gone; the object says so itself, and not who wanted it: a queue that it
+-- names leaves the same traces where nothing else of it was read. What was made suspended waits for a queue or for its maker, and nothing was changed.
 SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN s.lag_s > -5 OR w.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
+  CASE WHEN s.lag_s > -5 OR w.death IS NULL AND u.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links s
+LEFT JOIN (SELECT DISTINCT death, record FROM links WHERE signal = 'k8s.workload.suspended.unqueued' AND via = 'workload') u
+  ON u.death = s.death AND u.record = s.record
 LEFT JOIN (SELECT DISTINCT s.death, s.fact FROM links s
            JOIN links w ON w.death = s.death AND w.via = 'workload'
              AND w.signal IN ('k8s.workload.updated_by_user', 'k8s.workload.suspension_requested_by_user')

@@ -11,6 +11,7 @@
 -- needs: k8s.pod.drained_by_kubectl, k8s.pod.drain_blocked, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, slurm.cancel_requested, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller, k8s.workload.deleted_by_gc
 -- needs: k8s.pod.evicted.descheduler, unit.stop_requested, ray.job_stopped, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
+-- needs: k8s.workload.stop_requested_by_*
 -- needs: cloud.group_stopped_by_user, cloud.group_resized_by_user, cloud.instance_recreation_requested_by_user, slurm.node.set_down, node.kill_requested, unit.stopping
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} deleted{by}.
@@ -32,7 +33,7 @@
 -- summary_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: {pod} {was} evicted{by}.
 -- summary_of: k8s.pod.evicted.descheduler: {pod} {was} evicted by the descheduler, which spreads load over the nodes.
 -- summary_of: ray.job_stopped: Ray's job was stopped on request; {pod} ended with it.
--- summary_of: k8s.workload.stopped: {workload} was stopped{by}.
+-- summary_of: k8s.workload.stopped, k8s.workload.stop_requested_by_*, k8s.workload.updated_by_user: {workload} was stopped{by}.
 -- summary_of: k8s.pod.signalled_by_user: The program of {pod} was ended by a command that was run in its container{by}.
 -- summary_of: slurm.cancelled: {pod} {was} cancelled{by}.
 -- summary_of: log.interrupted: {pod} {was} interrupted, as Ctrl-C does (SIGINT); no record shows by whom.
@@ -46,7 +47,7 @@
 -- title_of: cloud.instance_stopped_by_user: Stopped on request
 -- title_of: cloud.instance_reset_by_user: Reset on request
 -- title_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api, k8s.pod.evicted.descheduler: Evicted on request
--- title_of: k8s.workload.stopped: Stopped on request
+-- title_of: k8s.workload.stopped, k8s.workload.stop_requested_by_*, k8s.workload.updated_by_user: Stopped on request
 -- title_of: k8s.pod.signalled_by_user: Killed by a command
 -- title_of: slurm.cancelled: Cancelled
 -- title_of: ray.job_stopped: Stopped on request
@@ -63,7 +64,7 @@
 -- advice_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: Find out why it was evicted; there is no sign of a fault.
 -- advice_of: k8s.pod.evicted.descheduler: Keep the descheduler away from training pods (its namespaces, priorities or the annotation descheduler.alpha.kubernetes.io/prefer-no-eviction).
 -- advice_of: k8s.workload.deleted_by_gc: Find out who deleted the object that owned it (metadata.ownerReferences).
--- advice_of: k8s.workload.stopped: Find out why it was stopped; there is no sign of a fault.
+-- advice_of: k8s.workload.stopped, k8s.workload.stop_requested_by_*, k8s.workload.updated_by_user: Find out why it was stopped; there is no sign of a fault.
 -- advice_of: k8s.pod.signalled_by_user: Find out why it was killed; there is no sign of a fault.
 -- advice_of: slurm.cancelled: Find out why it was cancelled; there is no sign of a fault.
 -- advice_of: log.interrupted: Find out who or what interrupted it: a person, a wrapper script or a job manager; there is no sign of a fault.
@@ -371,6 +372,24 @@ FROM links
 WHERE signal = 'log.interrupted' AND via = 'pod' AND same_container AND mode = 'exited'
   AND COALESCE(exit_code, 130) IN (1, 2, 130) AND lag_s BETWEEN -5 AND 60
 UNION ALL
+-- Who asked for that, its request names. Of a request of which only the metadata is kept it is not known what it changed: the last
+-- one before the controller did so.
+SELECT w.death, w.fact AS cause, s.fact AS effect,
+  CASE WHEN w.signal LIKE 'k8s.workload.stop_requested_by_%' THEN 'asserted' ELSE 'inferred' END AS edge, 'act' AS role
+FROM links w
+JOIN links s ON s.death = w.death AND s.via = 'workload' AND s.signal = 'k8s.workload.stopped' AND s.time_hi - w.time BETWEEN 0 AND 120000000000
+LEFT JOIN links own ON own.death = w.death AND own.via = 'workload' AND own.signal LIKE 'k8s.workload.stop_requested_by_%' AND own.time_hi >= w.time
+LEFT JOIN links later ON later.death = w.death AND later.via = 'workload' AND later.signal = 'k8s.workload.updated_by_user'
+  AND later.time > w.time AND later.time <= s.time_hi
+WHERE w.via = 'workload'
+  AND (w.signal LIKE 'k8s.workload.stop_requested_by_%'
+    OR w.signal = 'k8s.workload.updated_by_user' AND w.root_kind = 'Workflow' AND own.fact IS NULL AND later.fact IS NULL)
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links
+WHERE signal LIKE 'k8s.workload.stop_requested_by_%' AND via = 'workload' AND lag_s BETWEEN -5 AND 120
+  AND (mode = 'killed' OR state = 'died' AND mode = 'exited' AND exit_code IN (137, 143) AND COALESCE(reason, '') <> 'OOMKilled')
+UNION ALL
 -- A workflow, or a job, that somebody shut down: its own word, which does not say whose wish it was. Its pods obey, and
 -- end with the code of the signal.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
@@ -397,6 +416,9 @@ SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge
 FROM links d
 LEFT JOIN links other ON other.death = d.death
   AND ((other.via = 'named' AND other.signal = 'k8s.workload.pod_deleted')
+    -- Its controller deletes the pods of what is suspended, and may say so a second later than a kubelet stops them.
+    OR other.via = 'workload' AND other.signal = 'k8s.workload.suspended' AND other.lag_s BETWEEN -2 AND 120
+      AND COALESCE(d.created, 0) <= other.time - 1000000000
     -- Whoever comes for what has ended did not end it.
     OR (other.via = 'pod' AND (COALESCE(other.lag_s, 0) >= -5 AND (other.signal LIKE 'k8s.pod.evicted%' OR other.signal LIKE 'k8s.pod.preempted%')
       OR other.signal LIKE 'k8s.pod.deleted_by_%' OR other.signal LIKE 'k8s.pod.node_%'

@@ -9,6 +9,7 @@
 -- summary_of: kueue.pod_terminated: Kueue stopped {workload}; none of its records says why.
 -- summary_of: k8s.workload.suspension_requested_by_kueue, k8s.workload.updated_by_kueue: Kueue suspended {workload}; none of its records says why.
 -- summary_of: kueue.deactivation_requested_by_*: {workload} was deactivated in Kueue{by}, which stopped its pods.
+-- summary_of: kueue.queue_stop_requested_by_*: The queue of {workload} was stopped{by}, and Kueue stopped its pods.
 -- advice: If pods were not ready in time, find out why; a queue is stopped or a workload deactivated because someone decided so.
 --
 -- Past its time limit is code.deadline, a failed node node.not_ready, another workload sched.kueue_preempted.
@@ -72,6 +73,13 @@ JOIN links e ON e.death = who.death AND e.via = 'workload' AND e.signal = 'kueue
   AND e.time - who.time BETWEEN -2000000000 AND 60000000000
 WHERE who.signal LIKE 'kueue.deactivation_requested_by_%' AND who.via = 'workload' AND who.mode = 'killed'
   AND COALESCE(who.actor, '') NOT LIKE '%kueue%'
+UNION ALL
+-- Who stopped the queue had Kueue stop what it had let in: the request names them and the queue.
+SELECT q.death, q.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role
+FROM links q
+JOIN links e ON e.death = q.death AND e.via = 'workload' AND e.signal = 'kueue.evicted.stopped'
+  AND e.time_hi - q.time BETWEEN 0 AND 60000000000
+WHERE q.signal LIKE 'kueue.queue_stop_requested_by_%' AND q.via = 'queue'
 UNION ALL
 -- Of one whose pods are not known it is why it waits again.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

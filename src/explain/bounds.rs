@@ -258,7 +258,7 @@ impl<'a> Bounds<'a> {
                 || effect.is_some_and(|effect| !is_for_a_fault(self.graph.name(effect.signal)))
                     && self.is_of_another_program(fault)
                 || effect.is_some_and(|effect| names_another_part(self.graph, fault, effect))
-                || self.is_told_after(fault)
+                || self.is_of_afterwards(fault)
                 || self.is_of_shutdown(fault)
                 || self.is_in_haste(fault, effect)
                 || edge

@@ -238,6 +238,10 @@ impl Grouping<'_> {
                 lingering.clear();
             }
             let mut candidate = self.best(primary).cloned();
+            // Of one whose end nobody saw, an act after another's known end was for what was left of the run.
+            if gang && self.was_for_the_rest(primary, &left) {
+                candidate = None;
+            }
             // Who ended with a code of its own while this one waited may have done so for a reason
             // that no record holds.
             if let Some(known) = candidate.as_mut()

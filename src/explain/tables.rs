@@ -94,7 +94,7 @@ pub const LINKS: &[Column] = &[
     (
         "via",
         DataType::Utf8,
-        "the entity shared: pod, named, node, workload, claim, cluster, region, zone, pool or gang (another member waited for it; of a run that is slow, a machine of another member)",
+        "the entity shared: pod, named, node, workload, claim, cluster, region, zone, pool, queue or gang (another member waited for it; of a run that is slow, a machine of another member)",
     ),
     (
         "lag_s",

@@ -17,10 +17,12 @@ use super::fault::faults;
 use super::gang::{Finding, Grouping, is_gang, lost_touch};
 use super::last_straw;
 use super::outlived;
+use super::recreated;
 use super::recurrence;
 use super::replaced;
 use super::requests::Requests;
 use super::rule::Rule;
+use super::submitter;
 use super::waited_for;
 use crate::answer::Level;
 
@@ -250,6 +252,8 @@ pub async fn explain(
     recurrence::mark(graph, runs, &deaths, &mut findings);
     replaced::mark(graph, &deaths, &mut findings);
     last_straw::mark(graph, runs, rules, &deaths, &mut findings);
+    recreated::mark(graph, runs, &deaths, &mut findings);
+    submitter::mark(graph, &deaths, &mut findings);
     waited_for::mark(graph, rules, &deaths, &mut findings);
     waited_for::mark_broken(graph, runs, &states, &deaths, &mut findings);
     Ok(Verdict {

@@ -1,5 +1,5 @@
-//! A member whose container broke and was started again is not in the process group that the others are in: they
-//! wait for it until their collective's time is up. What broke it is what ended the run then, and not the wait.
+//! A member whose container broke and was started again, or in whose place another was made, is not in the process group that the
+//! others are in: they wait for it until their collective's time is up. What broke it is what ended the run then, and not the wait.
 
 use whathappened_core::death::{Death, RunState, failed_upon};
 use whathappened_core::graph::EntityGraph;
@@ -31,9 +31,11 @@ pub(super) fn mark(
         };
         let broke: Vec<usize> = (0..findings.len())
             .filter(|number| {
-                let one = &findings[*number];
-                (one.run, one.attempt) == (findings[wait].run, findings[wait].attempt)
-                    && broke_before(deaths, one, &findings[wait], began)
+                let (one, wait) = (&findings[*number], &findings[wait]);
+                // What took the place of a member that was taken away begins an attempt, and those that wait are of both.
+                let of_attempt =
+                    one.attempt == wait.attempt || one.attempt.saturating_add(1) == wait.attempt;
+                one.run == wait.run && of_attempt && broke_before(deaths, one, wait, began)
             })
             .collect();
         for number in &broke {
@@ -122,7 +124,7 @@ fn broke_before(deaths: &[Death], finding: &Finding, wait: &Finding, began: Nano
     proven
         && finding.victims.iter().any(|death| {
             deaths.get(*death).is_some_and(|one| {
-                one.state == "restarted"
+                (one.state == "restarted" || one.state == "died" && finding.attempt < wait.attempt)
                     && !waited.contains(&one.pod)
                     && one.time.lo <= began.saturating_add(CLOCKS)
                     && began.saturating_sub(one.time.lo) <= NEXT

@@ -20,6 +20,13 @@ const OWNERS: [&str; 6] = [
 /// `class` is the kind of actor that the record's signal names: under one
 /// administrator's name only the user agent tells a scheduler from a person.
 pub(super) fn actor(graph: &EntityGraph, run: &Run, name: &str, class: Option<&str>) -> Actor {
+    if is_of_kueue(name) {
+        return Actor {
+            name: "Kueue".to_owned(),
+            kind: "controller".to_owned(),
+            is_owner: false,
+        };
+    }
     let kind = match class {
         Some("scheduler") => "scheduler",
         Some("kubelet") => "kubelet",
@@ -37,6 +44,16 @@ pub(super) fn actor(graph: &EntityGraph, run: &Run, name: &str, class: Option<&s
     }
 }
 
+/// Whether a name is that of one of Kueue's recorders of Events, of which each has its own: `kueue-admission`,
+/// `batch/job-kueue-controller`.
+fn is_of_kueue(name: &str) -> bool {
+    let is_bare = !name.contains(['@', ':']);
+    is_bare
+        && (name.starts_with("kueue-")
+            || name.ends_with("-kueue-controller")
+            || name == "workload_controller")
+}
+
 fn kind(name: &str) -> &'static str {
     let last = name.rsplit(':').next().unwrap_or(name);
     if let Some(kind) = of_cloud(name) {
@@ -51,8 +68,6 @@ fn kind(name: &str) -> &'static str {
     } else if name.starts_with("system:serviceaccount:")
         || last.ends_with("-controller")
         || last.ends_with("-collector")
-        // Kueue's recorders of Events: `kueue-admission`, `kueue-job-controller`.
-        || last.starts_with("kueue-")
     {
         "controller"
     } else if name == "kernel-monitor" || name == "kernel" {

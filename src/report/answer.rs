@@ -16,7 +16,7 @@ use super::narrow::{self, Omitted, inside};
 use super::run::run as tell_run;
 use super::shown::is_only_named;
 use super::timeline::lines;
-use super::well::{counted_at, replaced_at, well};
+use super::well::{counted_at, replaced_at, well, were_cleared_away};
 use super::{batch_state, plateau, read_for_run, restart_loop, trackers, zones};
 use crate::answer::{Answer, CoverageRow, Incident, IncidentRole, SCHEMA};
 use crate::case::Case;
@@ -335,6 +335,18 @@ fn incidents(
         let end = case.ends.get(*pod as usize);
         end.is_some_and(|end| end.state == State::Died)
     };
+    let completed = newest.filter(|run| verdict.states.contains(&(*run, RunState::Completed)));
+    let completed = completed.and_then(|run| case.runs.get(run));
+    if !pods.is_empty()
+        && pods.iter().all(over)
+        && completed.is_some_and(|run| were_cleared_away(case, run, pods))
+    {
+        // That it was stopped is known then, and why.
+        reported.retain(|one| one.level > Level::Hypothesis);
+        if reported.is_empty() {
+            reported.extend(newest.and_then(|number| well(case, verdict, number)));
+        }
+    }
     if !pods.is_empty() && pods.iter().all(over) {
         match reported.first_mut() {
             Some(last) => last.role = IncidentRole::Main,

@@ -1,8 +1,10 @@
 //! A run that nothing ended: one that completed, or that was running when it was last seen.
 
+use std::collections::BTreeSet;
+
 use whathappened_core::death::RunState;
 use whathappened_core::graph::{Fact, InstanceChange, Task, TaskKind};
-use whathappened_core::lifecycle::{State, given_up};
+use whathappened_core::lifecycle::{Mode, State, given_up};
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::signals::named;
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
@@ -12,7 +14,7 @@ use super::last_heard;
 use super::shown::{is_only_named, is_shown};
 use crate::answer::{Incident, IncidentRole};
 use crate::case::Case;
-use crate::explain::{Level, Verdict};
+use crate::explain::{CLOCKS, Level, Verdict};
 
 /// A run that nothing ended: completed, or running. That is only established by what
 /// its own objects say: a pod that is known from Events or lines alone may be long gone.
@@ -130,6 +132,28 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
         role: IncidentRole::Main,
         ..Incident::default()
     })
+}
+
+/// Whether all of some pods were stopped once their run had completed, or as it did: its controller clears away what still runs.
+pub(super) fn were_cleared_away(case: &Case, run: &Run, pods: &BTreeSet<u32>) -> bool {
+    let Root::Workload(root) = run.root else {
+        return false;
+    };
+    let done = |fact: &&Fact| {
+        fact.workload == root && case.graph.name(fact.signal) == named::K8S_WORKLOAD_COMPLETED
+    };
+    let Some(done) = case.graph.facts.iter().find(done) else {
+        return false;
+    };
+    let is_later = |pod: &u32| {
+        let end = case.ends.get(*pod as usize);
+        end.is_some_and(|end| {
+            end.mode == Mode::Killed
+                && end.time != Stamp::OPEN
+                && end.time.hi.saturating_add(CLOCKS) >= done.time.lo
+        })
+    };
+    done.time != Stamp::OPEN && pods.iter().all(is_later)
 }
 
 /// What to do about a log that ends in an error where the exit code says that all went well.

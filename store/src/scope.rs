@@ -337,6 +337,9 @@ fn around(objects: &[Object], facts: &[Fact]) -> NamedBeside {
         for name in ["", namespace] {
             around.claims.insert(subject(name, namespace));
         }
+        if let Some(queue) = version.body.labels.get("kueue.x-k8s.io/queue-name") {
+            around.claims.insert(subject(namespace, queue));
+        }
     }
     for fact in facts {
         let event = &fact.event;
@@ -357,6 +360,9 @@ fn around(objects: &[Object], facts: &[Fact]) -> NamedBeside {
         }
         if let Some(claim) = event.attribute("claim") {
             around.claims.insert(subject(namespace, claim));
+        }
+        if let Some(queue) = event.attribute("queue") {
+            around.claims.insert(subject("", queue));
         }
         for key in ["preemptor_uid", "other_uid"] {
             if let Some(uid) = event

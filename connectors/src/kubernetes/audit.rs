@@ -12,6 +12,7 @@ use crate::time::Stamp;
 
 mod act;
 mod attributes;
+mod command;
 
 const MUTATING: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
 
@@ -73,7 +74,9 @@ pub(super) fn decode(
         kind.as_str(),
         "Pod" | "Node" | "PersistentVolumeClaim" | "Namespace"
     ) || kind::is_workload(&kind)
-        || verb.starts_with("delete") && is_of_karpenter(&kind, group);
+        || verb.starts_with("delete") && is_of_karpenter(&kind, group)
+        || matches!(verb, "update" | "patch") && is_queue(&kind, group)
+        || verb == "create" && command::is_one(&kind, group);
     if !concerns {
         return Err(Rejection::Irrelevant(format!(
             "an audit record about {resource}"
@@ -97,6 +100,11 @@ pub(super) fn decode(
 /// Whether an object is one for which Karpenter keeps a machine: it empties that machine when the object is deleted.
 fn is_of_karpenter(kind: &str, group: &str) -> bool {
     matches!(kind, "NodeClaim" | "NodePool") && group == "karpenter.sh"
+}
+
+/// Whether an object is one of Kueue's queues, which stops what it let in where somebody has it do so.
+fn is_queue(kind: &str, group: &str) -> bool {
+    matches!(kind, "ClusterQueue" | "LocalQueue") && group == "kueue.x-k8s.io"
 }
 
 /// Whether the server was only asked what it would do: an eviction and a deletion may say so in

@@ -4,6 +4,7 @@
 //! the difference between two versions tells (a cordon, a taint without a time,
 //! another boot id) is found later, when all versions are known.
 
+mod argo;
 mod audit;
 mod autoscaler_status;
 mod checkup;

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::decode::Context;
-use super::{field, meta, size, template};
-use crate::event::SourceKind;
+use super::{argo, field, meta, size, template};
+use crate::event::{Event, SourceKind};
 use crate::object::{ObjectBody, ObjectVersion, Retries};
 use crate::observation::{Observation, Rejection};
 use crate::redact::redact;
@@ -96,10 +96,15 @@ pub(super) fn decode(
         event.message = field::text(condition, &["message"]).map(|text| redact(text).into_owned());
         event.set_attribute("condition", Some(name));
         event.set_attribute("status", Some(status));
-        let made = version
-            .body
-            .created
-            .filter(|_| name == "Suspended" && status == "True");
+        if kind == "Workload" {
+            let queue = field::text(object, &["status", "admission", "clusterQueue"]);
+            event.set_attribute("queue", queue);
+        }
+        let suspends = name == "Suspended" && status == "True";
+        if suspends {
+            queueing(&version, &mut event);
+        }
+        let made = version.body.created.filter(|_| suspends);
         if made.is_some_and(|made| since.lo.saturating_sub(made.hi) <= SECOND) {
             event.set_attribute("since_creation", Some("true"));
         }
@@ -154,6 +159,10 @@ pub(super) fn decode(
     if kind == "Job" {
         out.extend(untouched(object, &version, context));
     }
+    if kind == "Workflow" {
+        let ends = argo::ends(object, &version, context);
+        out.extend(ends.map(|event| Observation::Event(Box::new(event))));
+    }
     let told = out.len();
     meta::endings(&version, context, out);
     if orphans(object) {
@@ -161,6 +170,14 @@ pub(super) fn decode(
     }
     out.push(Observation::Object(Box::new(version)));
     Ok(())
+}
+
+/// What may suspend an object beside who wrote it: a queue that it names, or the object that made it.
+fn queueing(version: &ObjectVersion, event: &mut Event) {
+    let queue = version.body.labels.get("kueue.x-k8s.io/queue-name");
+    event.set_attribute("local_queue", queue.map(String::as_str));
+    let owner = version.body.owners.iter().find(|owner| owner.controller);
+    event.set_attribute("made_by", owner.map(|owner| owner.kind.as_str()));
 }
 
 /// Whether an object is deleted in such a way that what it made goes on: the garbage collector takes this finalizer off once it

@@ -18,7 +18,7 @@ use super::{
     gpu_repeats, instance, job, job_logs, kill_command, killed_process, last_line, learn, lone_log,
     mismatch, never_ran, new_facts, node_folder, node_instance, not_carried_out, order, pace,
     parent, pod_log, progress, remade, restart_loop, rows, scheduling, short_name, slurm_zone,
-    stray_log, succeeded, tagged, tracked, undated, unit, version_diff, versions, vm_log, witness,
+    stray_log, succeeded, tagged, told_ends, tracked, undated, unit, version_diff, versions, vm_log, witness,
     workload_names, zones,
 };
 use crate::evidence::{Evidence, Row, SpillError};
@@ -58,7 +58,7 @@ pub(super) fn build(
     let mut gpus = witness::Gpus::default();
     let (mut failed, mut failed_rows) = (HashSet::new(), HashSet::new());
     let mut zoneless = HashSet::new();
-    let mut collections = Vec::new();
+    let (mut collections, mut told) = (Vec::new(), Vec::new());
     let claims = NodeClaims::of(&evidence.objects);
     let evicted = dry_run::evicted(&evidence, &pod_of_row, &symbols)?;
     let undone = dry_run::refuted(&evidence, &pod_of_row, &symbols)?;
@@ -109,6 +109,9 @@ pub(super) fn build(
         clusters::note(&event, &mut symbols, pods.all.get_mut(pod as usize));
         collections.extend(collection::of(&event, number, &mut symbols));
         progress::note(&event, number, pods.all.get_mut(pod as usize));
+        if told_ends::is_told(&event) {
+            told.push((number, pod));
+        }
         gpus.note(number, &event);
         let task = pods.all.get(pod as usize);
         if task.is_some_and(|task| learn::is_sidecars_stop(&event, task)) {
@@ -177,6 +180,7 @@ pub(super) fn build(
     short_name::join(&evidence.symbols, &pods.all, &mut facts);
     unit::claim(&evidence, &mut pods.all, &mut facts, &pod_of_row)?;
     learn::heard(&mut pods.all);
+    told_ends::forget(&told, &pods.all, &mut facts);
     gave_up::note(&pods.all, &workloads, &mut evidence.symbols, &mut facts);
     never_ran::forget_ends(&mut pods.all, &evidence, &mut facts)?;
     witness::fold(&mut evidence, &mut facts, &gpus);

@@ -50,11 +50,7 @@ pub(super) fn note(
                 if pod.owner == NO {
                     pod.owner = owner;
                 }
-                if event
-                    .reason
-                    .as_deref()
-                    .is_some_and(|reason| reason.starts_with("SuccessfulCreate"))
-                {
+                if event.reason.as_deref().is_some_and(is_creation) {
                     pod.created = earlier(pod.created, event.time);
                 }
                 if event
@@ -129,6 +125,12 @@ fn read(event: &Event) -> Option<Claim<'_>> {
                 pod: first_word(pod),
             })
         }
+        // KubeRay's own words, each with the namespace before the name.
+        "CreatedHeadPod" | "CreatedWorkerPod" => {
+            let mut words = message.strip_prefix("Created ")?.split_whitespace();
+            let (_, pod) = words.find_map(|word| word.split_once('/'))?;
+            Some(Claim::Made { pod })
+        }
         "ExitedWithCode" => {
             let (pod, code) = message
                 .strip_prefix("Pod: ")?
@@ -146,6 +148,12 @@ fn read(event: &Event) -> Option<Claim<'_>> {
         }
         _ => None,
     }
+}
+
+/// Reasons of Events that a workload's controller made a pod.
+fn is_creation(reason: &str) -> bool {
+    reason.starts_with("SuccessfulCreate")
+        || matches!(reason, "CreatedHeadPod" | "CreatedWorkerPod")
 }
 
 fn first_word(text: &str) -> &str {

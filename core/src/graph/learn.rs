@@ -11,7 +11,7 @@ use super::identity::{Pods, Workloads};
 use super::indexes::CompletedIndexes;
 use super::last_words;
 use super::workload_names::{created, workload};
-use super::{Exit, Task, TaskKind, instance, job};
+use super::{Exit, Task, TaskKind, instance, job, told_ends};
 use crate::request::was_done;
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -69,6 +69,15 @@ pub(super) fn event(
         let number = workload(event, symbols, workloads);
         if let Some(job) = workloads.all.get_mut(number as usize) {
             job.done = Some(done);
+        }
+    }
+    if event.object_kind.as_deref() == Some("Workload")
+        && let Some(queue) = event.attribute("queue")
+    {
+        let number = workload(event, symbols, workloads);
+        let queue = symbols.number(queue);
+        if let Some(queued) = workloads.all.get_mut(number as usize) {
+            queued.queue = queue;
         }
     }
     let done = was_done(event);
@@ -135,8 +144,8 @@ pub(super) fn event(
             if !init && let Some(started) = event.attribute("started").and_then(Stamp::parse) {
                 start(pod, started);
             }
-            // What was only measured counts where nobody else tells.
-            if event.source_kind == SourceKind::Prometheus {
+            // What was only measured, or seen by a controller, counts where nobody else tells.
+            if event.source_kind == SourceKind::Prometheus || told_ends::is_told(event) {
                 pod.heard.push(exit);
             } else {
                 pod.exits.push(exit);

@@ -35,6 +35,8 @@ pub struct Workload {
     pub made_by: Symbol,
     /// The workload that owns it, [`NO`] for none.
     pub owner: u32,
+    /// The queue of the cluster that let it in, of one that Kueue queues.
+    pub(crate) queue: Symbol,
     /// The last version of the object.
     pub body: Option<Arc<ObjectBody>>,
     /// The indexes that an indexed Job had counted as completed when it was over.
@@ -106,6 +108,7 @@ impl Workload {
             leaving: None,
             made_by: Symbol::NONE,
             owner: NO,
+            queue: Symbol::NONE,
             body: None,
             done: None,
         }

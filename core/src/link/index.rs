@@ -22,6 +22,8 @@ pub(super) struct Index {
     pub(super) places: Vec<usize>,
     /// About node pools and groups, and no machine in particular.
     pub(super) pools: Vec<usize>,
+    /// About queues.
+    pub(super) queues: Vec<usize>,
 }
 
 pub(super) fn index(graph: &EntityGraph) -> Index {
@@ -35,6 +37,7 @@ pub(super) fn index(graph: &EntityGraph) -> Index {
         cluster: Vec::new(),
         places: Vec::new(),
         pools: Vec::new(),
+        queues: Vec::new(),
     };
     for (number, fact) in graph.facts.iter().enumerate() {
         if fact.other != NO {
@@ -60,6 +63,9 @@ pub(super) fn index(graph: &EntityGraph) -> Index {
         // What keeps a group from growing keeps every pod waiting that needs it.
         if signal.starts_with("autoscaler.scale_up.") && fact.pod != NO {
             index.cluster.push(number);
+        }
+        if signal.starts_with("kueue.queue_") {
+            index.queues.push(number);
         }
         if fact.instance.is_some() {
             index

@@ -6,6 +6,7 @@
 mod fleet_wide;
 mod gang;
 mod index;
+mod queue;
 mod tenure;
 mod tolerance;
 
@@ -36,7 +37,7 @@ pub struct Link {
     pub death: usize,
     /// Number of the fact in the graph.
     pub fact: usize,
-    /// The entity they share: `pod`, `named`, `node`, `workload`, `claim`, `cluster`, `region`, `zone`, `pool` or `gang`.
+    /// The entity they share: `pod`, `named`, `node`, `workload`, `claim`, `cluster`, `region`, `zone`, `pool`, `queue` or `gang`.
     pub via: &'static str,
     /// Seconds from the fact to the death; negative for a fact after it.
     pub lag_s: f64,
@@ -146,7 +147,14 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
                 });
             }
         }
-        for workload in chain(graph, runs, death) {
+        let above = chain(graph, runs, death);
+        if !index.queues.is_empty() {
+            let below = above.iter().filter_map(|one| children.get(one)).flatten();
+            let queued: Vec<u32> = above.iter().chain(below).copied().collect();
+            let stopped = queue::about(graph, &index.queues, &queued);
+            touch(Some(&stopped), "queue", &|fact| around(fact, death));
+        }
+        for workload in above {
             let own = index.workload.get(&workload);
             touch(own, "workload", &|fact| around(fact, death));
             for child in children.get(&workload).into_iter().flatten() {

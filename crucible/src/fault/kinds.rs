@@ -100,7 +100,7 @@ pub(super) fn evicted(w: &mut World, load: usize) {
         &["sched.kueue_evicted"],
         &[
             "kueue-admission",
-            "kueue",
+            "Kueue",
             "system:serviceaccount:kueue-system:kueue-controller-manager",
         ],
         None,

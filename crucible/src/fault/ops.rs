@@ -381,7 +381,7 @@ fn kueue(w: &mut World, load: usize) {
         &["sched.kueue_preempted"],
         &[
             "kueue-admission",
-            "kueue",
+            "Kueue",
             "system:serviceaccount:kueue-system:kueue-controller-manager",
         ],
         None,

@@ -153,7 +153,7 @@ impl Bounds<'_> {
     /// Whether a machine's log tells of a fault of a device after the second in which a program had ended by itself there,
     /// which says nothing of a device: the kubelet has the clock of its machine, and a kernel writes what it sees when it sees
     /// it. What goes over a network is sent again for seconds before a link that is down ends anything.
-    pub(super) fn is_told_after(&self, fault: &Fact) -> bool {
+    pub(super) fn is_of_afterwards(&self, fault: &Fact) -> bool {
         let end = self.death.time;
         let of_link = self.graph.name(fault.signal).starts_with("nic.");
         let ended = match of_link && end.width() <= SECOND {

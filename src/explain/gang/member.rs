@@ -7,8 +7,9 @@ use whathappened_core::resolve::Root;
 use whathappened_core::signals::named;
 use whathappened_model::time::{Nanos, Stamp};
 
-use super::Grouping;
+use super::{BLUR, Grouping};
 use crate::answer::Level;
+use crate::explain::bounds::CLOCKS;
 use crate::explain::candidate::Candidate;
 use crate::explain::edge::Role;
 
@@ -20,6 +21,23 @@ impl Grouping<'_> {
             && self
                 .best(death)
                 .is_some_and(|best| best.level >= Level::Supported && begins_with_act(best))
+    }
+
+    /// Whether all that is known of a member's end is that somebody acted at some time after it was last known to be there, which
+    /// another had not lived to see.
+    pub(super) fn was_for_the_rest(&self, death: usize, others: &[usize]) -> bool {
+        let best = self.best(death);
+        let guess = best.filter(|best| best.level <= Level::Hypothesis && begins_with_act(best));
+        let Some(act) = guess.and_then(|best| self.graph.facts.get(best.root())) else {
+            return false;
+        };
+        let is_vague = |death: usize| self.stamp(death).width() >= BLUR.start;
+        let was_over = |other: &usize| {
+            self.state(*other) == "died"
+                && !is_vague(*other)
+                && self.stamp(*other).hi.saturating_add(CLOCKS) < act.time.lo
+        };
+        self.state(death) == "died" && is_vague(death) && others.iter().any(was_over)
     }
 
     pub(super) fn pod(&self, death: usize) -> u32 {

@@ -29,6 +29,8 @@ pub(crate) const LOG: &str = "Log";
 pub(crate) const GANG: &str = "Gang";
 /// What a machine wrote of an experiment that only a log store's label or tag names.
 pub(crate) const TAGGED: &str = "TaggedLog";
+/// Pods that nobody owns and that Kueue lets in together.
+const PODS: &str = "PodGroup";
 const JOB: &str = "SlurmJob";
 
 /// (uid, kind, namespace, name).
@@ -309,6 +311,9 @@ impl CatalogueUpdate {
         let above = if key.kind == INSTANCE {
             let group = instance_group(body);
             self.part_of(body.experiment(), group, &key.namespace, (first, last))
+        } else if let Some(group) = body.pod_group().filter(|_| key.kind == "Pod") {
+            self.add(("", PODS, &key.namespace, group), "", first, last);
+            format!("{PODS}/{}/{group}", key.namespace)
         } else {
             above
         };

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::user;
+use super::{command, user};
 use crate::event::{Event, EventId, SourceKind};
 use crate::kind;
 use crate::kubernetes::decode::Context;
@@ -42,6 +42,9 @@ impl AuditAct<'_> {
             ("create" | "get", Some("exec")) => Some("k8s.audit.exec"),
             ("create", Some("eviction")) => Some("k8s.audit.evict"),
             ("create", Some("binding")) => Some("k8s.audit.bind"),
+            ("create", None) if self.kind == command::KIND => {
+                self.commanded().map(|_| "k8s.audit.command")
+            }
             ("create", None) => Some("k8s.audit.create"),
             ("delete", None) => Some("k8s.audit.delete"),
             ("deletecollection", None) => Some("k8s.audit.deletecollection"),
@@ -187,6 +190,7 @@ impl AuditAct<'_> {
         }
         self.attributes(&mut event);
         self.refused(&mut event);
+        self.redirect(&mut event);
         event.raw = redact(&self.excerpt().to_string()).into_owned();
         event
     }

@@ -54,6 +54,15 @@ impl AuditAct<'_> {
             event.set_attribute("label_selector", self.asked("labelSelector").last());
             event.set_attribute("field_selector", self.asked("fieldSelector").last());
         }
+        if matches!(self.kind, "ClusterQueue" | "LocalQueue") {
+            let policy = field::owned(self.record, &["requestObject", "spec", "stopPolicy"]);
+            event.set_attribute("stop_policy", policy);
+        }
+        if self.kind == "Workflow" {
+            // How Argo is asked to end a workflow.
+            let shutdown = field::owned(self.record, &["requestObject", "spec", "shutdown"]);
+            event.set_attribute("shutdown", shutdown.filter(|word| !word.is_empty()));
+        }
         if self.kind == "Workload" {
             // Kueue's switch: what is not active is stopped.
             let active = field::at(self.record, &["requestObject", "spec", "active"]);
