@@ -13,8 +13,13 @@ WHERE signal = 'k8s.container.cannot_run.versions' AND via = 'pod' AND state IN 
 UNION ALL
 -- A driver that does not fit its own library fits no program.
 SELECT v.death, v.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN d.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
+  CASE WHEN d.death IS NULL AND t.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
 FROM links v
+-- A warning, after which the program went on, until another exception ended it or somebody did; what CUDA raises is a RuntimeError.
+LEFT JOIN (SELECT death, MAX(time) AS time, MAX(record) AS record FROM links
+           WHERE signal = 'log.traceback' AND via = 'pod' AND COALESCE(detail, '') NOT IN ('', 'RuntimeError', 'AssertionError', 'ImportError', 'OSError')
+           GROUP BY death) t
+  ON t.death = v.death AND t.record <> v.record AND t.time >= v.time
 LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE signal = 'gpu.driver_error' AND via IN ('pod', 'node') AND lag_s BETWEEN -60 AND 900) d ON d.death = v.death
 WHERE v.signal = 'log.versions' AND v.via = 'pod' AND v.same_container AND v.mode = 'exited'

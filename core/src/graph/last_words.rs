@@ -101,7 +101,10 @@ pub(super) fn note(
             pod.untimed.done = 0;
         }
         if over {
-            pod.untimed.words = pod.untimed.words.max(line);
+            if line > pod.untimed.words {
+                pod.untimed.words = line;
+                pod.untimed.stepped = pod.untimed.step;
+            }
             pod.words_in = symbols.number(&event.origin.file);
         }
         if may_end {

@@ -215,6 +215,13 @@ impl EntityGraph {
         node_instance::at(&self.node_instances, node, at)
     }
 
+    /// The last instance that is known to have carried a node by some time, whether or not it was still there.
+    #[must_use]
+    pub fn last_instance(&self, node: Symbol, by: Nanos) -> Option<NodeInstance> {
+        let instances = self.node_instances.get(&node)?.iter();
+        instances.rev().find(|one| one.from <= by).copied()
+    }
+
     /// Whether a fact is about a machine, not about what ran on it.
     #[must_use]
     pub fn is_of_machine(&self, fact: &Fact) -> bool {

@@ -126,11 +126,8 @@ fn failed_untimed(pod: &Task) -> Option<Stamp> {
     const AFTER: u64 = 100;
     /// And what still comes of one that may have gone on.
     const REST: u64 = 2;
-    /// Lines within which other ranks may still tell of the step that they were making.
-    const OTHERS: u64 = 16;
     let log = pod.untimed;
-    let went_on = log.step > log.words + OTHERS;
-    let failed = log.words > 0 && log.last <= log.words + AFTER && !went_on;
+    let failed = log.words > 0 && log.last <= log.words + AFTER && !log.went_on();
     let whole_log = matches!(pod.kind, TaskKind::Log | TaskKind::Job);
     let ended = whole_log && log.end > log.step && log.last <= log.end + REST;
     (!log.is_done() && (failed || ended)).then_some(Stamp::OPEN)

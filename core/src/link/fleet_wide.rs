@@ -66,7 +66,7 @@ fn machines<'w>(graph: &'w EntityGraph, death: &Death) -> Vec<(&'w str, Location
             // Of some instances nothing was heard before their end.
             _ => graph
                 .node_instance(node, from)
-                .or_else(|| graph.node_instance(node, death.time.lo))
+                .or_else(|| graph.last_instance(node, death.time.hi))
                 .map(|node_instance| node_instance.instance),
         };
         let name = graph.name(node);

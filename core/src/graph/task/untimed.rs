@@ -11,6 +11,8 @@ pub struct UntimedLog {
     pub end: u64,
     /// The last that tells of a training step; 0 where there is none.
     pub step: u64,
+    /// The last step before those words.
+    pub stepped: u64,
     /// The step that was counted last, where the line says a number.
     pub counted: Option<u64>,
     /// The last that says that all is done; 0 where there is none.
@@ -28,11 +30,23 @@ impl UntimedLog {
         self.done > self.part.max(self.words).max(self.step)
     }
 
+    /// Whether steps were made after the last words: more than what stood in a buffer, or what other ranks were at.
+    #[must_use]
+    pub fn went_on(&self) -> bool {
+        const OTHERS: u64 = 16;
+        self.step > self.words + OTHERS
+    }
+
     /// Whether a line is among the last words of the log: no step was made after it, and what
     /// follows is no more than other ranks and a launcher have to say.
     #[must_use]
     pub fn ends_with(&self, line: u64) -> bool {
         const AFTER: u64 = 400;
-        self.words > 0 && line > self.step && line <= self.last && self.last - line <= AFTER
+        let stepped = if self.went_on() {
+            self.step
+        } else {
+            self.stepped
+        };
+        self.words > 0 && line > stepped && line <= self.last && self.last - line <= AFTER
     }
 }
