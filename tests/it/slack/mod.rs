@@ -6,6 +6,7 @@ mod fake;
 mod messages;
 mod real;
 mod refusing;
+mod stranger;
 mod subscribing;
 
 use std::path::Path;
@@ -33,6 +34,8 @@ const SECRET: &str = "a signing secret of ours";
 /// A service with a store, and a Slack that it speaks to.
 struct Setup {
     slack: Arc<Slack>,
+    /// Where the service is.
+    url: String,
     client: Client,
     fake: Fake,
     now: i64,
@@ -89,10 +92,11 @@ impl Setup {
         tokio::spawn(async move { serving.await.unwrap() });
         let client = Client::new(HttpOptions {
             concurrency: 64,
-            ..HttpOptions::new(url)
+            ..HttpOptions::new(url.clone())
         });
         Self {
             slack,
+            url,
             client: client.unwrap(),
             fake,
             now: now / SECOND,
