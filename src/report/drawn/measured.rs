@@ -184,22 +184,28 @@ fn measurement(event: &Event) -> Option<(Option<String>, Curve)> {
     let (title, unit) = match (event.fact.as_str(), event.attribute("curve")) {
         ("metric.container.memory", _) => ("Memory", "bytes"),
         (_, Some("gpu_utilisation")) => ("GPU utilisation", "%"),
-        (_, Some("gpu_memory")) => ("GPU memory", "MiB"),
+        (_, Some("gpu_memory")) => ("GPU memory", "bytes"),
         (_, Some("memory")) => ("Memory", "bytes"),
         (_, Some("queue")) => (QUEUE, event.attribute("unit").unwrap_or_default()),
         _ => return None,
+    };
+    // DCGM counts mebibytes.
+    let factor = match title {
+        "GPU memory" => 1_048_576.0,
+        _ => 1.0,
     };
     let samples = raw.get("values")?.as_array()?;
     let points: Vec<(Nanos, Option<f64>)> = samples
         .iter()
         .filter_map(|sample| {
             let time = Stamp::parse(sample.get(0)?.as_str()?)?;
-            Some((time.lo, Some(sample.get(1)?.as_f64()?)))
+            Some((time.lo, Some(factor * sample.get(1)?.as_f64()?)))
         })
         .collect();
     let names = [&event.entities.pod, &event.entities.node];
     let name = names.into_iter().flatten().next().map(String::as_str);
-    let of: Vec<&str> = name.into_iter().chain(event.attribute("of")).collect();
+    // What it is of all goes first: names are long.
+    let of: Vec<&str> = event.attribute("of").into_iter().chain(name).collect();
     let limit = event
         .attribute("limit")
         .or_else(|| event.attribute("limit_bytes"));
@@ -207,7 +213,9 @@ fn measurement(event: &Event) -> Option<(Option<String>, Curve)> {
         title,
         unit: unit.to_owned(),
         of: of.join(", "),
-        limit: limit.and_then(|text| text.parse().ok()),
+        limit: limit
+            .and_then(|text| text.parse().ok())
+            .map(|limit: f64| factor * limit),
         from_zero: true,
         points,
     };

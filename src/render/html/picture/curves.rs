@@ -38,8 +38,10 @@ pub(super) fn shown(curves: &[Curve], picture: &Picture, top: f64) -> Markup {
 fn one(curve: &Curve, picture: &Picture, top: f64) -> Markup {
     let (above, below) = (top + ROOM, top + HEIGHT - ROOM);
     let points = within(curve, picture);
-    let words = [curve.of.as_str(), curve.unit.as_str()].map(|word| cells::cut(word, NAMED));
-    let words: Vec<String> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    // Numbers of bytes have units of their own.
+    let unit = Some(curve.unit.as_str()).filter(|unit| !unit.is_empty() && *unit != "bytes");
+    let of = Some(curve.of.as_str()).filter(|of| !of.is_empty());
+    let words: Vec<&str> = of.into_iter().chain(unit).collect();
     let values = points.iter().filter_map(|(_, value)| *value);
     let range = range(curve, values);
     let y = |value: f64| {
@@ -50,7 +52,7 @@ fn one(curve: &Curve, picture: &Picture, top: f64) -> Markup {
         g.lane {
             rect.track x=(GUTTER) y=(top + 3.0) width=(WIDTH - GUTTER) height=(HEIGHT - 6.0) {}
             text.name x="6" y=(top + HEIGHT / 2.0 - 2.0) { (curve.title) }
-            text.note x="6" y=(top + HEIGHT / 2.0 + 11.0) { (words.join(" · ")) }
+            text.note x="6" y=(top + HEIGHT / 2.0 + 11.0) { (cells::cut(&words.join(" · "), NAMED)) }
         }
         @match range {
             // Nothing was measured in the stretch that is shown.
