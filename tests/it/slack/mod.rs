@@ -34,8 +34,6 @@ const SECRET: &str = "a signing secret of ours";
 /// A service with a store, and a Slack that it speaks to.
 struct Setup {
     slack: Arc<Slack>,
-    /// Where the service is.
-    url: String,
     client: Client,
     fake: Fake,
     now: i64,
@@ -92,11 +90,10 @@ impl Setup {
         tokio::spawn(async move { serving.await.unwrap() });
         let client = Client::new(HttpOptions {
             concurrency: 64,
-            ..HttpOptions::new(url.clone())
+            ..HttpOptions::new(url)
         });
         Self {
             slack,
-            url,
             client: client.unwrap(),
             fake,
             now: now / SECOND,

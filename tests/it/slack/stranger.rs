@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::Setup;
 use super::fake::Fake;
 use crate::pages::three_clicks;
+use crate::service::Service;
 use crate::store::StoreFixture;
 
 const PUBLIC: &str = "https://w.example.com";
@@ -26,8 +27,14 @@ async fn three_clicks_lead_from_a_message_to_the_roots_own_record() {
     let link = buttons.filter_map(|button| button["url"].as_str()).next();
     let path = link.unwrap().strip_prefix(PUBLIC).unwrap();
     assert!(path.starts_with("/i/"), "{path}");
-    let (base, link) = (setup.url.clone(), format!("{}{path}", setup.url));
-    let followed = tokio::task::spawn_blocking(move || three_clicks(&base, &link));
+    // The pages are opened as on the service's own machine, by another process over the same store.
+    let (path, store) = (path.to_owned(), kept.folder.path().join("store"));
+    let followed = tokio::task::spawn_blocking(move || {
+        let folder = tempfile::tempdir().unwrap();
+        let service = Service::over(store.to_str().unwrap(), "", &["--no-fetch"], folder, &[]);
+        let base = service.base();
+        three_clicks(&base, &format!("{base}{path}"))
+    });
     let Some((record, took)) = followed.await.unwrap() else {
         return;
     };
