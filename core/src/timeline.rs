@@ -226,7 +226,9 @@ fn is_noise(event: &Event) -> bool {
             let mut signals = event.signals.iter();
             signals.all(|signal| signal.starts_with(named::LOG_PROGRESS))
         }
-        "k8s.pod.phase"
+        // Curves stand below the lanes.
+        "metric.curve"
+        | "k8s.pod.phase"
         | named::K8S_POD_BOUND
         | named::K8S_CONTAINER_STARTED
         | named::K8S_POD_DELETED => true,

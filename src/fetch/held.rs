@@ -111,7 +111,9 @@ pub fn held_sources(snapshot: &Snapshot<'_>) -> Result<Vec<Coverage>, Error> {
 /// silence: the end of what is known of a run that was there then.
 #[derive(Clone, Debug, Default)]
 pub struct ClusterHours {
-    heard: Vec<Heard>,
+    /// Stretches of time with long silences between, in order: a store has tens of thousands of runs, and
+    /// each of them is looked up.
+    told: Vec<(Nanos, Nanos)>,
 }
 
 impl ClusterHours {
@@ -122,7 +124,30 @@ impl ClusterHours {
     pub fn of(snapshot: &Snapshot<'_>) -> Result<Self, Error> {
         let mut heard = snapshot.heard()?;
         heard.retain(|one| one.source == SourceKind::Kubernetes && one.is_dated);
-        Ok(Self { heard })
+        Ok(Self::of_heard(&heard))
+    }
+
+    /// Where several clusters are known, nobody can say of which one something was, and it counts itself.
+    fn of_heard(heard: &[Heard]) -> Self {
+        let mut clusters: BTreeSet<&str> = heard.iter().map(|one| &*one.cluster).collect();
+        // What objects say has no cluster, and is told by facts of one as well.
+        if clusters.len() > 1 {
+            clusters.remove("");
+        }
+        if clusters.len() > 1 {
+            return Self::default();
+        }
+        let own = heard.iter().filter(|one| clusters.contains(&*one.cluster));
+        let mut own: Vec<(Nanos, Nanos)> = own.map(|one| (one.from, one.to)).collect();
+        own.sort_unstable();
+        let mut told: Vec<(Nanos, Nanos)> = Vec::new();
+        for (from, to) in own {
+            match told.last_mut() {
+                Some(last) if from <= last.1.saturating_add(GAP) => last.1 = last.1.max(to),
+                _ => told.push((from, to)),
+            }
+        }
+        Self { told }
     }
 
     /// Until when it is known that a run of the store was there.
@@ -139,23 +164,15 @@ impl ClusterHours {
         self.until(root.last)
     }
 
-    /// Until when what was heard of last at this moment was looked at. Where several clusters are
-    /// known, nobody can say of which one it was, and it counts itself.
+    /// Until when what was heard of last at this moment was looked at.
     fn until(&self, last: Nanos) -> Nanos {
-        let mut clusters: Vec<&str> = self.heard.iter().map(|one| &*one.cluster).collect();
-        clusters.sort_unstable();
-        clusters.dedup();
-        // What objects say has no cluster, and is told by facts of one as well.
-        if clusters.len() > 1 {
-            clusters.retain(|cluster| !cluster.is_empty());
-        }
-        let [cluster] = clusters.as_slice() else {
-            return last;
-        };
-        until(
-            last,
-            self.heard.iter().filter(|one| one.cluster == *cluster),
-        )
+        self.told.iter().fold(last, |until, (from, to)| {
+            if *from <= until.saturating_add(GAP) {
+                until.max(*to)
+            } else {
+                until
+            }
+        })
     }
 }
 
@@ -217,4 +234,48 @@ fn last(found: &ScopedRows) -> Option<Nanos> {
         .filter(|at| *at != Stamp::OPEN)
         .map(|at| at.lo);
     facts.chain(objects).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: Nanos = 86_400 * SECOND;
+
+    fn heard(cluster: &str, from: Nanos, to: Nanos) -> Heard {
+        Heard {
+            source: SourceKind::Kubernetes,
+            resource: "pods".to_owned(),
+            cluster: cluster.to_owned(),
+            from: from * DAY,
+            to: to * DAY,
+            is_dated: true,
+        }
+    }
+
+    #[test]
+    fn a_cluster_is_known_of_until_it_fell_silent() {
+        let all = [
+            heard("a", 40, 41),
+            heard("a", 0, 1),
+            heard("", 5, 9),
+            heard("a", 7, 8),
+            heard("a", 100, 101),
+        ];
+        let hours = ClusterHours::of_heard(&all);
+        let until = |day: Nanos| hours.until(day * DAY) / DAY;
+        assert_eq!((until(0), until(3), until(20)), (8, 8, 20));
+        // As by going through all of it for each.
+        for day in 0..120 {
+            let own = all.iter().filter(|one| one.cluster == "a");
+            assert_eq!(
+                hours.until(day * DAY),
+                super::until(day * DAY, own),
+                "{day}"
+            );
+        }
+        let two = ClusterHours::of_heard(&[heard("a", 0, 1), heard("b", 1, 2)]);
+        assert_eq!(two.until(0), 0);
+        assert_eq!(ClusterHours::default().until(5), 5);
+    }
 }

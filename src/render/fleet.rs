@@ -77,9 +77,14 @@ fn fraction(part: f64) -> String {
             reason = "checked to be in range"
         )]
         big if (1_000.0..1e15).contains(&big) && part > 0.0 => wording::grouped(big.round() as u64),
-        small if small > 0.0 && small < 10.0 => format!("{part:.2}"),
-        _ => format!("{part:.1}"),
+        small if small > 0.0 && small < 10.0 => without_zeros(&format!("{part:.2}")),
+        _ => without_zeros(&format!("{part:.1}")),
     }
+}
+
+/// Without the zeros that say nothing.
+fn without_zeros(text: &str) -> String {
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Whether a column holds numbers.
@@ -165,6 +170,6 @@ mod tests {
             json!(-2.5),
         ];
         let shown: Vec<String> = shown.iter().map(value).collect();
-        assert_eq!(shown, ["0.0", "0.01", "0.30", "33.3", "15,145", "-2.50"]);
+        assert_eq!(shown, ["0", "0.01", "0.3", "33.3", "15,145", "-2.5"]);
     }
 }

@@ -44,6 +44,8 @@ pub(super) struct Measured {
     came: Tally,
     warnings: BTreeSet<String>,
     exporters: BTreeSet<&'static str>,
+    /// What could not be read of that on which no verdict rests.
+    beside: BTreeSet<String>,
     /// Whether anything at all is kept of the time, where that was asked.
     pub(super) kept: Option<bool>,
 }
@@ -65,6 +67,7 @@ impl Measured {
             came: Tally::default(),
             warnings: BTreeSet::new(),
             exporters: BTreeSet::new(),
+            beside: BTreeSet::new(),
             kept: None,
         }
     }
@@ -107,6 +110,16 @@ impl Measured {
             .iter()
             .filter(|one| matches!(one, Observation::Event(event) if event.fact == "alert.fired"));
         self.alerts += u64::try_from(alerts.count()).unwrap_or(u64::MAX);
+    }
+
+    /// Notes what could not be read of that on which no verdict rests.
+    pub(super) fn beside(&mut self, what: String) {
+        self.beside.insert(what);
+    }
+
+    /// Whether anything was answered.
+    pub(super) fn is_answered(&self) -> bool {
+        self.came.answered
     }
 
     /// Whether all was answered and nothing was there.
@@ -158,6 +171,7 @@ impl Measured {
                 of_metrics.push(format!("no metrics for {}", missing.join(", ")));
             }
         }
+        of_metrics.extend(self.beside.iter().cloned());
         let whole = self.span.map(|span| Span {
             to: span.to.min(now.saturating_sub(LAG)),
             ..span

@@ -25,6 +25,7 @@
 //! | `metric.node.cpu` | a machine whose tasks waited for a processor for minutes |
 //! | `k8s.node.condition`, `k8s.node.cordoned`, `k8s.node.uncordoned`, `k8s.node.taint` | what kube-state-metrics saw change |
 //! | `k8s.container.terminated` | how a container ended, as kube-state-metrics saw it |
+//! | `metric.curve` | how busy and full GPUs were, a machine's memory, the length of queues: to be looked at, evidence of nothing |
 //! | `alert.fired` | an alert fired: the claim of whoever wrote its rule |
 
 mod alerts;

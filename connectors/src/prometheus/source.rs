@@ -156,7 +156,45 @@ impl Prometheus {
         if measured.is_empty() {
             measured.kept = self.anything(fetch_request, &plan).await;
         }
+        // What waits has not begun to be measured, but its queue has.
+        if measured.is_answered() {
+            self.queues(fetch_request, &plan, (&mut measured, sink))
+                .await;
+        }
         measured.rows(&self.name, fetch_request.now)
+    }
+
+    /// How long queues were, around the times that pods are looked at, else machines. They are of nobody, and
+    /// nothing but a picture rests on them: where they cannot be had, the rest is as complete without them.
+    async fn queues(
+        &self,
+        fetch_request: &FetchRequest,
+        plan: &Plan,
+        (measured, sink): (&mut Measured, &mut (dyn Sink + Send)),
+    ) {
+        let stretches = match plan.pods.as_slice() {
+            [] => &plan.nodes,
+            pods => pods,
+        };
+        let wanted = selector(&emit::OF_QUEUES, &[]);
+        let requested = stretches.iter().map(|stretch| {
+            let answer = self
+                .api
+                .samples(&wanted, stretch.span, fetch_request.deadline);
+            async move { (stretch.span, answer.await) }
+        });
+        for (span, answer) in join_all(requested).await {
+            match answer {
+                Ok(got) => {
+                    let spans = (span, fetch_request.now);
+                    let emitted = self.emitted(&Names::default(), plan, spans, &got.series);
+                    if !emitted.is_empty() {
+                        sink.observe(emitted);
+                    }
+                }
+                Err(failure) => measured.beside(format!("lengths of queues: {failure}")),
+            }
+        }
     }
 
     fn emitted(

@@ -450,13 +450,14 @@ fn known_traits(info: &SignalInfo, signal: &Signal) -> Result<(), SignalError> {
 }
 
 /// Facts that records tell and no signal of ours is made of.
-const UNUSED_FACTS: [&str; 7] = [
+const UNUSED_FACTS: [&str; 8] = [
     "datadog.event",
     "k8s.event.grew",
     "k8s.node.deletion_requested",
     named::K8S_POD_BOUND,
     "k8s.pod.created",
     "k8s.workload.created",
+    "metric.curve",
     "metric.pod.reason",
 ];
 

@@ -27,11 +27,14 @@ struct Below<'a> {
 /// catalogue is read once: that is quicker than asking it for each run.
 pub(crate) fn roots(look: CatalogueView<'_>, from: i64, to: i64) -> rusqlite::Result<Vec<Root>> {
     let entities = all(look)?;
-    let labels = labels(look)?;
+    let labels = labels(look, entities.len())?;
+    // Only owners are looked up. They are few among pods, of which there may be a million.
+    let owners: HashSet<&str> = entities.iter().map(|one| one.owner.as_str()).collect();
     let known: HashMap<Cow<'_, str>, usize> = entities
         .iter()
         .enumerate()
         .map(|(number, one)| (identity(one), number))
+        .filter(|(name, _)| owners.contains(&**name))
         .collect();
     // A pod that some records name without its uid is the one that others name with it. Those without
     // are few, and of a million others no list is made.
@@ -174,12 +177,15 @@ fn top(
 }
 
 /// For each bearer the plainest label that names an experiment and nothing else.
-fn labels(look: CatalogueView<'_>) -> rusqlite::Result<HashMap<String, (i64, String)>> {
+fn labels(
+    look: CatalogueView<'_>,
+    bearers: usize,
+) -> rusqlite::Result<HashMap<String, (i64, String)>> {
     let plain = LABELS
         .iter()
         .position(|label| *label == "run-name")
         .unwrap_or(0);
-    let mut found: HashMap<String, (i64, String)> = HashMap::new();
+    let mut found: HashMap<String, (i64, String)> = HashMap::with_capacity(bearers);
     let sum = sums::column(look.db, "names")?;
     let mut rows = look.db.prepare_cached(&format!(
         "SELECT name, tier, bearer, {sum} FROM names WHERE tier <= ?1"

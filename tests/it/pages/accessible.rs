@@ -7,20 +7,24 @@ use super::browser::Browser;
 use super::{LAB, incidents, judge, timeline};
 use crate::service::Service;
 
-/// Its text, where it was fetched.
-pub(super) fn axe() -> Option<String> {
+/// Where something is that npm installed (`.ci/scripts`).
+pub(super) fn of_npm(path: &str) -> Option<PathBuf> {
     let own = option_env!("CARGO_TARGET_DIR").map(PathBuf::from);
     let now = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let home =
         std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache/whathappened-target"));
-    let folders = [now, own, home];
-    let found = folders.into_iter().flatten().find_map(|folder| {
-        std::fs::read_to_string(folder.join("npm/node_modules/axe-core/axe.min.js")).ok()
-    });
-    if found.is_none() {
+    let folders = [now, own, home].into_iter().flatten();
+    let mut places = folders.map(|folder| folder.join("npm/node_modules").join(path));
+    places.find(|place| place.exists())
+}
+
+/// Its text, where it was fetched.
+pub(super) fn axe() -> Option<String> {
+    let text = of_npm("axe-core/axe.min.js").and_then(|path| std::fs::read_to_string(path).ok());
+    if text.is_none() {
         whathappened_loopback::skipped("no axe-core: no page is looked at by it");
     }
-    found
+    text
 }
 
 pub(super) fn look(browser: &mut Browser, axe: &str, what: &str) {

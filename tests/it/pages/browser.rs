@@ -258,6 +258,28 @@ impl Browser {
         }
     }
 
+    /// Drags the pointer along a line, with Shift (8) or without (0).
+    pub(super) fn drag(&mut self, from: (f64, f64), to: (f64, f64), modifiers: u8) {
+        let middle = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1));
+        let steps = [
+            ("mouseMoved", from),
+            ("mousePressed", from),
+            ("mouseMoved", middle),
+            ("mouseMoved", to),
+            ("mouseReleased", to),
+        ];
+        for (kind, (x, y)) in steps {
+            let params = json!({"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1, "modifiers": modifiers});
+            self.call("Input.dispatchMouseEvent", &params);
+        }
+    }
+
+    /// Turns the wheel with Ctrl held; upwards where it is negative.
+    pub(super) fn wheel(&mut self, (x, y): (f64, f64), by: f64) {
+        let params = json!({"type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": by, "modifiers": 2});
+        self.call("Input.dispatchMouseEvent", &params);
+    }
+
     /// Presses a key.
     pub(super) fn press(&mut self, key: &str) {
         let code = match key {

@@ -8,9 +8,13 @@ mod growing;
 mod hostile;
 mod login;
 mod oidc;
+mod real_provider;
+mod stranger;
 mod timeline;
 
 use serde_json::Value;
+
+pub(crate) use self::stranger::three_clicks;
 
 use self::browser::{Browser, Opened};
 use crate::service::Service;

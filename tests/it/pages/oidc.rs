@@ -190,40 +190,35 @@ fn decoded(text: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-fn service(provider: &Provider) -> Service {
+/// A service whose people a provider knows; the provider has to know its address before it starts.
+pub(super) fn service(issuer: &str, address: &str, more: &str) -> Service {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let store = at("store");
     let (code, _, err) = crate::whathappened(&["import", LAB, "--store", &store]);
     assert_eq!(code, Some(0), "{err}");
     std::fs::write(at("secret"), SECRET).unwrap();
-    // The provider has to know where it leads back to, so the port is chosen here.
-    let free = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
     let config = format!(
-        "[serve]\npublic_url = 'http://{free}'\n[serve.oidc]\nissuer = '{}'\nclient_id = 'whathappened'\n\
-         client_secret_file = '{}'\ntitle = 'the lab'\n\
+        "[serve]\npublic_url = 'http://{address}'\n[serve.oidc]\nissuer = '{issuer}'\nclient_id = 'whathappened'\n\
+         client_secret_file = '{}'\ntitle = 'the lab'\n{more}\n\
          [[serve.oidc.group]]\nname = 'platform'\n\
          [[serve.oidc.group]]\nname = 'strangers'\nnamespaces = ['no-such-namespace']\nrights = ['ask']\n",
-        provider.issuer,
         at("secret"),
     );
-    Service::at(
-        &free.to_string(),
-        &store,
-        &config,
-        &["--no-fetch"],
-        folder,
-        &[],
-    )
+    Service::at(address, &store, &config, &["--no-fetch"], folder, &[])
+}
+
+fn with(provider: &Provider) -> Service {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap().to_string();
+    drop(free);
+    service(&provider.issuer, &address, "")
 }
 
 #[test]
 fn a_sign_in_is_of_one_browser_and_one_person() {
     let provider = Provider::start();
-    let service = service(&provider);
+    let service = with(&provider);
     assert_eq!(service.get("/fleet", &[]).status, 303);
     let form = service.get("/login?next=%2Ffleet", &[]).text();
     assert!(form.contains("Sign in with the lab"), "{form}");
@@ -249,7 +244,7 @@ fn a_sign_in_is_of_one_browser_and_one_person() {
 #[test]
 fn groups_say_what_a_person_sees() {
     let provider = Provider::start();
-    let service = service(&provider);
+    let service = with(&provider);
     let base = service.base();
     let Some(mut browser) = Browser::start() else {
         return;

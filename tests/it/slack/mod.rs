@@ -6,6 +6,7 @@ mod fake;
 mod messages;
 mod real;
 mod refusing;
+mod stranger;
 mod subscribing;
 
 use std::path::Path;

@@ -4,6 +4,7 @@ pub(crate) mod alert;
 mod change;
 mod container;
 mod cpu;
+mod curve;
 mod gpu;
 mod kube;
 mod memory;
@@ -90,6 +91,7 @@ impl Emitter<'_> {
         memory::emit(self, series, &mut emitted);
         cpu::emit(self, series, &mut emitted);
         alert::emit(self, series, &mut emitted);
+        curve::emit(self, series, &mut emitted);
         emitted.sort_by_key(|event| (event.time, event.id));
         let boxed = emitted.into_iter().map(Box::new);
         boxed.map(Observation::Event).collect()
@@ -163,7 +165,13 @@ pub(super) fn light() -> Vec<&'static str> {
 
 /// What the machines are asked for beside it where something died first.
 pub(super) fn detail() -> Vec<&'static str> {
-    [&gpu::DETAIL[..], &node::DETAIL, &cpu::OF_NODES].concat()
+    [
+        &gpu::DETAIL[..],
+        &node::DETAIL,
+        &cpu::OF_NODES,
+        &curve::OF_GPUS,
+    ]
+    .concat()
 }
 
 /// What pods that died are asked for.
@@ -176,6 +184,9 @@ pub(super) fn of_pods() -> Vec<&'static str> {
     ]
     .concat()
 }
+
+/// How long queues are, of which no machine and no pod is asked.
+pub(super) const OF_QUEUES: [&str; 3] = curve::OF_QUEUES;
 
 /// The series of some metrics.
 fn of<'s>(series: &'s [Series], names: &'s [&str]) -> impl Iterator<Item = &'s Series> {

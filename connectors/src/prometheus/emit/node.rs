@@ -26,8 +26,8 @@ const EXHAUSTED: i64 = 3;
 const PLENTY: i64 = 20;
 
 const BOOT: &str = "node_boot_time_seconds";
-const AVAILABLE: &str = "node_memory_MemAvailable_bytes";
-const TOTAL: &str = "node_memory_MemTotal_bytes";
+pub(super) const AVAILABLE: &str = "node_memory_MemAvailable_bytes";
+pub(super) const TOTAL: &str = "node_memory_MemTotal_bytes";
 const ROOM: &str = "node_filesystem_avail_bytes";
 const SIZE: &str = "node_filesystem_size_bytes";
 

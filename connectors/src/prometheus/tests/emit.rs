@@ -13,7 +13,7 @@ use crate::time::{Nanos, SECOND};
 pub(super) const NOON: i64 = 1_790_000_000;
 
 /// A series of labels and values, one each step of seconds from a second of the day on.
-fn series(labels: &Value, from: i64, step: i64, values: &[f64]) -> Value {
+pub(super) fn series(labels: &Value, from: i64, step: i64, values: &[f64]) -> Value {
     let at = |number: usize| NOON + from + step * i64::try_from(number).unwrap();
     let values: Vec<Value> = values
         .iter()
@@ -45,7 +45,7 @@ fn tell_with(all: &[Value], moments: &DeathTimes) -> Vec<Event> {
         .collect()
 }
 
-fn emit(all: &[Value]) -> Vec<Event> {
+pub(super) fn emit(all: &[Value]) -> Vec<Event> {
     let unknown = true;
     tell_with(
         all,

@@ -1,4 +1,5 @@
 mod conforming;
+mod curve;
 mod e2e;
 mod emit;
 pub(crate) mod real;

@@ -10,16 +10,16 @@ use super::lanes::Lane;
 use super::marks::Mark;
 use super::scale::{GUTTER, WIDTH, ticks, x};
 use super::steps::Step;
-use super::{Group, Picture};
+use super::{Group, Picture, curves};
 
 /// Heights of the axis, of a kind's title, and of a lane.
 const AXIS: f64 = 26.0;
-const TITLE: f64 = 28.0;
+pub(super) const TITLE: f64 = 28.0;
 const LANE: f64 = 34.0;
 /// A step's radius.
 const RADIUS: f64 = 9.0;
 /// Characters of a lane's name that have room.
-const NAMED: usize = 38;
+pub(super) const NAMED: usize = 38;
 
 /// Where each lane begins, the titles between them, and the height of all.
 struct Layout {
@@ -56,7 +56,10 @@ impl Layout {
 }
 
 pub(super) fn svg(picture: &Picture, told: Page<'_>) -> Markup {
-    let layout = Layout::of(&picture.lanes);
+    let mut layout = Layout::of(&picture.lanes);
+    let lanes = layout.height;
+    let curves = &told.answer.drawn.curves;
+    layout.height += curves::height(curves);
     let bars = picture.bars.iter().filter(|bar| bar.member.is_none());
     html! {
         svg #drawing viewBox={ "0 0 " (WIDTH) " " (layout.height) } width=(WIDTH) height=(layout.height)
@@ -82,6 +85,7 @@ pub(super) fn svg(picture: &Picture, told: Page<'_>) -> Markup {
                 (arrows(picture, &layout))
                 @for step in &picture.steps { (shown_step(step, picture, &layout)) }
             }
+            (curves::shown(curves, picture, lanes))
         }
     }
 }
@@ -272,6 +276,6 @@ fn shown_step(step: &Step, picture: &Picture, layout: &Layout) -> Markup {
 }
 
 /// A number in few digits: thousandths are nanoseconds of nobody's interest.
-fn n(value: f64) -> f64 {
+pub(super) fn n(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }

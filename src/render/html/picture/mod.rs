@@ -1,6 +1,7 @@
 //! The picture: lanes over time, what happened on each, and the chain across them.
 
 mod bars;
+mod curves;
 mod draw;
 mod group;
 mod lanes;
@@ -23,6 +24,9 @@ use self::lanes::{Lane, Lanes};
 use self::marks::Mark;
 use self::scale::{Span, Times};
 use self::steps::Step;
+
+/// What stands above the curves, here as in the script.
+const MEASURED: &str = "Measurements";
 
 /// Everything that is drawn, with times in milliseconds from the root.
 pub(super) struct Picture {

@@ -62,10 +62,11 @@ class Layout {
       }
     });
     if (this.model.curves.length && !this.only) {
-      add({ kind: "group", group: this.model.groups.length, label: "How the work went", note: String(this.model.curves.length) }, 30);
+      add({ kind: "group", group: this.model.groups.length, label: "Measurements", note: String(this.model.curves.length) }, 30);
       if (!this.shut.has(this.model.groups.length)) {
         this.model.curves.forEach((curve, at) => {
-          const words = [curve.of, curve.unit].filter((word) => word !== "");
+          // Numbers of bytes have units of their own.
+          const words = [curve.of, curve.unit].filter((word) => word !== "" && word !== "bytes");
           add({ kind: "curve", group: this.model.groups.length, curve: at, label: curve.title, note: words.join(" · ") }, 76);
         });
       }

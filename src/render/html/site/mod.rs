@@ -8,7 +8,7 @@ mod frame;
 mod home;
 mod login;
 mod node;
-mod plot;
+pub(super) mod plot;
 mod problem;
 mod sql;
 #[cfg(test)]

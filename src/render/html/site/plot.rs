@@ -42,20 +42,22 @@ pub(super) fn lines(series: &[Series]) -> Markup {
     let y = |value: f64| ABOVE + (most - value) / (most - least) * (HEIGHT - ABOVE - BELOW);
     html! {
         figure.plot {
-            svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label={ "Plot of " (names(series)) " over time" } {
-                @for value in ticks(least, most) {
-                    line.grid x1=(LEFT) x2=(WIDTH - 8.0) y1=(n(y(value))) y2=(n(y(value))) {}
-                    text x=(LEFT - 8.0) y=(n(y(value) + 4.0)) text-anchor="end" { (number(value)) }
-                }
-                @for part in 0..=4_u8 {
-                    @let at = from + (to - from) * f64::from(part) / 4.0;
-                    text x=(n(x(at))) y=(HEIGHT - 8.0) text-anchor=(anchor(part)) { (moment(at, to - from)) }
-                }
-                @for (at, one) in series.iter().enumerate() {
-                    polyline class={ "series s" (at % 5) } points=(points(&one.points, &x, &y)) {}
-                    @if one.points.len() <= 60 {
-                        @for (moment, value) in &one.points {
-                            circle class={ "series s" (at % 5) } cx=(n(x(*moment))) cy=(n(y(*value))) r="3" {}
+            div.scroll tabindex="0" role="group" aria-label={ "Plot of " (names(series)) } {
+                svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label={ "Plot of " (names(series)) " over time" } {
+                    @for value in ticks(least, most) {
+                        line.grid x1=(LEFT) x2=(WIDTH - 8.0) y1=(n(y(value))) y2=(n(y(value))) {}
+                        text x=(LEFT - 8.0) y=(n(y(value) + 4.0)) text-anchor="end" { (number(value)) }
+                    }
+                    @for part in 0..=4_u8 {
+                        @let at = from + (to - from) * f64::from(part) / 4.0;
+                        text x=(n(x(at))) y=(HEIGHT - 8.0) text-anchor=(anchor(part)) { (moment(at, to - from)) }
+                    }
+                    @for (at, one) in series.iter().enumerate() {
+                        polyline class={ "series s" (at % 5) } points=(points(&one.points, &x, &y)) {}
+                        @if one.points.len() <= 60 {
+                            @for (moment, value) in &one.points {
+                                circle class={ "series s" (at % 5) } cx=(n(x(*moment))) cy=(n(y(*value))) r="3" {}
+                            }
                         }
                     }
                 }
@@ -84,17 +86,19 @@ pub(super) fn columns(bars: &[(String, f64)], label: &str) -> Markup {
     let every = bars.len().div_ceil(12);
     html! {
         figure.plot {
-            svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(label) {
-                @for value in ticks(0.0, most) {
-                    line.grid x1=(LEFT) x2=(WIDTH - 8.0) y1=(n(y(value))) y2=(n(y(value))) {}
-                    text x=(LEFT - 8.0) y=(n(y(value) + 4.0)) text-anchor="end" { (number(value)) }
-                }
-                @for (at, (name, value)) in bars.iter().enumerate() {
-                    @let left = LEFT + wide * f64::from(u32::try_from(at).unwrap_or(u32::MAX));
-                    rect.column x=(n(left + wide * 0.12)) width=(n(wide * 0.76)) y=(n(y(*value)))
-                        height=(n(y(0.0) - y(*value))) rx="2" { title { (escape(name)) ": " (number(*value)) } }
-                    @if at % every == 0 {
-                        text x=(n(left + wide / 2.0)) y=(HEIGHT - 8.0) text-anchor="middle" { (escape(&clip(name, 12))) }
+            div.scroll tabindex="0" role="group" aria-label=(label) {
+                svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label={ (label) ", as a plot" } {
+                    @for value in ticks(0.0, most) {
+                        line.grid x1=(LEFT) x2=(WIDTH - 8.0) y1=(n(y(value))) y2=(n(y(value))) {}
+                        text x=(LEFT - 8.0) y=(n(y(value) + 4.0)) text-anchor="end" { (number(value)) }
+                    }
+                    @for (at, (name, value)) in bars.iter().enumerate() {
+                        @let left = LEFT + wide * f64::from(u32::try_from(at).unwrap_or(u32::MAX));
+                        rect.column x=(n(left + wide * 0.12)) width=(n(wide * 0.76)) y=(n(y(*value)))
+                            height=(n(y(0.0) - y(*value))) rx="2" { title { (escape(name)) ": " (number(*value)) } }
+                        @if at % every == 0 {
+                            text x=(n(left + wide / 2.0)) y=(HEIGHT - 8.0) text-anchor="middle" { (escape(&clip(name, 12))) }
+                        }
                     }
                 }
             }
@@ -184,7 +188,7 @@ fn ticks(least: f64, most: f64) -> Vec<f64> {
 }
 
 /// A value in few digits.
-pub(super) fn number(value: f64) -> String {
+pub(in crate::render::html) fn number(value: f64) -> String {
     let text = match value.abs() {
         big if big >= 1e9 => format!("{:.1}G", value / 1e9),
         big if big >= 1e6 => format!("{:.1}M", value / 1e6),
