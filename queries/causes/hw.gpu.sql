@@ -22,6 +22,8 @@ WHERE signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allo
     OR mode = 'killed' AND death IN (SELECT death FROM links WHERE signal = 'gpu.unhealthy' AND via = 'node' AND lag_s BETWEEN -120 AND 900)
       AND death NOT IN (SELECT death FROM links WHERE signal LIKE '%_by_user' AND via IN ('pod', 'node', 'workload') AND lag_s BETWEEN -5 AND 900)
       AND death NOT IN (SELECT death FROM mechanisms WHERE person))
+  -- Of a label of which nobody knows when it came, nothing says that it was there then.
+  AND (signal <> 'gpu.unhealthy' OR time_hi - time < 3600000000000)
   -- Whoever had no GPU lost none, and whoever was over its memory limit was killed for that.
   AND COALESCE(gpus, 1) > 0 AND COALESCE(reason, '') <> 'OOMKilled'
   -- A process that waits in the driver does not end when the others have given up waiting for it.
@@ -34,6 +36,7 @@ SELECT u.death, u.fact AS cause, m.fact AS effect,
 FROM links u
 JOIN reactions m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
+  AND (u.signal <> 'gpu.unhealthy' OR u.time_hi - u.time < 3600000000000)
 UNION ALL
 -- A failed active test of the node is a witness where the program lost its device at that time, too,
 SELECT t.death, t.fact AS cause, c.fact AS effect, 'inferred' AS edge, 'fault' AS role
@@ -124,8 +127,8 @@ JOIN links m ON m.death = u.death AND m.via IN ('node', 'pod') AND m.time - u.ti
                    'k8s.node_claim.deleted_by_autoscaler', 'k8s.node.deleted_by_autoscaler')
   AND (m.signal = 'autoscaler.disrupted' OR COALESCE(m.actor, '') LIKE '%karpenter%')
 LEFT JOIN links told ON told.death = u.death AND told.via IN ('node', 'pod')
-  AND (told.signal IN ('autoscaler.scale_down', 'autoscaler.scale_down.pod', 'cloud.spot_reclaimed', 'k8s.node_claim.deleted_by_user', 'k8s.node.deleted_by_user')
-    OR told.signal = 'autoscaler.disrupted' AND told.detail IS NOT NULL AND told.detail NOT LIKE 'Forceful%' AND told.detail NOT LIKE 'Unhealthy%')
+  AND told.signal IN ('autoscaler.scale_down', 'autoscaler.scale_down.pod', 'cloud.spot_reclaimed', 'upgrade.started', 'k8s.node_claim.deleted_by_user',
+                      'k8s.node_pool.deleted_by_user', 'k8s.node.deleted_by_user')
 WHERE u.signal = 'gpu.unhealthy' AND u.via = 'node' AND u.mode IN ('killed', 'lost') AND told.fact IS NULL
 UNION ALL
 -- A program that hangs since its GPU failed is ended by its time limit, by whoever notices, or by whoever wants the machine.

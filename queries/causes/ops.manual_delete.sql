@@ -52,7 +52,8 @@
 -- title_of: slurm.cancelled: Cancelled
 -- title_of: ray.job_stopped: Stopped on request
 -- title_of: log.interrupted: Interrupted
--- summary_of: slurm.node.set_down, slurm.node.down_requested: {node} was taken out of service in Slurm{by}, which ended what ran on it.
+-- summary_of: slurm.node.down_requested: A node of {pod} was taken out of service in Slurm{by}, which ended what ran on it.
+-- summary_of: slurm.node.set_down: {node} was taken out of service in Slurm{by}, which ended what ran on it.
 -- summary_of: slurm.node.reason_given: {node} was taken out of service in Slurm{by}, which ended what ran on it; the reason given was "{detail}".
 -- title_of: slurm.node.set_down, slurm.node.reason_given, slurm.node.down_requested: Its node was taken out of service
 -- advice_of: slurm.node.set_down, slurm.node.down_requested: Find out why the node was set down, rather than drained (which lets jobs finish): scontrol show node has the reason.

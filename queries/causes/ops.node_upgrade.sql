@@ -14,7 +14,7 @@
 WITH begun AS (
   SELECT u.death, u.fact, u.time,
     CASE WHEN a.death IS NOT NULL OR o.death IS NOT NULL
-        OR u.signal LIKE '%_by_upgrader' AND u.mode = 'lost' AND regexp_like(COALESCE(u.actor, ''), ':(nvidia-)?gpu-operator$|:nvidia-')
+        OR u.signal LIKE '%_by_upgrader' AND regexp_like(COALESCE(u.actor, ''), ':(nvidia-)?gpu-operator$|:nvidia-')
       THEN 'guess' ELSE 'inferred' END AS edge
   FROM links u
   LEFT JOIN asked_for a ON a.death = u.death

@@ -26,6 +26,9 @@ const XIDS: [&str; 2] = ["13", "31"];
 /// So long ago the other one was at most.
 const DAY: Nanos = 86_400 * SECOND;
 
+/// Within this time what failed is tried again.
+const SOON: Nanos = 4 * 3600 * SECOND;
+
 /// Adds a meaning to errors of a GPU that had one before under another run.
 pub(super) fn mark(graph: &mut EntityGraph, gpus: &Gpus) {
     let Some(error) = graph.evidence.symbols.find(ERROR) else {
@@ -76,8 +79,9 @@ fn near_in_time(a: Nanos, b: Nanos) -> bool {
     a.saturating_sub(b).saturating_abs() <= 3600 * SECOND
 }
 
-/// Whether what ran on the machine at the first of two times is known, and is another program than all that ran there at
-/// the second: a bug that is run again is a bug again, on the same GPU if its machine is the same.
+/// Whether what ran on the machine at the first of two times is another program than all that ran there at the second: a bug
+/// that is run again is a bug again, on the same GPU if its machine is the same. Where nobody knows what ran there, what
+/// failed is started again sooner than in hours.
 fn was_other_program(graph: &EntityGraph, node: Symbol, first: Stamp, again: Nanos) -> bool {
     let there = |at: Nanos| {
         let of_node = |pod: &&Task| pod.machines().any(|machine| machine == node);
@@ -88,8 +92,10 @@ fn was_other_program(graph: &EntityGraph, node: Symbol, first: Stamp, again: Nan
         graph.pods.iter().filter(of_node).filter(then)
     };
     let mut before = there(first.lo).peekable();
-    before.peek().is_some()
-        && before.all(|one| there(again).all(|other| !is_same_program(graph, one, other)))
+    if before.peek().is_none() {
+        return again.saturating_sub(first.hi) > SOON;
+    }
+    before.all(|one| there(again).all(|other| !is_same_program(graph, one, other)))
 }
 
 /// Whether two tasks look like one program that was run twice: by name, but for a number or what a controller adds, or by

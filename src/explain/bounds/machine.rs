@@ -156,9 +156,10 @@ impl Bounds<'_> {
     pub(super) fn is_of_afterwards(&self, fault: &Fact) -> bool {
         let end = self.death.time;
         let of_link = self.graph.name(fault.signal).starts_with("nic.");
-        let ended = match of_link && end.width() <= SECOND {
-            true => end.lo,
-            false => end.hi,
+        let ended = if of_link && end.width() <= SECOND {
+            end.lo
+        } else {
+            end.hi
         };
         fault.source_kind == SourceKind::NodeLog
             && self.is_of_device(fault)
