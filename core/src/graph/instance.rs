@@ -193,6 +193,7 @@ pub(super) fn event(
         symbols,
         workloads,
     );
+    let of_group = symbols.optional(event.attribute("group"));
     let word = event.attribute("host_event").or(event.attribute("method"));
     let word = symbols.optional(word.or(event.reason.as_deref()));
     let operation = symbols.optional(event.attribute("event_id"));
@@ -201,6 +202,9 @@ pub(super) fn event(
     };
     is_known_as(one, account, name);
     belongs_to(one, group, symbols, workloads);
+    if of_group.is_some() {
+        one.group = of_group;
+    }
     if !one.zone.is_some() {
         one.zone = zone;
     }

@@ -169,6 +169,8 @@ pub struct Task {
     pub words_in: Symbol,
     /// When it last wrote anything.
     pub last_line: Option<Stamp>,
+    /// The group of machines that a record of the group counts an instance among.
+    pub group: Symbol,
     /// What records tell of an instance's life, in time order.
     pub signs: Vec<InstanceRecord>,
     /// The experiments that a log store's labels or tags say its lines are of.
@@ -319,6 +321,7 @@ impl Task {
             words_of: None,
             words_in: Symbol::NONE,
             last_line: None,
+            group: Symbol::NONE,
             signs: Vec::new(),
             tags: BTreeSet::new(),
             stray_logs: BTreeSet::new(),

@@ -147,9 +147,7 @@ impl Topology {
             .filter(|one| one.kind == TaskKind::Instance)
         {
             let mut reported = Location::of(None, graph.evidence.symbols.some(one.zone));
-            let group = graph.workloads.get(one.owner as usize);
-            let group = group.filter(|group| graph.name(group.kind) == "InstanceGroup");
-            let group = group.map(|group| graph.name(group.name));
+            let group = graph.evidence.symbols.some(one.group);
             if let Some(group) = group {
                 reported.member.add_group(group);
             }

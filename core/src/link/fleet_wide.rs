@@ -14,6 +14,9 @@ use crate::graph::{EntityGraph, Fact, Location, Phase, PlaceKind, TaskKind};
 /// Clouds say when a trouble began to some minutes.
 const ABOUT: Nanos = 300 * SECOND;
 
+/// A group of machines has carried out what it was asked for within this.
+const CARRIED_OUT: Nanos = 900 * SECOND;
+
 /// What nobody told the end of is taken to be over after this.
 const LONGEST: Nanos = 86_400 * SECOND;
 
@@ -112,6 +115,13 @@ fn lasts(
         (same && over && other.time.lo >= fact.time.lo).then_some(other.time.hi)
     });
     let reported = fact.end.map(|end| end.hi).into_iter().chain(ends).min();
+    // What is answered at once is carried out afterwards: how long that took no record says.
+    let is_alone = others.iter().all(|number| {
+        let other = graph.facts.get(*number);
+        other.is_none_or(|other| other.row == fact.row || other.operation != fact.operation)
+    });
+    let carried_out = fact.time.hi.saturating_add(CARRIED_OUT);
+    let reported = reported.map(|end| if is_alone { end.max(carried_out) } else { end });
     let end = reported.unwrap_or(fact.time.hi.saturating_add(LONGEST));
     end.saturating_add(ECHO) >= death.time.lo
 }
