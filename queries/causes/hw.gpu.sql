@@ -69,7 +69,7 @@ SELECT t.death, t.fact AS cause, m.fact AS effect,
 FROM links t
 JOIN reactions m ON m.death = t.death AND m.time BETWEEN t.time - 5000000000 AND t.time + 3600000000000
 JOIN (SELECT DISTINCT death FROM links
-      WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal IN ('slurm.node.drained', 'slurm.node.set_down'))) closed
+      WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'slurm.node.drained')) closed
   ON closed.death = t.death
 LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE signal LIKE 'upgrade.%' OR signal LIKE 'maintenance.%' OR signal LIKE 'autoscaler.scale_down%'
