@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn an_error_of_javascript_needs_its_frames() {
         let text = "TypeError: Cannot read property 'orders' of undefined\n    at emitTwo (events.js:87:13)\n    at Request._callback (/usr/src/app/api/orders.js:31:54)";
-        assert_eq!(super::super::block::starts(text), Some(Kind::JavaLogged));
+        assert_eq!(block::starts(text), Some(Kind::JavaLogged));
         let found = read(Kind::JavaLogged, text).unwrap();
         assert_eq!(found.name, "TypeError");
         let place = "Request._callback (/usr/src/app/api/orders.js:31:54)";
