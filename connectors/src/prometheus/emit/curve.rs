@@ -84,7 +84,7 @@ fn gpus(emitter: &Emitter<'_>, series: &[Series], out: &mut Vec<Event>) {
             labels: &own[0].labels,
             samples,
         };
-        out.extend(fact(emitter, FactSubject::node(&node), curve));
+        out.extend(fact(emitter, FactSubject::node(&node), &curve));
     }
     let mut free = grouped(of(series, &[FREE]), by_node);
     for (node, own) in grouped(of(series, &[USED]), by_node) {
@@ -99,7 +99,7 @@ fn gpus(emitter: &Emitter<'_>, series: &[Series], out: &mut Vec<Event>) {
             labels: &own[0].labels,
             samples,
         };
-        out.extend(fact(emitter, FactSubject::node(&node), curve));
+        out.extend(fact(emitter, FactSubject::node(&node), &curve));
     }
 }
 
@@ -155,7 +155,7 @@ fn memory(emitter: &Emitter<'_>, series: &[Series], out: &mut Vec<Event>) {
             labels: &own[0].labels,
             samples: merged(&own).into_iter().map(used).collect(),
         };
-        out.extend(fact(emitter, FactSubject::node(&node), curve));
+        out.extend(fact(emitter, FactSubject::node(&node), &curve));
     }
 }
 
@@ -219,7 +219,7 @@ fn queues(emitter: &Emitter<'_>, series: &[Series], out: &mut Vec<Event>) {
         container: None,
     };
     for (_, curve) in found.into_iter().take(LONGEST) {
-        out.extend(fact(emitter, nobody, curve));
+        out.extend(fact(emitter, nobody, &curve));
     }
 }
 
@@ -273,7 +273,7 @@ fn at(samples: &[Sample], time: Nanos) -> Option<f64> {
     Some(samples.get(found.ok()?)?.value)
 }
 
-fn fact(emitter: &Emitter<'_>, whose: FactSubject<'_>, curve: Curve<'_>) -> Option<Event> {
+fn fact(emitter: &Emitter<'_>, whose: FactSubject<'_>, curve: &Curve<'_>) -> Option<Event> {
     let (first, last) = (curve.samples.first()?, curve.samples.last()?);
     if curve.samples.len() < ENOUGH {
         return None;
