@@ -19,9 +19,9 @@
 -- summary_of: cloud.instance_stopped_by_user: The machine of {pod} was stopped{by}.
 -- summary_of: cloud.group_stopped_by_user: The machine of {pod} was stopped or restarted with its whole group{by}.
 -- title_of: cloud.group_stopped_by_user: Stopped on request
--- summary_of: cloud.instance_recreation_requested_by_user: The machine of {pod} was deleted, to be made anew, on request{by}.
--- title_of: cloud.instance_recreation_requested_by_user: Made anew on request
--- advice_of: cloud.instance_recreation_requested_by_user: Find out why the machine was to be made anew; there is no sign of a fault.
+-- summary_of: cloud.instance_recreation_requested_by_user: The machine of {pod} was deleted on request{by}, to be recreated.
+-- title_of: cloud.instance_recreation_requested_by_user: Recreated on request
+-- advice_of: cloud.instance_recreation_requested_by_user: Find out why the machine was to be recreated; there is no sign of a fault.
 -- summary_of: cloud.group_resized_by_user: The group of machines that {node} belonged to was resized{by}, and {node} was removed with it; {pod} {was} on it.
 -- title_of: cloud.group_resized_by_user: Its group of machines was made smaller
 -- advice_of: cloud.group_resized_by_user: Find out why the group was made smaller; protect machines that train from scale-in.
