@@ -11,6 +11,10 @@
 -- advice_of: cloud.instance_reset_by_*: Find out why it was reset; there is no sign of a fault.
 -- advice_of: node.rebooting: It went down in good order; find out who or what asked for that.
 -- advice_of: node.crashed: Check its kernel log, crash dumps and BMC to see why it crashed.
+WITH reset_for_silence AS (
+  -- Boots that somebody asked for because nothing was heard of the machine any more.
+  SELECT death, effect FROM reset_at_cloud WHERE effect IS NOT NULL GROUP BY death, effect HAVING bool_and(hung)
+)
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge,
   CASE WHEN u.signal = 'node.reboot_requested' AND u.actor IS NOT NULL THEN 'act' ELSE 'fault' END AS role
 FROM links u
@@ -29,7 +33,7 @@ SELECT u.death, u.fact AS cause, m.fact AS effect,
 FROM links u
 LEFT JOIN (SELECT death, MAX(time) AS time FROM links WHERE signal = 'node.powering_off' AND via = 'node' GROUP BY death) off
   ON off.death = u.death AND off.time <= u.time_hi
-LEFT JOIN (SELECT death, effect FROM reset_at_cloud WHERE effect IS NOT NULL GROUP BY death, effect HAVING bool_and(hung)) reset
+LEFT JOIN reset_for_silence reset
   ON reset.death = u.death AND reset.effect = u.fact
 JOIN links m ON m.death = u.death
   AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'k8s.pod.node_lost', 'k8s.node.shutdown', 'k8s.pod.node_shutdown')
@@ -52,7 +56,7 @@ LEFT JOIN (SELECT c.death, MIN(c.time) AS time FROM links c
 LEFT JOIN (SELECT death, MAX(time) AS time FROM links WHERE signal = 'node.powering_off' AND via = 'node' GROUP BY death) off
   ON off.death = u.death AND off.time <= u.time_hi
 -- One that somebody reset because nothing was heard of it any more.
-LEFT JOIN (SELECT death, effect FROM reset_at_cloud WHERE effect IS NOT NULL GROUP BY death, effect HAVING bool_and(hung)) reset
+LEFT JOIN reset_for_silence reset
   ON reset.death = u.death AND reset.effect = u.fact
 LEFT JOIN (SELECT s.death, MIN(s.time) AS time FROM links s
            WHERE s.via = 'node' AND s.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable') AND s.lag_s > -300

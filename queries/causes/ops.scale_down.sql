@@ -18,7 +18,7 @@
 -- What it gave up again it did not do; and a person who drains the node later does so for reasons of their own.
 WITH removed AS (
   -- The Cluster Autoscaler gives pods ten minutes; what it marked long before, and left there, it may have let go.
-  SELECT u.death, u.fact, u.time, 
+  SELECT u.death, u.fact, u.time,
     -- Karpenter evicts at once, and waits for what must not be evicted.
     u.signal = 'autoscaler.scale_down' AND u.lag_s > 1500
       OR (u.signal = 'autoscaler.disrupted' OR u.signal IN ('k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler') AND u.actor LIKE '%karpenter%') AND u.lag_s > 600

@@ -105,13 +105,10 @@ impl ReportContext<'_> {
                     None,
                 )?);
             }
-            let mut into: Option<Kind> = None;
+            let (mut into, mut shown): (Option<Kind>, _) = (None, BTreeSet::new());
             for (index, step) in candidate.path.iter().enumerate() {
                 // One record may mean several things, and is no step to itself.
-                let is_shown = steps
-                    .get(index)
-                    .is_some_and(|row| steps.iter().take(index).any(|one| one == row));
-                if is_shown {
+                if !shown.insert(row(step)) {
                     into = Some(step.kind);
                     continue;
                 }

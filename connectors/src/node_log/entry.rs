@@ -37,9 +37,7 @@ pub(crate) fn emit(mut event: Event, program: Option<&str>) -> Vec<Event> {
         let moment = Some(event.time.lo);
         Gpus::default().note(&mut event, moment);
     }
-    if of_kernel || memory_group::is_of_oomd(&event) {
-        memory_group::note(&mut event);
-    }
+    memory_group::note(&mut event, of_kernel);
     subject::note(&mut event);
     if slurm::says(event.attribute("program")) {
         return slurm::daemon(&event);

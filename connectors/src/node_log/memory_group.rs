@@ -17,13 +17,12 @@ static POD: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static SLURM: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"task_memcg=[^,]*/[^,/]*slurm[^,]*?/job_(?<job>\d+)").ok());
 
-/// Whether a line is of the daemon that ends what uses too much memory, before the kernel has to.
-pub(super) fn is_of_oomd(event: &Event) -> bool {
-    event.attribute("program") == Some("systemd-oomd")
-}
-
-/// Names the pod or the job whose memory group a killed process was in.
-pub(super) fn note(event: &mut Event) {
+/// Names the pod or the job whose memory group a killed process was in: the kernel says so, and the daemon that ends what uses
+/// too much memory before the kernel has to.
+pub(super) fn note(event: &mut Event, of_kernel: bool) {
+    if !of_kernel && event.attribute("program") != Some("systemd-oomd") {
+        return;
+    }
     let Some(text) = event
         .message
         .as_deref()
@@ -60,7 +59,7 @@ mod tests {
             event.message = Some(format!(
                 "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),oom_memcg=/x,task_memcg={group},task=python3,pid=4711,uid=0"
             ));
-            note(&mut event);
+            note(&mut event, true);
             assert_eq!(event.entities.pod_uid.as_deref(), Some(uid), "{group}");
         }
         let id = EventId::of(&["oomd"]);
@@ -69,7 +68,10 @@ mod tests {
             "Killed /kubepods.slice/kubepods-pod{}.slice/cri-containerd-abc.scope due to memory pressure for /kubepods.slice being 71.32% > 60.00% for > 20s with reclaim activity",
             uid.replace('-', "_")
         ));
-        note(&mut event);
+        note(&mut event, false);
+        assert_eq!(event.entities.pod_uid, None, "of any other program");
+        event.set_attribute("program", Some("systemd-oomd"));
+        note(&mut event, false);
         assert_eq!(event.entities.pod_uid.as_deref(), Some(uid));
     }
 }

@@ -216,9 +216,7 @@ impl HostLog {
         if of_kernel {
             self.gpus.note(&mut event, moment);
         }
-        if of_kernel || memory_group::is_of_oomd(&event) {
-            memory_group::note(&mut event);
-        }
+        memory_group::note(&mut event, of_kernel);
         if only_places {
             return false;
         }

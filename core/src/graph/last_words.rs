@@ -1,14 +1,13 @@
 //! What the lines of a program's log say of its end.
 
-use crate::signals::named;
 use std::collections::BTreeSet;
-use whathappened_model::event::Event;
 
+use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::learn::later;
 use super::{Task, log_level};
-use crate::signals::{SignalClass, SignalTraits};
+use crate::signals::{SignalClass, SignalTraits, named};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// A program that found this out ends, whatever it says of its end.

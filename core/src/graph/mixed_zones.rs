@@ -6,13 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND};
 
+use super::zones::{FARTHEST, QUARTER};
 use crate::evidence::{Clock, Row};
 use crate::symbols::Symbol;
-
-const QUARTER: Nanos = 900 * SECOND;
-
-/// Zones are this far from UTC at most, in quarters of an hour.
-const FARTHEST: Nanos = 14 * 4;
 
 /// What is written one after the other, without much between, is this far apart at most.
 const BESIDE: Nanos = 60 * SECOND;

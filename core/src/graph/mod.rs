@@ -49,6 +49,7 @@ mod node_folder;
 mod node_health;
 mod node_instance;
 mod not_carried_out;
+mod operated;
 mod order;
 mod own_controller;
 mod pace;

@@ -7,7 +7,7 @@ use whathappened_model::time::{Nanos, Stamp};
 
 use super::identity::{Pods, Workloads};
 use super::indexes::{self, index_in_name};
-use super::{NO, TaskKind, Workload, jobset_ranks, log_gang, pod_group};
+use super::{NO, TaskKind, Workload, jobset_ranks, log_gang, operated, pod_group};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// What the API server draws the ends of generated names from.
@@ -41,7 +41,7 @@ pub(super) fn adopt(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut 
     by_label(symbols, pods, workloads);
     by_index(symbols, pods, workloads);
     jobs_of_sets(symbols, workloads);
-    parts_of_operated(symbols, workloads);
+    operated::parts(symbols, workloads);
     queued(symbols, workloads);
     by_name(symbols, pods, workloads);
     pod_group::own(symbols, pods, workloads);
@@ -179,54 +179,6 @@ fn jobs_of_sets(symbols: &SymbolTable, workloads: &mut Workloads) {
     });
 }
 
-/// What operators make of an object of theirs, named after it, of which no object tells the owner.
-fn parts_of_operated(symbols: &SymbolTable, workloads: &mut Workloads) {
-    for part in ["JobSet", "Job", "StatefulSet", "RayCluster"] {
-        own(symbols, workloads, part, |workloads, number, one| {
-            let at = workloads.begin(number);
-            operated(part, symbols.name(one.name)).find_map(|(kind, name)| {
-                let (kind, name) = (symbols.find(kind)?, symbols.find(name)?);
-                let above = workloads.named(kind, one.namespace, name, at)?;
-                let made = workloads.all.get(above as usize)?.created;
-                made.is_none_or(|made| made.lo <= at.hi).then_some(above)
-            })
-        });
-    }
-}
-
-/// Kinds and names of what may have made an object of a kind and name.
-fn operated<'n>(kind: &str, name: &'n str) -> impl Iterator<Item = (&'static str, &'n str)> {
-    let makers = match kind {
-        "JobSet" => [Some(("TrainJob", name)), None, None],
-        // The submitter of a job of Ray's, and the launcher of one of MPI's.
-        "Job" => {
-            let launched = name.strip_suffix("-launcher");
-            [
-                Some(("RayJob", name)),
-                launched.map(|name| ("MPIJob", name)),
-                None,
-            ]
-        }
-        // One of all leaders, and one of the workers of each.
-        "StatefulSet" => [
-            Some(("LeaderWorkerSet", name)),
-            numbered(name).map(|name| ("LeaderWorkerSet", name)),
-            None,
-        ],
-        "RayCluster" => {
-            let stem = drawn(name).or_else(|| loosely_drawn(name));
-            let older = stem.and_then(|stem| stem.strip_suffix("-raycluster"));
-            [
-                stem.map(|name| ("RayJob", name)),
-                older.map(|name| ("RayJob", name)),
-                older.or(stem).map(|name| ("RayService", name)),
-            ]
-        }
-        _ => [None; 3],
-    };
-    makers.into_iter().flatten()
-}
-
 /// What Kueue queues of a job that is known.
 fn queued(symbols: &SymbolTable, workloads: &mut Workloads) {
     let queued = symbols.find("Workload");
@@ -249,7 +201,7 @@ fn queued(symbols: &SymbolTable, workloads: &mut Workloads) {
 }
 
 /// Gives workloads of a kind of which no record names the owner the one that is found for them.
-fn own(
+pub(super) fn own(
     symbols: &SymbolTable,
     workloads: &mut Workloads,
     kind: &str,
@@ -431,7 +383,7 @@ fn is_drawn(end: &str) -> bool {
 }
 
 /// A name without the number at its end.
-fn numbered(name: &str) -> Option<&str> {
+pub(super) fn numbered(name: &str) -> Option<&str> {
     let (stem, number) = name.rsplit_once('-')?;
     let digits = !number.is_empty() && number.bytes().all(|one| one.is_ascii_digit());
     digits.then_some(stem)
@@ -483,21 +435,6 @@ mod tests {
         assert_eq!(gang_of("trainer"), None);
         let sets: Vec<&str> = sets_of("moe-8b-23-workers-0").collect();
         assert_eq!(sets, ["moe-8b-23", "moe-8b", "moe"]);
-    }
-
-    #[test]
-    fn operators_name_what_they_make_after_their_object() {
-        let may_be_of = |kind, name| operated(kind, name).collect::<Vec<_>>();
-        assert_eq!(may_be_of("JobSet", "sft"), [("TrainJob", "sft")]);
-        assert_eq!(
-            may_be_of("Job", "sft-launcher"),
-            [("RayJob", "sft-launcher"), ("MPIJob", "sft")]
-        );
-        assert!(may_be_of("StatefulSet", "llm-2").contains(&("LeaderWorkerSet", "llm")));
-        assert!(may_be_of("RayCluster", "tune-x2k8f").contains(&("RayJob", "tune")));
-        assert!(may_be_of("RayCluster", "tune-raycluster-x2k8f").contains(&("RayJob", "tune")));
-        assert_eq!(may_be_of("RayCluster", "tune"), []);
-        assert_eq!(may_be_of("Deployment", "tune"), []);
     }
 
     #[test]

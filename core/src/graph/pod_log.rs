@@ -8,6 +8,7 @@ use whathappened_model::time::Nanos;
 use super::fact::NO;
 use super::identity::Pods;
 use super::lone_log::Lines;
+use super::parent;
 use super::task::TaskKind;
 use crate::evidence::SpillError;
 use crate::symbols::{Symbol, SymbolTable};
@@ -102,8 +103,8 @@ impl Bearers {
     fn named(named: HashMap<Symbol, Vec<Bearer>>, symbols: &SymbolTable) -> Self {
         let mut by_suffix: HashMap<String, Option<Symbol>> = HashMap::new();
         for name in named.keys() {
-            let suffix = symbols.name(*name).rsplit('-').next();
-            if let Some(suffix) = suffix.filter(|suffix| is_random(suffix)) {
+            let whole = symbols.name(*name);
+            if let Some(suffix) = parent::drawn(whole).and_then(|_| whole.rsplit('-').next()) {
                 let slot = by_suffix.entry(suffix.to_owned());
                 slot.and_modify(|other| *other = None)
                     .or_insert(Some(*name));
@@ -150,14 +151,6 @@ impl Bearers {
             Vec::new()
         }
     }
-}
-
-/// Whether a word is such as Kubernetes puts at the end of generated names; it leaves out vowels, and what looks like them.
-pub(super) fn is_random(word: &str) -> bool {
-    word.len() == 5
-        && word
-            .bytes()
-            .all(|sign| b"bcdfghjklmnpqrstvwxz2456789".contains(&sign))
 }
 
 /// What stands between two signs that end a word, whole words together.

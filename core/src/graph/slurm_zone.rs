@@ -14,14 +14,10 @@ use regex::Regex;
 use whathappened_model::event::{Event, SourceKind};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
+use super::zones::{FARTHEST, QUARTER};
 use super::{job, job_logs, node_folder};
 use crate::evidence::{Clock, Evidence, Row, SpillError};
 use crate::symbols::{Symbol, SymbolTable};
-
-const QUARTER: Nanos = 900 * SECOND;
-
-/// Zones are this far from UTC at most, in quarters of an hour.
-const FARTHEST: Nanos = 14 * 4;
 
 /// A job ends this long after the kernel killed a process of it at most.
 const ENDS: Nanos = 120 * SECOND;

@@ -6,7 +6,7 @@ use whathappened_model::time::Nanos;
 
 use super::identity::Pods;
 use super::lone_log::Lines;
-use super::pod_log::is_random;
+use super::parent;
 use super::task::TaskKind;
 use crate::evidence::SpillError;
 use crate::symbols::{Symbol, SymbolTable};
@@ -46,8 +46,8 @@ fn last_of_one_stem(pods: &Pods, symbols: &SymbolTable) -> Option<u32> {
     let mut last: Option<(Nanos, &str, u32)> = None;
     for (number, pod) in (0u32..).zip(&pods.all) {
         let name = symbols.name(pod.name);
-        let (own, end) = name.rsplit_once('-')?;
-        if pod.kind != TaskKind::Pod || !is_random(end) || stem.is_some_and(|stem| stem != own) {
+        let own = parent::drawn(name)?;
+        if pod.kind != TaskKind::Pod || stem.is_some_and(|stem| stem != own) {
             return None;
         }
         stem = Some(own);
@@ -59,14 +59,12 @@ fn last_of_one_stem(pods: &Pods, symbols: &SymbolTable) -> Option<u32> {
 /// Whether a file's name says that it holds what `kubectl logs` printed.
 fn is_called_log(path: &str) -> bool {
     let file = path.rsplit(['/', '\\', '!']).next().unwrap_or_default();
-    let mut words = file.split(|sign: char| !sign.is_ascii_alphanumeric());
-    let first = words.next().unwrap_or_default();
+    let words = || file.split(|sign: char| !sign.is_ascii_alphanumeric());
+    let first = words().next().unwrap_or_default();
     matches!(
         first,
         "log" | "logs" | "kubectl" | "oc" | "pod" | "previous" | "current"
-    ) && file
-        .split(|sign: char| !sign.is_ascii_alphanumeric())
-        .any(|word| matches!(word, "log" | "logs"))
+    ) && words().any(|word| matches!(word, "log" | "logs"))
 }
 
 #[cfg(test)]

@@ -16,10 +16,11 @@ use super::{machine_zones, mixed_zones, pod_log};
 use crate::evidence::{Clock, Evidence, Row, SpillError};
 use crate::symbols::{Symbol, SymbolTable};
 
-const QUARTER: Nanos = 900 * SECOND;
+/// Zones are so many seconds apart, or several times as many.
+pub(super) const QUARTER: Nanos = 900 * SECOND;
 
 /// Zones are this far from UTC at most, in quarters of an hour.
-const FARTHEST: Nanos = 14 * 4;
+pub(super) const FARTHEST: Nanos = 14 * 4;
 
 /// A program writes its first line this long after its container has started at most.
 const BEGINS: Nanos = 600 * SECOND;

@@ -116,12 +116,18 @@ fn lasts(
     });
     let reported = fact.end.map(|end| end.hi).into_iter().chain(ends).min();
     // What is answered at once is carried out afterwards: how long that took no record says.
-    let is_alone = others.iter().all(|number| {
+    let is_only_record = others.iter().all(|number| {
         let other = graph.facts.get(*number);
         other.is_none_or(|other| other.row == fact.row || other.operation != fact.operation)
     });
     let carried_out = fact.time.hi.saturating_add(CARRIED_OUT);
-    let reported = reported.map(|end| if is_alone { end.max(carried_out) } else { end });
+    let reported = reported.map(|end| {
+        if is_only_record {
+            end.max(carried_out)
+        } else {
+            end
+        }
+    });
     let end = reported.unwrap_or(fact.time.hi.saturating_add(LONGEST));
     end.saturating_add(ECHO) >= death.time.lo
 }
