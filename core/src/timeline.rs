@@ -148,6 +148,7 @@ pub fn timeline(
         .map(|one| (graph.name(one.namespace), graph.name(one.name)))
         .collect();
 
+    let dated = dated(graph);
     let mut entries = Vec::new();
     for (number, row) in graph.evidence.rows().iter().enumerate() {
         let pod = graph.pod_of_row.get(number).copied().unwrap_or(NO);
@@ -183,12 +184,17 @@ pub fn timeline(
         if !row.tells && YET_TO_COME.contains(&graph.name(row.fact)) {
             continue;
         }
-        let event = graph
-            .evidence
-            .event(u32::try_from(number).map_err(|_| SpillError::TooMany)?)?;
+        let number = u32::try_from(number).map_err(|_| SpillError::TooMany)?;
+        let event = graph.evidence.event(number)?;
         if wanted.contains(&event.id) || !is_noise(&event) {
             let seen_by = row.seen_by().map(SourceKind::as_str).collect();
-            entries.push(entry(event, seen_by));
+            let time = dated.get(&number).filter(|_| is_undated(&event));
+            let mut entry = entry(event, seen_by);
+            if let Some(time) = time {
+                entry.time = *time;
+                entry.text = undated_words(&entry.text);
+            }
+            entries.push(entry);
         }
     }
     entries.sort_by(|a, b| {
@@ -197,6 +203,30 @@ pub fn timeline(
     without_calm(&mut entries, wanted);
     collapse(&mut entries, wanted);
     Ok(entries)
+}
+
+/// When records without a time were, as far as others tell, by row.
+fn dated(graph: &EntityGraph) -> HashMap<u32, Stamp> {
+    let rows = graph.evidence.rows();
+    let is_open = |row: u32| {
+        let row = rows.get(row as usize);
+        row.is_some_and(|row| row.time == Stamp::OPEN)
+    };
+    let facts = graph.facts.iter();
+    let dated = facts.filter(|fact| fact.time != Stamp::OPEN && is_open(fact.row));
+    dated.map(|fact| (fact.row, fact.time)).collect()
+}
+
+/// Whether a record is of a log that names neither year nor zone: it is taken to be of the last time that its day came round.
+#[must_use]
+pub fn is_undated(event: &Event) -> bool {
+    event.time == Stamp::OPEN && event.attribute("time_without_year").is_some()
+}
+
+/// What a record says whose log names neither year nor zone.
+#[must_use]
+pub fn undated_words(text: &str) -> String {
+    format!("{text} (its log gives no year and no time zone)")
 }
 
 /// That a machine is ready is told every few seconds; only that it is again is news.

@@ -9,11 +9,14 @@
 -- A loader that was killed for memory ran out of that (code.host_oom); one that raised an exception shows its own
 -- (code.exception). A bus error alone may as well be a file that was cut off under the program (code.segfault).
 WITH killed AS (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal IN ('log.host_oom', 'k8s.container.oom_killed')),
+-- Somebody sent a signal to processes of the machine just then: a loader ends with its program, and may be heard of first.
+signalled AS (SELECT DISTINCT death FROM links WHERE via = 'node' AND signal = 'node.kill_requested' AND lag_s BETWEEN -1 AND 10),
 raised AS (SELECT DISTINCT death, time FROM links WHERE via = 'pod' AND signal = 'log.traceback' AND COALESCE(detail, '') NOT LIKE '%RuntimeError')
 SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN r.death IS NULL AND k.death IS NULL AND s.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
+  CASE WHEN r.death IS NULL AND k.death IS NULL AND s.death IS NULL AND g.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
 FROM links l
 LEFT JOIN killed k ON k.death = l.death
+LEFT JOIN signalled g ON g.death = l.death
 -- Who asked it to stop is another matter.
 LEFT JOIN links s ON s.death = l.death AND s.record = l.record AND s.signal = 'log.sigterm'
 LEFT JOIN raised r ON r.death = l.death AND r.time = l.time

@@ -14,9 +14,8 @@
 -- A bare code may be passed on, as launchers do, and a fault of the machine ends a process in the same way.
 -- What a program does that was asked to stop is the way in which it stops.
 WITH stopping AS (
-  SELECT death, MAX(time) AS time FROM links
+  SELECT DISTINCT death, time FROM links
   WHERE signal IN ('unit.stopping', 'unit.stop_requested', 'node.rebooting', 'node.powering_off', 'node.reboot_requested', 'node.poweroff_requested')
-  GROUP BY death
 )
 SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN c.signal = 'k8s.container.bus_error' OR l.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
@@ -35,18 +34,16 @@ UNION ALL
 -- systemd reports the signal on which the main process of the service ended. Of a bare bus error nobody knows what could not be had.
 SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN c.detail = 'BUS' THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
 FROM links c
-LEFT JOIN stopping s
-  ON s.death = c.death AND c.time - s.time BETWEEN 0 AND 120000000000
-WHERE c.signal = 'unit.crashed' AND c.via = 'pod' AND c.mode = 'exited' AND c.lag_s BETWEEN -1 AND 1 AND s.death IS NULL
+WHERE c.signal = 'unit.crashed' AND c.via = 'pod' AND c.mode = 'exited' AND c.lag_s BETWEEN -1 AND 1
+  AND NOT EXISTS (SELECT 1 FROM stopping s WHERE s.death = c.death AND c.time - s.time BETWEEN 0 AND 120000000000)
 UNION ALL
 -- The kernel saw a process crash just before the one that started it passed its code on; which process of the machine it
 -- was, the line does not say.
 SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links k
 JOIN links e ON e.death = k.death AND e.via = 'pod' AND e.signal = 'unit.main_exited' AND e.time - k.time BETWEEN -1000000000 AND 5000000000
-LEFT JOIN stopping s
-  ON s.death = k.death AND k.time - s.time BETWEEN 0 AND 120000000000
-WHERE k.signal = 'kernel.segfault' AND k.via = 'node' AND k.mode = 'exited' AND k.exit_code IN (132, 136, 139) AND s.death IS NULL
+WHERE k.signal = 'kernel.segfault' AND k.via = 'node' AND k.mode = 'exited' AND k.exit_code IN (132, 136, 139)
+  AND NOT EXISTS (SELECT 1 FROM stopping s WHERE s.death = k.death AND k.time - s.time BETWEEN 0 AND 120000000000)
 UNION ALL
 -- The launcher lived on and ended with a code of its own: a process of it crashed. The same
 -- holds for its bus error.

@@ -19,7 +19,12 @@ WHERE signal IN ('gpu.device_plugin_unhealthy', 'gpu.driver_error') AND via IN (
   AND state IN ('died', 'restarted', 'crash_loop', 'stuck_starting') AND lag_s BETWEEN -60 AND 900
   -- Who gets no GPU from its driver says so and ends; it is not killed.
   AND COALESCE(exit_code, 1) NOT IN (0, 132, 133, 136, 137, 139, 143)
-  AND death NOT IN (SELECT death FROM own_reason)
+  -- A program that says itself that the driver does not fit gives the driver's reason.
+  AND (death NOT IN (SELECT death FROM own_reason)
+    OR death IN (SELECT death FROM links
+                 WHERE signal = 'log.versions' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -5 AND 60
+                   -- A library that is not there is no driver's.
+                   AND COALESCE(detail, '') NOT IN ('ImportError', 'ModuleNotFoundError', 'OSError')))
   -- What the driver says of a client it says before that one ends.
   AND (source_kind <> 'node_log' OR lag_s >= -5)
 UNION ALL

@@ -92,12 +92,14 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge,
 FROM links
 WHERE signal = 'maintenance.terminated' AND via = 'pod' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -60 AND 900
 UNION ALL
--- What the cloud then does to the machine it does for whoever asked for it.
+-- What the cloud then does to the machine it does for whoever asked for it. Where it moved the machine, that was all.
 SELECT r.death, r.fact AS cause, t.fact AS effect, 'inferred' AS edge, 'act' AS role
 FROM links r
 JOIN links t ON t.death = r.death AND t.via = r.via AND t.signal IN ('maintenance.terminated', 'maintenance.started', 'cloud.spot_reclaimed')
   AND t.time - r.time BETWEEN 0 AND 600000000000
-WHERE r.signal LIKE 'maintenance.requested_by_%' AND r.via IN ('pod', 'node')
+LEFT JOIN links moved ON moved.death = r.death AND moved.via = r.via AND moved.signal IN ('maintenance.migrated', 'maintenance.done')
+  AND moved.time >= r.time AND moved.time < t.time
+WHERE r.signal LIKE 'maintenance.requested_by_%' AND r.via IN ('pod', 'node') AND moved.fact IS NULL
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
 FROM planned

@@ -7,6 +7,7 @@ use whathappened_core::describe::describe;
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::Fact;
 use whathappened_core::resolve::Root;
+use whathappened_core::timeline::{is_undated, undated_words};
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::context::ReportContext;
@@ -62,7 +63,13 @@ impl ReportContext<'_> {
             },
             // A folded Event is of several times.
             Some(fact) if event.count.is_some_and(|count| count > 1) => fact.time,
+            Some(fact) if is_undated(&event) => fact.time,
             _ => event.time,
+        };
+        let text = if is_undated(&event) && time != Stamp::OPEN {
+            undated_words(&text)
+        } else {
+            text
         };
         Ok(Some(ChainLink {
             time: reported(time).map(|time| rfc3339(time.lo)),

@@ -331,3 +331,123 @@ fn nor_is_who_ends_what_is_left_of_a_service() {
         assert_ne!(worked, "unknown", "{act}");
     }
 }
+
+#[test]
+fn a_journal_without_years_is_by_the_clock_of_the_service_s_own_log() {
+    let cause = |nfs: &str, stop: &str, zone: &str| {
+        let journal = [
+            "Nov 20 08:00:00 n1 systemd[1]: Started LLM training.".to_owned(),
+            format!("Nov 20 {nfs} n1 kernel: nfs: server filer1 not responding, still trying"),
+            format!(
+                "Nov 20 {stop} n1 sudo[47]: dora : TTY=pts/0 ; PWD=/home/dora ; USER=root ; COMMAND=/usr/bin/systemctl stop train"
+            ),
+            format!("Nov 20 {stop} n1 systemd[1]: Stopping LLM training..."),
+            format!(
+                "Nov 20 {stop} n1 systemd[1]: train.service: Main process exited, code=killed, status=15/TERM"
+            ),
+        ];
+        let log = steps(120).replace(']', &format!("{zone}]"));
+        let files = [
+            ("n1/train.log", log),
+            ("n1/messages", journal.join("\n") + "\n"),
+        ];
+        let answer = ask("train.log", &files);
+        let (_, cause, level, _) = verdict(&answer);
+        (cause.to_owned(), level.to_owned())
+    };
+    let hung = cause("10:00:02", "10:20:00", "");
+    assert_eq!(hung, ("dep.storage".to_owned(), "supported".to_owned()));
+    // It had been back for long, for the steps went on.
+    assert_eq!(cause("09:00:02", "10:00:01", "").0, "ops.manual_delete");
+    // A log that names its zone may be by another clock: nothing of that is established.
+    assert_ne!(cause("10:00:02", "10:20:00", "Z").1, "established");
+}
+
+#[test]
+fn who_stops_a_service_that_a_rotated_journal_says_had_ended_did_not_end_it() {
+    let before = text(&[
+        "Nov 20 08:00:00 n1 systemd: Started LLM training.",
+        "Nov 20 10:00:01 n1 kernel: Task in /system.slice/train.service killed as a result of limit of /system.slice/train.service",
+        "Nov 20 10:00:01 n1 kernel: Memory cgroup out of memory: Kill process 8916 (python3) score 1950 or sacrifice child",
+        "Nov 20 10:00:01 n1 kernel: Killed process 8916 (python3) total-vm:91800576kB, anon-rss:45900288kB, file-rss:12kB, shmem-rss:0kB",
+        "Nov 20 10:00:01 n1 systemd: train.service: main process exited, code=killed, status=9/KILL",
+    ]);
+    let after = text(&[
+        "Nov 20 10:02:00 n1 chronyd[84]: Selected source 10.0.0.1",
+        "Nov 20 10:04:00 n1 sudo[47]: dora : TTY=pts/0 ; PWD=/home/dora ; USER=root ; COMMAND=/usr/bin/systemctl stop train",
+    ]);
+    let answer = ask(
+        "train.log",
+        &[
+            ("n1/train.log", steps(120)),
+            ("n1/messages-20261120", before),
+            ("n1/messages", after),
+        ],
+    );
+    assert_eq!(verdict(&answer).1, "code.host_oom");
+}
+
+#[test]
+fn a_stop_that_is_under_way_is_over_with_what_follows_the_last_step() {
+    let azure = |at: &str, status: &str| {
+        json!({
+            "eventTimestamp": at, "submissionTimestamp": at, "correlationId": "c-1", "eventDataId": at,
+            "category": { "value": "Administrative" }, "level": "Informational", "caller": "eve@lab.example",
+            "operationName": { "value": "Microsoft.Compute/virtualMachines/delete" }, "status": { "value": status },
+            "resourceId": "/subscriptions/1f2e3d4c-0000-4000-8000-aabbccddeeff/resourceGroups/rg/providers/Microsoft.Compute/virtualMachines/box-1",
+            "resourceType": { "value": "Microsoft.Compute/virtualMachines" },
+            "subscriptionId": "1f2e3d4c-0000-4000-8000-aabbccddeeff", "properties": {},
+        })
+    };
+    let scheduled = json!({ "DocumentIncarnation": 1, "Events": [{
+        "EventId": "45ad0b7b-0870-1787-8ee5-affcf9b03f83", "EventType": "Terminate", "ResourceType": "VirtualMachine",
+        "Resources": ["box-1"], "EventStatus": "Started", "NotBefore": "Fri, 20 Nov 2026 09:59:30 GMT",
+        "Description": "", "EventSource": "User", "DurationInSeconds": -1,
+    }] });
+    let activity = json!({ "value": [azure("2026-11-20T09:59:45Z", "Started"), azure("2026-11-20T10:01:00Z", "Succeeded")] });
+    let answer = ask(
+        "box-1",
+        &[
+            ("scheduled-events.json", scheduled.to_string()),
+            ("azure.json", activity.to_string()),
+            ("box-1/train.log", steps(120)),
+        ],
+    );
+    assert_eq!(verdict(&answer).1, "ops.manual_delete", "{answer:#}");
+}
+
+#[test]
+fn what_another_program_on_the_machine_failed_with_did_not_end_what_worked_on() {
+    let delete = |first| {
+        let method = "v1.compute.instances.delete";
+        cloud(
+            "2026-11-20T10:00:00.1Z",
+            method,
+            "eve@lab.example",
+            ("gone", first, !first),
+        )
+    };
+    let failed = |at: &str| {
+        format!(
+            "[2026-11-20 08:00:01] waiting for checkpoints\n[2026-11-20 {at}] evaluation failed\n{TRACEBACK}"
+        )
+    };
+    let cause = |log: &str, other: &str, at: &str| {
+        let records = [made(), delete(true), delete(false)];
+        let answer = ask(
+            "swin",
+            &[
+                ("audit.jsonl", records.join("\n")),
+                (&format!("box-1/{log}"), steps(120)),
+                (&format!("box-1/{other}"), failed(at)),
+            ],
+        );
+        verdict(&answer).1.to_owned()
+    };
+    assert_eq!(
+        cause("train.log", "eval.log", "09:30:00"),
+        "ops.manual_delete"
+    );
+}
+
+const TRACEBACK: &str = "Traceback (most recent call last):\n  File \"/home/alice/eval.py\", line 31, in main\n    x = batch[\"pixel_values\"]\nKeyError: 'pixel_values'\n";

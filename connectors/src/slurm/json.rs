@@ -186,11 +186,18 @@ fn rows(fields: &Map<String, Value>, line: u64, raw: &str) -> Option<Vec<Row>> {
         };
         let id = id.unwrap_or_default();
         let name = id.split_once('.').map_or(id.as_str(), |(_, step)| step);
+        let time = |which: &str| {
+            let value = step.get("time").and_then(|times| times.get(which));
+            // One that has not begun, or goes on, has 0.
+            times::epoch(number(value).filter(|second| *second > 0)?)
+        };
         rows.push(Row {
             job: job.clone(),
             step: Some(name.to_owned()),
             state,
             exit: exit(step.get("exit_code")),
+            start: time("start"),
+            end: time("end"),
             line,
             ..Row::default()
         });

@@ -245,6 +245,33 @@ fn json_says_the_same() {
 }
 
 #[test]
+fn a_step_of_json_that_another_followed_did_not_end_the_job() {
+    let step = |number: u32, state: &str, begin: i64, end: i64| {
+        let set =
+            |number: i64| serde_json::json!({"set": true, "infinite": false, "number": number});
+        serde_json::json!({
+            "step": {"id": format!("7.{number}")}, "state": [state],
+            "time": {"start": set(begin), "end": set(end)},
+        })
+    };
+    let json = serde_json::json!({
+        "meta": {"plugin": {"type": "openapi/slurmdbd"}},
+        "jobs": [{
+            "job_id": 7, "name": "train", "cluster": "lab", "user": "alice", "nodes": "n1",
+            "state": {"current": ["FAILED"], "reason": "None"},
+            "time": {"start": 1_795_255_200, "end": 1_795_258_800, "submission": 1_795_255_000},
+            "exit_code": {"return_code": {"set": true, "number": 1}},
+            "steps": [
+                step(0, "OUT_OF_MEMORY", 1_795_255_201, 1_795_255_301),
+                step(1, "FAILED", 1_795_255_302, 1_795_258_799),
+            ],
+        }],
+    });
+    let (_, events) = read_text(&json.to_string());
+    assert_ne!(events[0].attribute("step_state"), Some("OUT_OF_MEMORY"));
+}
+
+#[test]
 fn the_labelled_cases_come_out() {
     let shared = std::path::Path::new("../../shared");
     if !shared.exists() {

@@ -185,6 +185,11 @@ impl Row {
         self.moved = self.moved.saturating_add(by);
     }
 
+    /// Whether it was moved so.
+    pub(crate) fn was_moved(&self) -> bool {
+        self.moved != 0
+    }
+
     /// Moves the time of its body likewise.
     pub(super) fn place(&self, event: &mut Event) {
         if self.moved != 0 && event.time != Stamp::OPEN {

@@ -2,7 +2,7 @@
 //! `train.log` on the same machine.
 
 use crate::signals::named;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -11,7 +11,7 @@ use super::fact::{Fact, NO};
 use super::journal::Journals;
 use super::node_folder;
 use super::task::{Exit, Progress, Task, TaskKind};
-use crate::evidence::{Evidence, SpillError};
+use crate::evidence::{Clock, Evidence, SpillError};
 use crate::symbols::Symbol;
 
 /// What systemd's own acts, and those of a tool that replaces containers, end a service with.
@@ -76,6 +76,7 @@ pub(super) fn claim(
         .filter(|fact| BOOTS.contains(&symbols.name(fact.signal)) && fact.time != Stamp::OPEN)
         .map(|fact| (fact.node, fact.time.lo))
         .collect();
+    let by_local_clock = by_local_clock(evidence, pod_of_row);
     let mut said: Vec<ServiceRecord> = Vec::new();
     for (place, fact) in facts.iter().enumerate() {
         let signal = symbols.name(fact.signal);
@@ -98,7 +99,11 @@ pub(super) fn claim(
             place,
             row: fact.row,
             task: *number,
-            time: event.time,
+            time: if !is_of_any && by_local_clock.contains(number) {
+                fact.time
+            } else {
+                event.time
+            },
             reckoned: fact.time,
             is_stop: STOPS.contains(&signal),
             is_restart: event.attribute("verb") == Some("restart"),
@@ -179,6 +184,25 @@ pub(super) fn claim(
         }
     }
     Ok(())
+}
+
+/// Programs all of whose own lines name no zone: those of a service are by the clock of its machine, as the lines of
+/// the machine's log are.
+fn by_local_clock(evidence: &Evidence, pod_of_row: &[u32]) -> HashSet<u32> {
+    let line = evidence.symbols.find("log.line");
+    let (mut local, mut other) = (HashSet::new(), HashSet::new());
+    for (row, task) in evidence.rows().iter().zip(pod_of_row) {
+        if Some(row.fact) != line || row.time == Stamp::OPEN || row.clock == Clock::Neighbour {
+            continue;
+        }
+        if row.clock == Clock::Local && !row.was_moved() {
+            local.insert(*task);
+        } else {
+            other.insert(*task);
+        }
+    }
+    local.retain(|task| !other.contains(task));
+    local
 }
 
 /// The service that a record speaks of; a journal's own fields call it by its whole name.

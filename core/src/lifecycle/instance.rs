@@ -94,7 +94,12 @@ fn signs<'a>(one: &'a Task, crashes: &'a [InstanceRecord]) -> Vec<&'a InstanceRe
 const SILENT: Nanos = 60 * SECOND;
 
 /// The state an instance was last seen in, and every end that it outlived.
-pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -> End {
+pub(super) fn end(
+    graph: &EntityGraph,
+    one: &Task,
+    done: Option<Stamp>,
+    crashes: &[InstanceRecord],
+) -> End {
     // One that could not be made, and of which nothing else is told, never was.
     let refused = one.signs.first().filter(|first| {
         let alike = |sign: &InstanceRecord| sign.what == InstanceChange::Refused;
@@ -154,7 +159,14 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
                 });
                 runs || !asked && sign.time.lo.saturating_sub(last) > ONE_END
             }
-            InstanceChange::Stopped | InstanceChange::Deleted => runs,
+            InstanceChange::Stopped | InstanceChange::Deleted => {
+                // A stop that is only under way: the program wrote on until the record that follows.
+                let was_under_way = ends.last().is_some_and(|end| {
+                    end.what == InstanceChange::Stopped && !runs && wrote_since(end)
+                });
+                ends.pop_if(|_| was_under_way);
+                runs || was_under_way
+            }
         };
         if was_running {
             ends.push(sign);
@@ -184,7 +196,8 @@ pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -
         steps.is_some_and(|steps| steps.last.lo > end.time.hi.saturating_add(GOING_DOWN))
     };
     let by = last.filter(|end| !outlived(end));
-    let failed = failed(one, by);
+    let failed =
+        failed(one, by).filter(|said| by.is_none() || !another_worked_on(graph, one, *said));
     let service = service_end(one, by);
     if failed.is_some() || service.is_some() {
         last = None;
@@ -310,6 +323,20 @@ fn failed(one: &Task, end: Option<&InstanceRecord>) -> Option<Stamp> {
     };
     let first = end.is_none_or(|end| by < end.time.lo);
     (first && !since).then_some(said)
+}
+
+/// Whether another program on the machine than the one that failed made steps after that: what ended both was not that failure.
+fn another_worked_on(graph: &EntityGraph, one: &Task, said: Stamp) -> bool {
+    let program = |file: Symbol| {
+        let name = graph.name(file).rsplit(['/', '!']).next();
+        name.and_then(|name| name.split('.').next())
+    };
+    let Some(steps) = one.progress.as_deref() else {
+        return false;
+    };
+    let row = graph.evidence.rows().get(steps.row as usize);
+    let is_another = row.is_some_and(|row| program(row.file()) != program(one.words_in));
+    one.words_in.is_some() && is_another && steps.went_on_after(said.lo, None)
 }
 
 fn mode(sign: &InstanceRecord) -> Mode {
