@@ -266,9 +266,7 @@ fn of_instance(one: &Task, death: &Death) -> &'static str {
             match death.mode {
                 // Of these its own kernel and log tell.
                 Mode::Lost => "was lost",
-                Mode::Exited if death.exit_code == Some(137) => {
-                    "had a program killed by its kernel"
-                }
+                Mode::Exited if death.exit_code == Some(137) => "had its program killed",
                 Mode::Exited => "had its program end",
                 Mode::Killed | Mode::None => "ended",
             }

@@ -451,3 +451,45 @@ fn what_another_program_on_the_machine_failed_with_did_not_end_what_worked_on() 
 }
 
 const TRACEBACK: &str = "Traceback (most recent call last):\n  File \"/home/alice/eval.py\", line 31, in main\n    x = batch[\"pixel_values\"]\nKeyError: 'pixel_values'\n";
+
+#[test]
+fn a_program_that_ended_before_its_machine_went_down_was_not_ended_by_who_deletes_it() {
+    let delete = |first| {
+        let method = "v1.compute.instances.delete";
+        cloud(
+            "2026-11-20T10:00:02.1Z",
+            method,
+            "eve@lab.example",
+            ("gone", first, !first),
+        )
+    };
+    let cause = |ended: &str, how: &str| {
+        let records = [made(), delete(true), delete(false)];
+        let journal = text(&[
+            "2026-11-20T08:00:00+00:00 box-1 systemd[1]: Started train.service - LLM training.",
+            "2026-11-20T10:00:04+00:00 box-1 systemd-logind[700]: The system will power off now!",
+            &format!(
+                "2026-11-20T{ended}+00:00 box-1 systemd[1]: train.service: Main process exited, {how}"
+            ),
+            "2026-11-20T10:00:09+00:00 box-1 systemd[1]: Shutting down.",
+        ]);
+        let answer = ask(
+            "swin",
+            &[
+                ("audit.jsonl", records.join("\n")),
+                ("box-1/train.log", steps(120)),
+                ("box-1/journal.log", journal),
+            ],
+        );
+        verdict(&answer).1.to_owned()
+    };
+    assert_eq!(
+        cause("10:00:00", "code=killed, status=9/KILL"),
+        "unknown",
+        "nobody knows who killed it"
+    );
+    assert_eq!(
+        cause("10:00:05", "code=killed, status=15/TERM"),
+        "ops.manual_delete"
+    );
+}

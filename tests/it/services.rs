@@ -48,6 +48,24 @@ fn a_log_ends_with_the_machine_under_it() {
 }
 
 #[test]
+fn what_a_step_follows_was_survived_until_the_machine_panicked() {
+    let panic =
+        ["2026-10-02T10:00:06+00:00 m3 kernel: Kernel panic - not syncing: Fatal exception"];
+    let caught = [
+        "[2026-10-02 09:59:50] upload failed, will retry",
+        "Traceback (most recent call last):",
+        "  File \"/home/alice/upload.py\", line 31, in push",
+        "ConnectionError: HTTPSConnectionPool(host='tracker', port=443): Read timed out.",
+    ];
+    let step = ["[2026-10-02 10:00:00] step 900 loss 2.9300"];
+    assert_eq!(
+        told(&panic, &[&caught[..], &step].concat()).1,
+        "node.kernel_panic"
+    );
+    assert_eq!(told(&panic, &caught).1, "code.exception");
+}
+
+#[test]
 fn what_systemd_says_of_a_service_is_about_the_log_of_its_name() {
     let cases = [
         (

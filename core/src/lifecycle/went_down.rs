@@ -41,8 +41,19 @@ impl<'a> Downs<'a> {
     /// The end of a log's program, where its machine went down soon after its last line: between that line and the
     /// first word that the machine was down.
     pub(super) fn end(&self, graph: &EntityGraph, log: &Task, end: End) -> End {
+        let runs = end.state == State::Running && end.mode == Mode::None;
+        // What a step follows is no end of a program that its machine takes with it: it may have got over that.
+        let steps = log.progress.as_deref().filter(|steps| steps.are_known());
+        // No line with a time stands between a line without one and the one that it is dated by.
+        let outlived = || {
+            end.state == State::Died
+                && end.exit.is_none()
+                && log.exits.is_empty()
+                && log.kills.is_empty()
+                && steps.is_some_and(|steps| steps.made_a_step_after(end.time.lo, None))
+        };
         match self.after_last_line(graph, log) {
-            Some(time) if end.state == State::Running && end.mode == Mode::None => End {
+            Some(time) if runs || outlived() => End {
                 state: State::Died,
                 mode: Mode::Lost,
                 time,
