@@ -4,7 +4,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::learn::later;
 use super::{Task, TaskKind};
-use crate::evidence::Evidence;
+use crate::evidence::{Clock, Evidence};
 use crate::symbols::SymbolTable;
 
 /// Takes into account the lines of which no rule knows the meaning.
@@ -36,6 +36,13 @@ pub(super) fn note(
         {
             // What ships logs says of each line on which node it was written.
             pod.node = row.node;
+        }
+        if Some(row.fact) == lines
+            && row.clock == Clock::Neighbour
+            && let Some(pod) = pods.get_mut(*pod as usize)
+        {
+            let is_after = row.file() == pod.words_in && row.line() > pod.words_end;
+            pod.wrote_after_words |= is_after && pod.last_words.is_some();
         }
         if row.tells || Some(row.fact) != lines {
             continue;

@@ -80,12 +80,12 @@ pub(super) fn note(
     // What is killed had not ended, whatever of its work was done.
     let killed = says(named::LOG_KILLED);
     let may_end = is(SignalClass::MayEnd) && !says(named::LOG_SHIPPER) && !mild();
+    // A traceback is told of at its first line, and ends with its last.
+    let lines = event
+        .attribute("lines")
+        .and_then(|lines| lines.parse().ok());
+    let line = event.origin.line + lines.map_or(0, |lines: u64| lines.saturating_sub(1));
     if event.time == Stamp::OPEN {
-        // A traceback is told of at its first line, and ends with its last.
-        let lines = event
-            .attribute("lines")
-            .and_then(|lines| lines.parse().ok());
-        let line = event.origin.line + lines.map_or(0, |lines: u64| lines.saturating_sub(1));
         pod.untimed.last = pod.untimed.last.max(line);
         if says(named::LOG_PROGRESS) && !is_drawn_again(event, pod) {
             pod.untimed.step = pod.untimed.step.max(line);
@@ -135,6 +135,7 @@ pub(super) fn note(
         pod.last_words = later(pod.last_words, event.time);
         if pod.last_words == Some(event.time) {
             pod.words_in = symbols.number(&event.origin.file);
+            pod.words_end = line;
             pod.words_of = event.rank;
         }
     }

@@ -9,6 +9,7 @@ use super::fact::NO;
 use super::identity::Pods;
 use super::lone_log::Lines;
 use super::parent;
+use super::rows::was_long_before;
 use super::task::TaskKind;
 use crate::evidence::SpillError;
 use crate::symbols::{Symbol, SymbolTable};
@@ -45,7 +46,10 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
             .entry(row.file())
             .or_insert_with(|| bearers.of_path(symbols.name(row.file()), symbols));
         let begun = named.iter().rfind(|one| one.begin <= row.time.hi);
-        begun.or(named.first()).map(|one| one.task)
+        let first = named
+            .first()
+            .filter(|one| !was_long_before(one.begin, row));
+        begun.or(first).map(|one| one.task)
     })
 }
 

@@ -21,6 +21,17 @@ const MADE: &str = "k8s.audit.create";
 /// Components' clocks differ by as much.
 const CLOCKS: Nanos = 5 * SECOND;
 
+/// A line of a program.
+const LINE: &str = "log.line";
+
+/// Zones that are not named and clocks that are wrong are off by less.
+const A_DAY: Nanos = 24 * 3600 * SECOND;
+
+/// Whether a line was written so long before a pod began that it is of one that bore its name before.
+pub(super) fn was_long_before(begin: Nanos, row: &Row) -> bool {
+    row.last() < begin.saturating_sub(A_DAY)
+}
+
 /// The pods of all rows: those with a uid first, so that rows with only a name find who bore it when.
 pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) -> Vec<u32> {
     adopt(evidence, symbols, pods);
@@ -60,7 +71,14 @@ pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) 
             } else if fact == MADE {
                 made(pods, &asked, row)
             } else {
-                pods.of_name_told(row.namespace, row.pod, row.time)
+                let found = pods.of_name_told(row.namespace, row.pod, row.time);
+                let made = pods.all.get(found as usize).and_then(|pod| pod.created);
+                match made {
+                    Some(made) if fact == LINE && was_long_before(made.lo, row) => {
+                        pods.earlier(row.namespace, row.pod)
+                    }
+                    _ => found,
+                }
             };
             if ends {
                 note(&mut asked, *slot, row);

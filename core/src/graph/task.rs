@@ -167,6 +167,10 @@ pub struct Task {
     pub(super) words_of: Option<i32>,
     /// The file in which it did.
     pub words_in: Symbol,
+    /// The last line of it that tells of that failure, from 1.
+    pub words_end: u64,
+    /// Whether lines follow it there that have no time of their own.
+    pub wrote_after_words: bool,
     /// When it last wrote anything.
     pub last_line: Option<Stamp>,
     /// The group of machines that a record of the group counts an instance among.
@@ -320,6 +324,8 @@ impl Task {
             failures: Failures::default(),
             words_of: None,
             words_in: Symbol::NONE,
+            words_end: 0,
+            wrote_after_words: false,
             last_line: None,
             group: Symbol::NONE,
             signs: Vec::new(),

@@ -174,7 +174,10 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         let seen = pod.unasked.filter(|_| phase == "Running");
         seen.is_some_and(|seen| seen.saturating_add(CLOCKS) < said.lo)
     };
-    let failed_since = given_up(pod).filter(past).map(|said| (said, Way::Badly));
+    // One that writes on after it may have got over that.
+    let failed_since = given_up(pod)
+        .filter(|said| past(said) && !pod.wrote_after_words)
+        .map(|said| (said, Way::Badly));
     let heard_of = pod.untracked.is_some() && given_up(pod).is_some() || failed_since.is_some();
     if (pod.body.is_none() || heard_of)
         && telling.is_none()
