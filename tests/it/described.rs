@@ -244,3 +244,42 @@ fn a_pod_that_is_described_as_failing_keeps_its_exit_code_beside_a_table() {
     assert_eq!(of(&[("describe.txt", pod.clone())]), told);
     assert_eq!(of(&[("describe.txt", pod), ("events.txt", table)]), told);
 }
+
+/// A pod that is described as running, a minute after it began, and its log.
+fn running(log: &[&str]) -> (String, String) {
+    let events = [
+        "Normal  Scheduled  60s  default-scheduler  Successfully assigned ml/web-0 to g1",
+        "Normal  Started    58s  kubelet            Started container trainer",
+    ];
+    let status = "Status:           Running";
+    let pod = described("web-0", "StatefulSet/web", "10:00:01", status, &events);
+    let answer = ask(
+        "web-0",
+        &[("kubectl_describe.txt", pod), ("web-0.log", text(log))],
+    );
+    let (state, cause, ..) = verdict(&answer);
+    (state.to_owned(), cause.to_owned())
+}
+
+#[test]
+fn who_writes_on_after_a_failure_may_have_got_over_it() {
+    let log = [
+        "2026-11-24 10:00:02,000 INFO start",
+        "2026-11-24 10:03:10,000 ERROR skipped",
+        "Traceback (most recent call last):",
+        "  File \"/app/a.py\", line 9, in h",
+        "ValueError: bad record",
+    ];
+    let died = ("failed".to_owned(), "code.exception".to_owned());
+    assert_eq!(running(&log), died);
+    let on = [&log[..], &["next record", "next record"]].concat();
+    assert_eq!(running(&on).0, "running");
+}
+
+#[test]
+fn a_log_from_days_before_a_pod_is_of_one_that_bore_its_name() {
+    let failed =
+        "2026-11-20 10:00:03,000 ERROR dial tcp: lookup web-1.web on 10.0.0.10:53: no such host";
+    let later = "2026-11-24 10:00:03,000 INFO listening";
+    assert_eq!(running(&[failed]).1, running(&[later]).1);
+}

@@ -46,9 +46,7 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
             .entry(row.file())
             .or_insert_with(|| bearers.of_path(symbols.name(row.file()), symbols));
         let begun = named.iter().rfind(|one| one.begin <= row.time.hi);
-        let first = named
-            .first()
-            .filter(|one| !was_long_before(one.begin, row));
+        let first = named.first().filter(|one| !was_long_before(one.begin, row));
         begun.or(first).map(|one| one.task)
     })
 }
