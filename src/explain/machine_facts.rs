@@ -127,7 +127,8 @@ const GOING_DOWN: Nanos = 120 * SECOND;
 
 /// The record that a machine's journal has of the end of the service that a program ran as.
 pub(super) struct RecordedEnd<'a> {
-    row: u32,
+    /// Several logs may hold one record.
+    rows: Vec<u32>,
     journals: &'a Journals,
 }
 
@@ -143,34 +144,34 @@ impl<'a> RecordedEnd<'a> {
             hi: death.time.hi.saturating_add(CLOCKS),
             ..death.time
         };
-        let mut ends = graph.facts.iter().filter(|fact| {
+        let ends = graph.facts.iter().filter(|fact| {
             fact.pod == death.pod && fact.signal == exited && fact.time.overlaps(within)
         });
-        let (end, other) = (ends.next()?, ends.next());
+        let ends: Vec<&Fact> = ends.collect();
         // Of several whose times nobody knows it may be any.
-        let is_known = other.is_none() || end.time != Stamp::OPEN;
-        is_known.then_some(Self {
-            row: end.row,
+        let is_known = ends.len() == 1 || ends.first()?.time != Stamp::OPEN;
+        is_known.then(|| Self {
+            rows: ends.iter().map(|end| end.row).collect(),
             journals,
         })
     }
 
     /// Whether a fact stands before it in the same journal.
     pub(super) fn is_after(&self, graph: &EntityGraph, fact: &Fact) -> bool {
-        self.rows(graph, fact)
-            .is_some_and(|(fact, end)| self.journals.is_after(end, fact))
+        self.any(graph, fact, |end, fact| self.journals.is_after(end, fact))
     }
 
     /// Whether a fact stands behind it in the same journal.
     pub(super) fn is_before(&self, graph: &EntityGraph, fact: &Fact) -> bool {
-        self.rows(graph, fact)
-            .is_some_and(|(fact, end)| self.journals.is_after(fact, end))
+        self.any(graph, fact, |end, fact| self.journals.is_after(fact, end))
     }
 
-    /// The rows of a fact and of the end.
-    fn rows<'g>(&self, graph: &'g EntityGraph, fact: &Fact) -> Option<(&'g Row, &'g Row)> {
+    /// Whether that holds of a record of the end and a fact's.
+    fn any(&self, graph: &EntityGraph, fact: &Fact, holds: impl Fn(&Row, &Row) -> bool) -> bool {
         let rows = graph.evidence.rows();
-        Some((rows.get(fact.row as usize)?, rows.get(self.row as usize)?))
+        let fact = rows.get(fact.row as usize);
+        let mut ends = self.rows.iter().filter_map(|row| rows.get(*row as usize));
+        fact.is_some_and(|fact| ends.any(|end| holds(end, fact)))
     }
 }
 
@@ -193,12 +194,13 @@ pub(super) fn came_after(
     let stops_it = goes_down(signal)
         && signal != named::KERNEL_PANIC
         && !was_out_of_memory(graph, death)
+        && !was_asked_to_stop(graph, death)
         && matches!(death.exit_code, Some(0 | 137 | 143))
         && fact.time.lo <= death.time.hi.saturating_add(GOING_DOWN);
     let is_prompt = goes_down(signal) || fact.time.lo.saturating_sub(fact.onset) <= AT_ONCE;
     let is_dated = death.time != Stamp::OPEN;
     let is_behind = end.is_some_and(|end| end.is_before(graph, fact));
-    let is_later = is_dated && fact.time.lo > death.time.hi.saturating_add(SECOND) || is_behind;
+    let is_later = is_dated && fact.time.lo >= death.time.hi.saturating_add(SECOND) || is_behind;
     is_of_machine(fact)
         && fact.source_kind == SourceKind::NodeLog
         && task.is_some_and(writes)
@@ -207,6 +209,17 @@ pub(super) fn came_after(
         && is_prompt
         && is_later
         && !stops_it
+}
+
+/// Whether somebody asked for the end of the service itself just before it ended.
+fn was_asked_to_stop(graph: &EntityGraph, death: &Death) -> bool {
+    graph.facts.iter().any(|fact| {
+        let lag = death.time.hi.saturating_sub(fact.time.lo);
+        fact.pod == death.pod
+            && fact.time != Stamp::OPEN
+            && (0..=GOING_DOWN).contains(&lag)
+            && graph.name(fact.signal) == named::UNIT_STOP_REQUESTED
+    })
 }
 
 /// Whether the kernel killed a process of the program, or of its machine, for memory as that ended.
