@@ -261,9 +261,11 @@ UNION ALL
 -- Slurm says that a node of the job failed; on several nodes it does not say which. Its line in the job's own output
 -- says the same of a node that somebody set down, and it calls so as well what the daemon of a node that answers has lost.
 SELECT f.death, f.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN f.source_kind NOT LIKE 'slurm%' OR m.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
+  CASE WHEN f.source_kind NOT LIKE 'slurm%' OR m.death IS NOT NULL OR h.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
 FROM links f
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'slurm.batch_missing' AND via = 'pod') m ON m.death = f.death
+-- A node that somebody set down, which may have responded all the time.
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'slurm.node.set_down' AND via = 'node' AND lag_s BETWEEN -60 AND 60) h ON h.death = f.death
 WHERE f.signal = 'slurm.node_fail' AND f.via = 'pod' AND f.mode = 'lost' AND f.lag_s BETWEEN -60 AND 60
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'claim' AS role
