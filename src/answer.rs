@@ -311,7 +311,7 @@ pub struct Milestone {
 pub struct Actor {
     /// User name, controller or component, as the record has it.
     pub name: String,
-    /// `user`, `controller`, `scheduler`, `kubelet`, `autoscaler`, `cloud`, `kernel` or `component`.
+    /// `user`, `service account`, `controller`, `scheduler`, `kubelet`, `autoscaler`, `cloud`, `kernel` or `component`.
     pub kind: String,
     /// Whether it is the experiment's own owner.
     pub is_owner: bool,

@@ -22,7 +22,7 @@ pub enum HttpError {
     #[error("the response is larger than {0} bytes")]
     TooLarge(usize),
     /// It took too long.
-    #[error("no response within {:.1} s", .0.as_secs_f64())]
+    #[error("no response {}", in_time(*.0))]
     TimedOut(Duration),
     /// The connection broke, or never came about.
     #[error("the connection failed: {0}")]
@@ -157,4 +157,12 @@ impl HttpError {
             Self::BudgetSpent(_) => "raise the budget in the configuration",
         }
     }
+}
+
+/// How long was waited; nothing where no time was left to ask in.
+fn in_time(waited: Duration) -> String {
+    if waited < Duration::from_millis(50) {
+        return "in the time allowed".to_owned();
+    }
+    format!("within {:.1} s", waited.as_secs_f64())
 }

@@ -106,7 +106,8 @@ pub(crate) fn nothing(answer: &Answer) -> Spans {
 fn fate(incident: &Incident) -> &'static str {
     let first = incident.first_victim.iter().chain(&incident.first_victims);
     let fates = first.map(|victim| match victim.state.as_str() {
-        "died" | "restarted" | "crash_loop" => "died",
+        "crash_loop" => "loops",
+        "died" | "restarted" => "died",
         "failed" | "failing" => "hit",
         "" if incident
             .chain
@@ -122,7 +123,8 @@ fn fate(incident: &Incident) -> &'static str {
     fates.sort_unstable();
     fates.dedup();
     match fates.as_slice() {
-        ["died"] => "died",
+        ["died"] | ["died", "loops"] => "died",
+        ["loops"] => "loops",
         ["stuck"] => "stuck",
         _ => "hit",
     }
@@ -131,16 +133,29 @@ fn fate(incident: &Incident) -> &'static str {
 /// How whoever was first is called: what never ran did not die.
 pub(crate) fn came_first(incident: &Incident) -> &'static str {
     match fate(incident) {
+        "died" if others_ended_before(incident) => "Failed first",
         "died" => "Died first",
+        "loops" => "Keeps dying",
         "stuck" => "Stuck first",
         _ => "Hit first",
     }
 }
 
+/// Whether those that followed had ended when the first one to fail did: it may have hung on in its cleanup.
+fn others_ended_before(incident: &Incident) -> bool {
+    let first = incident.first_victim.as_ref();
+    let ended = first.and_then(|first| first.time.as_deref());
+    let mut followed = incident.collateral.iter();
+    followed.any(|other| {
+        let lag = seconds_between(other.time.as_deref(), ended);
+        lag.is_some_and(|lag| lag >= 1.0)
+    })
+}
+
 /// How the one who did it is called.
 pub(crate) fn done_by(incident: &Incident) -> &'static str {
     match fate(incident) {
-        "died" => "Killed by",
+        "died" | "loops" => "Killed by",
         _ => "Done by",
     }
 }
@@ -288,7 +303,7 @@ fn first(facts: &mut Vec<Fact>, incident: &Incident, clock: Clock, label: &'stat
 /// Whether nobody saw an end, and it is known between what it was; by an hour it is not.
 fn is_wide(victim: &Victim) -> bool {
     let width = seconds_between(victim.time.as_deref(), victim.time_hi.as_deref());
-    width.is_some_and(|width| width > 45.0 && width < 3600.0)
+    width.is_some_and(|width| width > 5.0 && width < 3600.0)
 }
 
 fn is_first(incident: &Incident, pod: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::answer::{Collective, FirstFailing, Incident, Milestone};
 
-use super::clock::{Clock, duration};
+use super::clock::{Clock, duration, seconds_between};
 use super::page::{Spans, Tone};
 use super::wording;
 
@@ -18,6 +18,7 @@ pub(crate) fn facts(incident: &Incident, clock: Clock) -> Vec<(&'static str, Spa
     let news = said.first_failing.as_ref().filter(|failing| {
         failing.by == "content"
             || failing.pod.as_deref() != victim.map(|victim| victim.pod.as_str())
+                && !came_late(failing, incident)
     });
     if let Some(failing) = news {
         lines.push(("First error", failed_first(failing, clock)));
@@ -26,6 +27,13 @@ pub(crate) fn facts(incident: &Incident, clock: Clock) -> Vec<(&'static str, Spa
         lines.push(("Work", work));
     }
     lines
+}
+
+/// Whether an error is known by its time alone, and was written well after the cause: it tells of what followed.
+fn came_late(failing: &FirstFailing, incident: &Incident) -> bool {
+    const LATE_S: f64 = 30.0;
+    let after = seconds_between(incident.time.as_deref(), failing.time.as_deref());
+    after.is_some_and(|after| after > LATE_S)
 }
 
 fn waited(collective: &Collective, clock: Clock) -> Spans {

@@ -1,5 +1,6 @@
 //! The same things said in the same words everywhere.
 
+use crate::answer::CoverageRow;
 use crate::answer::{Actor, Attempt, ChainLink, Edge, Incident, Level, Run, Victim};
 
 use super::page::{Spans, Tone};
@@ -335,6 +336,21 @@ pub(crate) fn would_have_told(line: &str) -> String {
     reported.unwrap_or_else(|| line.to_owned())
 }
 
+/// Whether nothing of what a row is of was left out: a file of it that is cut off, or could not be read, is told of by a row of
+/// its own.
+pub(crate) fn is_read_in_full<'a>(
+    row: &CoverageRow,
+    rows: impl IntoIterator<Item = &'a CoverageRow>,
+) -> bool {
+    let in_part = |other: &CoverageRow| {
+        other.resource == "file"
+            && other.status != "complete"
+            && other.status != "not_configured"
+            && (other.source == row.source || other.source == "recording")
+    };
+    row.status == "complete" && !rows.into_iter().any(in_part)
+}
+
 /// A source and what it has, as people call it.
 pub(crate) fn source(source: &str, resource: &str) -> String {
     match (source, resource) {
@@ -348,6 +364,7 @@ pub(crate) fn source(source: &str, resource: &str) -> String {
             "container_log" => "a file of container logs".to_owned(),
             "node_log" => "a file of machine logs".to_owned(),
             "tracker" => "a file of an experiment tracker".to_owned(),
+            "recording" => "one input".to_owned(),
             source => format!("a file of {source}"),
         },
         ("kubernetes", resource) => resource.to_owned(),

@@ -23,7 +23,7 @@ pub(super) fn actor(graph: &EntityGraph, run: &Run, name: &str, class: Option<&s
     if is_of_kueue(name) {
         return Actor {
             name: "Kueue".to_owned(),
-            kind: "controller".to_owned(),
+            kind: "scheduler".to_owned(),
             is_owner: false,
         };
     }
@@ -32,9 +32,8 @@ pub(super) fn actor(graph: &EntityGraph, run: &Run, name: &str, class: Option<&s
         Some("kubelet") => "kubelet",
         Some("autoscaler") => "autoscaler",
         Some("cloud") => "cloud",
-        Some(
-            "controller" | "gc" | "namespace_controller" | "node_controller" | "podgc" | "ttl",
-        ) => "controller",
+        Some("gc" | "namespace_controller" | "node_controller" | "podgc" | "ttl") => "controller",
+        Some("controller") if !is_account(name) => "controller",
         _ => kind(name),
     };
     Actor {
@@ -54,6 +53,25 @@ fn is_of_kueue(name: &str) -> bool {
             || name == "workload_controller")
 }
 
+/// Whether a name is that of a service account which may be anything: a pipeline's, or somebody's script.
+fn is_account(name: &str) -> bool {
+    let account = name.strip_prefix("system:serviceaccount:");
+    account.is_some_and(|account| {
+        let (namespace, last) = account.split_once(':').unwrap_or(("", account));
+        let is_of_system = namespace.ends_with("-system") || namespace.ends_with("-operator");
+        let controls = [
+            "controller",
+            "operator",
+            "manager",
+            "collector",
+            "scheduler",
+            "autoscaler",
+            "karpenter",
+        ];
+        !is_of_system && !controls.iter().any(|word| last.contains(word))
+    })
+}
+
 fn kind(name: &str) -> &'static str {
     let last = name.rsplit(':').next().unwrap_or(name);
     if let Some(kind) = of_cloud(name) {
@@ -65,6 +83,8 @@ fn kind(name: &str) -> &'static str {
         "kubelet"
     } else if last.ends_with("scheduler") {
         "scheduler"
+    } else if is_account(name) {
+        "service account"
     } else if name.starts_with("system:serviceaccount:")
         || last.ends_with("-controller")
         || last.ends_with("-collector")

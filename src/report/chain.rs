@@ -12,7 +12,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::context::ReportContext;
 use super::record::reported;
-use crate::answer::{ChainLink, StepRole};
+use crate::answer::{ChainLink, StepRole, Victim};
 use crate::explain::candidate::{Candidate, Step};
 use crate::explain::edge::Kind;
 use crate::explain::gang::Finding;
@@ -24,6 +24,15 @@ const CITED: usize = 16;
 /// begun long before.
 const SOON: Nanos = 60 * SECOND;
 const LONG: Nanos = 120 * SECOND;
+
+/// Whether an end is known to no more than a stretch of seconds.
+fn is_wide(victim: &Victim) -> bool {
+    let at = |time: &Option<String>| Stamp::parse(time.as_deref()?).map(|time| time.lo);
+    let width = at(&victim.time_hi)
+        .zip(at(&victim.time))
+        .map(|(to, from)| to.saturating_sub(from));
+    width.is_some_and(|width| width > SECOND)
+}
 
 /// Whether a fact that was reported well after a death was so before it, as far as is known.
 fn was_before(fact: &Fact, died: Nanos) -> bool {
@@ -141,6 +150,15 @@ impl ReportContext<'_> {
             last = second.or(last);
             timed.push((last.clone(), link));
         }
+        // A cause that was reported after the death stands before it all the same.
+        let is_death = |(_, link): &&(_, ChainLink)| link.role == StepRole::Death;
+        let death = timed.iter().find(is_death).and_then(|(at, _)| at.clone());
+        for (at, link) in &mut timed {
+            if link.role == StepRole::Cause && death.is_some() && *at > death {
+                at.clone_from(&death);
+                link.text.push_str(" (reported then)");
+            }
+        }
         timed.sort_by(|(a, _), (b, _)| a.cmp(b));
         let mut links: Vec<ChainLink> = timed.into_iter().map(|(_, link)| link).collect();
         if let Some(outcome) = self.outcome(finding)? {
@@ -165,7 +183,7 @@ impl ReportContext<'_> {
                 .unwrap_or_default();
             links.push(ChainLink {
                 time: first.time.clone(),
-                time_hi: None,
+                time_hi: first.time_hi.clone().filter(|_| is_wide(first)),
                 role: match first.state.as_str() {
                     "" | "crash_loop" | "died" | "failed" | "restarted" => StepRole::Death,
                     _ => StepRole::Stuck,
@@ -175,12 +193,7 @@ impl ReportContext<'_> {
                 event_ids: Vec::new(),
             });
         }
-        // Who may have been the first did not follow.
-        let followed = finding.collateral.iter().copied();
-        let followed: Vec<usize> = followed
-            .filter(|one| !finding.first.contains(one))
-            .collect();
-        let collateral = self.victims(finding, &followed);
+        let collateral = self.victims(finding, &self.followed(finding));
         if let Some(first) = collateral.first() {
             let text = match collateral.len() {
                 1 => format!("{} followed: its gang was torn down", first.pod),
@@ -201,6 +214,16 @@ impl ReportContext<'_> {
             });
         }
         links
+    }
+
+    /// The deaths that followed the first ones: none of a pod that was among those, whatever became of it afterwards.
+    pub(super) fn followed(&self, finding: &Finding) -> Vec<usize> {
+        let pod = |death: &usize| self.death(*death).map(|death| death.pod);
+        let first: BTreeSet<_> = finding.first.iter().filter_map(pod).collect();
+        let followed = finding.collateral.iter().copied();
+        followed
+            .filter(|death| pod(death).is_none_or(|pod| !first.contains(&pod)))
+            .collect()
     }
 
     /// What the workload's controller made of it.

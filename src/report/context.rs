@@ -153,6 +153,7 @@ impl<'a> ReportContext<'a> {
         let proven = proven.filter(|best| best.level >= Level::Supported);
         let root = proven.map(Candidate::root);
         let cause = root.and_then(|root| reported(self.fact(root)?.time));
+        let runs_several = self.runs_several(finding);
         let mut seen = BTreeSet::new();
         let named = deaths.iter().filter_map(|death| self.death(*death));
         named
@@ -164,8 +165,27 @@ impl<'a> ReportContext<'a> {
                 if let Some(cause) = cause.filter(within) {
                     victim.time = Some(rfc3339(cause.lo));
                 }
+                // Where a pod runs several processes their ranks are none of the pods.
+                victim.rank = victim.rank.filter(|_| !runs_several);
                 Some(victim)
             })
             .collect()
+    }
+
+    /// Whether the processes of a run's pods have other ranks than the pods have numbers.
+    fn runs_several(&self, finding: &Finding) -> bool {
+        /// Pods that are looked at.
+        const MOST: usize = 64;
+        let pods = self
+            .case
+            .runs
+            .get(finding.run)
+            .map(|run| run.pods.as_slice());
+        let pods = pods.unwrap_or_default();
+        let many = i32::try_from(pods.len()).unwrap_or(i32::MAX);
+        let looked_at = pods.iter().take(MOST);
+        looked_at
+            .flat_map(|pod| self.facts_of(*pod))
+            .any(|fact| fact.is_line && fact.rank.is_some_and(|rank| rank >= many))
     }
 }

@@ -54,12 +54,7 @@ impl ReportContext<'_> {
         }
         let unseen = acted.is_none() && deliberate;
         let victims = self.victims(finding, &finding.victims);
-        // Who may have been the first is not told once more as one that followed.
-        let followed = finding.collateral.iter().copied();
-        let followed: Vec<usize> = followed
-            .filter(|one| !finding.first.contains(one))
-            .collect();
-        let collateral = self.victims(finding, &followed);
+        let collateral = self.victims(finding, &self.followed(finding));
         let mut first_victims = self.victims(finding, &finding.first);
         for (death, victim) in finding.first.iter().zip(&mut first_victims) {
             let node = self.node_of_fault(*death, root);

@@ -68,7 +68,10 @@ pub(super) fn without_the_request(coverage: &mut [CoverageRow], incidents: &[Inc
     let mut leading = incidents
         .iter()
         .filter(|one| one.role == IncidentRole::Main);
-    let Some(unseen) = leading.find(|one| one.actor_unseen) else {
+    // No request to a cluster ends a machine.
+    let of_machine =
+        |one: &Incident| one.cause.starts_with("cloud.") || one.cause.starts_with("hw.");
+    let Some(unseen) = leading.find(|one| one.actor_unseen && !of_machine(one)) else {
         return;
     };
     let complete = Status::Complete.as_str();

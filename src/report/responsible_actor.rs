@@ -85,7 +85,13 @@ impl ReportContext<'_> {
                     // Whom nobody could stop any more was stopped by nobody.
                     let lost = acts.is_empty() && first.mode == Mode::Lost;
                     let mut named = self.facts_naming(first.pod).filter(|_| !lost);
-                    named.find(torn_down)
+                    // What a fault had ended its controller only takes away.
+                    let failed = acts.is_empty()
+                        && path.first().is_some_and(|step| step.role == Role::Fault);
+                    named.find(|fact| {
+                        torn_down(fact)
+                            && !(failed && is_part_of_kubernetes(graph.name(fact.actor)))
+                    })
                 })
                 // Who carries out what somebody unseen asked for is not who did it.
                 .filter(|fact| {

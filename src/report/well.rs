@@ -58,7 +58,11 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
         (RunState::Completed, _) => (
             "none.completed",
             "Completed",
-            format!("{name} ran to completion."),
+            if shown {
+                format!("{name} ran to completion.")
+            } else {
+                format!("{name} appears to have run to completion.")
+            },
         ),
         (RunState::Running, _) if let Some(counted) = counted => (
             "none.running",

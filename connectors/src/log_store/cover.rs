@@ -109,7 +109,8 @@ impl LinesTally {
     fn status(&self) -> Status {
         self.came.status(if self.nothing_kept {
             Status::Expired
-        } else if !self.partial.is_empty() {
+        } else if !self.partial.is_empty() || self.read.is_empty() && !self.left.is_empty() {
+            // Of what nothing at all was read, no sample was taken.
             Status::Truncated
         } else if self.is_whole() {
             Status::Complete

@@ -1,13 +1,13 @@
 //! Owners that no record names: of pods that only Events know, and of replica sets
 //! that are not in the input. Controllers name what they make after themselves.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use whathappened_model::time::{Nanos, Stamp};
 
 use super::identity::{Pods, Workloads};
 use super::indexes::{self, index_in_name};
-use super::{NO, TaskKind, Workload, jobset_ranks, log_gang, operated, pod_group};
+use super::{NO, Task, TaskKind, Workload, jobset_ranks, log_gang, operated, pod_group};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// What the API server draws the ends of generated names from.
@@ -48,6 +48,7 @@ pub(super) fn adopt(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut 
     led(symbols, pods, workloads);
     log_gang::of_pods(symbols, pods, workloads);
     ranks(symbols, pods, workloads);
+    behind_a_master(symbols, pods);
     indexes::mark(symbols, pods, workloads);
     jobset_ranks::number(symbols, pods, workloads);
 }
@@ -101,6 +102,34 @@ fn ranks(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads) {
             continue;
         };
         pod.rank = index_in_name(symbols.name(pod.name), symbols.name(owner.name));
+    }
+}
+
+/// The label that Kubeflow's operators give a pod for its role.
+const REPLICA_TYPE: &str = "training.kubeflow.org/replica-type";
+
+/// Where a master leads the workers of a PyTorchJob it is rank 0, and their own numbers begin again at zero.
+fn behind_a_master(symbols: &SymbolTable, pods: &mut Pods) {
+    let role = |pod: &Task| {
+        let body = pod.body.as_ref()?;
+        let operator = body.labels.get("training.kubeflow.org/operator-name");
+        let is_torch = operator.is_none_or(|name| name.starts_with("pytorch"));
+        body.labels.get(REPLICA_TYPE).filter(|_| is_torch).cloned()
+    };
+    let mut led = HashSet::new();
+    for pod in &pods.all {
+        if role(pod).is_some_and(|role| role.eq_ignore_ascii_case("master")) {
+            led.insert(pod.owner);
+        }
+    }
+    for pod in &mut pods.all {
+        let is_worker = role(pod).is_some_and(|role| role.eq_ignore_ascii_case("worker"));
+        // Numbers that their names tell have been counted so.
+        let own = symbols.name(pod.name).rsplit('-').next();
+        let own = own.and_then(|number| number.parse::<i32>().ok());
+        if is_worker && led.contains(&pod.owner) && pod.rank == own {
+            pod.rank = pod.rank.map(|rank| rank.saturating_add(1));
+        }
     }
 }
 

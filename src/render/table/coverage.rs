@@ -6,11 +6,8 @@ use crate::answer::{Answer, CoverageRow, Incident, Level};
 
 use super::super::clock::{Clock, duration};
 use super::super::page::{Page, Spans, Tone};
-use super::super::wording::{count, grouped, source, would_have_told};
+use super::super::wording::{count, grouped, is_read_in_full, source, would_have_told};
 use super::gaps;
-
-/// Sources that were not configured and are named one by one.
-const UNCONFIGURED: usize = 6;
 
 pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>) {
     let reported: &[String] = main.map_or(&[], |incident| &incident.would_have_told);
@@ -47,7 +44,7 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
     for group in &short {
         fell_short(page, group);
     }
-    for group in absent.iter().take(UNCONFIGURED) {
+    for group in &absent {
         let why = group.first().and_then(|row| row.detail.as_deref());
         let body = match why {
             Some(why) => name(group).say(": ").data(Tone::Plain, why),
@@ -55,14 +52,6 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
         };
         let body = body.and(would_have(group));
         page.prose(Spans::new().own(Tone::Dim, "  ○ "), body);
-    }
-    if let Some(more) = absent
-        .len()
-        .checked_sub(UNCONFIGURED)
-        .filter(|more| *more > 0)
-    {
-        let more = format!("⋯ and {} not configured", count(more, "more source"));
-        page.prose(Spans::new().say("  "), Spans::new().own(Tone::Dim, more));
     }
     healthy(page, answer);
 }
@@ -218,11 +207,8 @@ fn would_have(group: &Group<'_>) -> Spans {
 
 fn healthy(page: &mut Page<'_>, answer: &Answer) {
     let mut sources: BTreeMap<String, u64> = BTreeMap::new();
-    for row in answer
-        .coverage
-        .iter()
-        .filter(|row| row.status == "complete")
-    {
+    let whole = |row: &&CoverageRow| is_read_in_full(row, &answer.coverage);
+    for row in answer.coverage.iter().filter(whole) {
         let rows = sources
             .entry(source(&row.source, &row.resource))
             .or_default();

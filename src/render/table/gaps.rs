@@ -7,7 +7,7 @@ use crate::answer::{Answer, CoverageRow, Incident};
 use super::super::facts;
 use super::super::page::{Page, Spans, Tone};
 use super::super::text::clip;
-use super::super::wording::{count, source as in_words};
+use super::super::wording::{count, is_read_in_full, source as in_words};
 
 /// Lines of sources that fell short before the rest is counted.
 const LINES: usize = 6;
@@ -196,7 +196,9 @@ fn absent(rows: &[&CoverageRow]) -> Vec<String> {
 
 /// The sources that were read in full, on one line.
 fn read(page: &mut Page<'_>, rows: &[&CoverageRow]) {
-    let whole = rows.iter().filter(|row| row.status == "complete");
+    let whole = rows
+        .iter()
+        .filter(|row| is_read_in_full(row, rows.iter().copied()));
     let mut names: Vec<String> = whole
         .map(|row| in_words(&row.source, &row.resource))
         .collect();

@@ -163,7 +163,13 @@ impl Layout {
         if row.count > 1 {
             text = text.own(Tone::Strong, format!(" ×{}", grouped(row.count)));
         }
-        let end = row.end.as_deref().map(|end| self.clock.time(end));
+        let end = row.end.as_deref().map(|end| {
+            if self.clock.day(end) == self.clock.day(&row.time) {
+                self.clock.time(end)
+            } else {
+                self.clock.full(end)
+            }
+        });
         if let Some(end) = end.filter(|end| *end != self.clock.time(&row.time)) {
             text = text.own(Tone::Dim, format!(" until\u{a0}{end}"));
         }
