@@ -24,7 +24,10 @@
 -- A full disk or a dead runtime of the node is told as a failed pull, too (dep.storage, node.runtime).
 WITH failed AS (
   SELECT death, fact, record, signal, time FROM links
-  WHERE signal LIKE 'k8s.container.image_pull_failed%' AND via = 'pod' AND state = 'stuck_starting'
+  WHERE signal LIKE 'k8s.container.image_pull_failed%' AND via = 'pod'
+    -- A pod of which another container runs is not ready for it, and counts as such since then.
+    AND (state = 'stuck_starting' OR death IN (SELECT death FROM links
+      WHERE state = 'not_ready' AND via = 'pod' AND lag_s = 0 AND signal LIKE 'k8s.container.image_pull_failed%'))
     AND signal NOT IN ('k8s.container.image_pull_failed.no_space', 'k8s.container.image_pull_failed.runtime')
 ), elsewhere AS (
   SELECT DISTINCT death FROM links

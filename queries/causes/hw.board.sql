@@ -11,6 +11,8 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal IN ('kernel.machine_check') AND via IN ('node', 'pod')
   AND (mode IN ('killed', 'lost') OR exit_code IN (137, 143) OR reason = 'ContainerStatusUnknown') AND state IN ('died', 'restarted', 'crash_loop')
+  -- What somebody asked to end, for a reason of theirs, did not end of it.
+  AND (mode <> 'killed' OR death NOT IN (SELECT death FROM reactions WHERE person))
   AND lag_s BETWEEN -120 AND 900
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,

@@ -17,6 +17,8 @@ FROM links e
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'log.dns' AND via = 'pod' AND lag_s BETWEEN -5 AND 60) name ON name.death = e.death
 WHERE e.signal IN ('k8s.node.disk', 'kernel.disk_error') AND e.via IN ('node', 'pod')
   AND (e.mode = 'lost' OR COALESCE(e.exit_code, 1) <> 0 OR e.mode = 'killed') AND COALESCE(e.reason, '') <> 'OOMKilled' AND e.state IN ('died', 'restarted', 'crash_loop')
+  -- What somebody asked to end, for a reason of theirs, did not end of it.
+  AND (e.mode <> 'killed' OR e.death NOT IN (SELECT death FROM reactions WHERE person))
   AND e.lag_s BETWEEN -120 AND 900
   AND e.death NOT IN (SELECT death FROM own_reason WHERE NOT files)
 UNION ALL

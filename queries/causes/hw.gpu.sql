@@ -12,18 +12,31 @@
 --
 -- Not every Xid: 13, 31, 43 and 45 are what the driver says of programs. A device is tainted by its driver, or by a person's
 -- DeviceTaintRule for whatever reason.
+WITH quiet AS (
+  SELECT death, MIN(time) AS time FROM links
+  WHERE via = 'node' AND mode = 'lost' AND (signal = 'k8s.node.silent' OR signal = 'k8s.node.unreachable' AND COALESCE(detail, '') LIKE '%/unreachable')
+  GROUP BY death
+),
+faults AS (
+  SELECT u.*,
+    -- A node that goes on for a minute after it was told of as one with a bad GPU did not fall silent of that, which is found 40 s
+    -- after its last word at the earliest.
+    u.signal IN ('gpu.unhealthy', 'gpu.allocatable_dropped') AND COALESCE(q.time - u.time > 120000000000, false) AS is_past
+  FROM links u
+  LEFT JOIN quiet q ON q.death = u.death
+  WHERE u.signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND u.via IN ('node', 'pod')
+    -- Of a label of which nobody knows when it came, nothing says that it was there then.
+    AND (u.signal <> 'gpu.unhealthy' OR u.time_hi - u.time < 3600000000000)
+)
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN signal = 'k8s.pod.evicted.device_taint' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM links
-WHERE signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND via IN ('node', 'pod')
-  -- What somebody asked to end did not end of a fault; why they asked, see below. Who stopped it without
-  -- being seen may be what watches GPUs, where that had found the node's unhealthy.
-  AND (mode = 'lost' OR state = 'lingering' OR mode = 'exited' AND COALESCE(exit_code, 1) <> 0 OR signal = 'k8s.pod.evicted.device_taint'
+  CASE WHEN signal = 'k8s.pod.evicted.device_taint' OR is_past THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM faults
+-- What somebody asked to end did not end of a fault; why they asked, see below. Who stopped it without
+-- being seen may be what watches GPUs, where that had found the node's unhealthy.
+WHERE (mode = 'lost' OR state = 'lingering' OR mode = 'exited' AND COALESCE(exit_code, 1) <> 0 OR signal = 'k8s.pod.evicted.device_taint'
     OR mode = 'killed' AND death IN (SELECT death FROM links WHERE signal = 'gpu.unhealthy' AND via = 'node' AND lag_s BETWEEN -120 AND 900)
       AND death NOT IN (SELECT death FROM links WHERE signal LIKE '%_by_user' AND via IN ('pod', 'node', 'workload') AND lag_s BETWEEN -5 AND 900)
-      AND death NOT IN (SELECT death FROM mechanisms WHERE person))
-  -- Of a label of which nobody knows when it came, nothing says that it was there then.
-  AND (signal <> 'gpu.unhealthy' OR time_hi - time < 3600000000000)
+      AND death NOT IN (SELECT death FROM reactions WHERE person))
   -- Whoever had no GPU lost none, and whoever was over its memory limit was killed for that.
   AND COALESCE(gpus, 1) > 0 AND COALESCE(reason, '') <> 'OOMKilled'
   -- A process that waits in the driver does not end when the others have given up waiting for it.
@@ -32,11 +45,11 @@ WHERE signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allo
   AND death NOT IN (SELECT death FROM own_reason)
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
-  CASE WHEN m.person OR u.signal = 'k8s.pod.evicted.device_taint' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM links u
+  CASE WHEN m.person OR u.signal = 'k8s.pod.evicted.device_taint'
+      OR u.is_past AND m.signal NOT LIKE 'k8s.node.cordoned%' AND m.signal NOT LIKE '%_by_remediator' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM faults u
 JOIN reactions m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
-  AND (u.signal <> 'gpu.unhealthy' OR u.time_hi - u.time < 3600000000000)
+WHERE u.lag_s BETWEEN -120 AND 900
 UNION ALL
 -- A failed active test of the node is a witness where the program lost its device at that time, too,
 SELECT t.death, t.fact AS cause, c.fact AS effect, 'inferred' AS edge, 'fault' AS role

@@ -8,10 +8,24 @@
 -- overturned_by: kernel: the Xid line
 -- summary: The memory of a GPU in {node} failed while {pod} {was} on it: {message}
 -- advice: Drain the node; row remapping needs a GPU reset, and repeated errors need a new GPU.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM links
-WHERE signal IN ('gpu.memory_error') AND via IN ('node', 'pod')
-  AND (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed')
+-- A machine that goes on for a minute after a GPU's memory failed did not fall silent of that, which is found 40 s after its last
+-- word at the earliest.
+WITH quiet AS (
+  SELECT death, MIN(time) AS time FROM links
+  WHERE via = 'node' AND mode = 'lost' AND (signal = 'k8s.node.silent' OR signal = 'k8s.node.unreachable' AND COALESCE(detail, '') LIKE '%/unreachable')
+  GROUP BY death
+),
+faults AS (
+  SELECT u.*, COALESCE(q.time - u.time > 120000000000, false) AS is_past
+  FROM links u
+  LEFT JOIN quiet q ON q.death = u.death
+  WHERE u.signal = 'gpu.memory_error' AND u.via IN ('node', 'pod')
+)
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN is_past THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM faults
+WHERE (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed')
+  -- What somebody asked to end, for a reason of theirs, did not end of it.
+  AND (mode <> 'killed' OR death NOT IN (SELECT death FROM reactions WHERE person))
   -- Whoever had no GPU lost none, and whoever was over its memory limit was killed for that.
   AND COALESCE(gpus, 1) > 0 AND COALESCE(reason, '') <> 'OOMKilled'
   AND (state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -120 AND 900
@@ -19,10 +33,11 @@ WHERE signal IN ('gpu.memory_error') AND via IN ('node', 'pod')
   AND death NOT IN (SELECT death FROM own_reason)
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
-  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM links u
+  CASE WHEN m.person OR u.is_past AND m.signal NOT LIKE 'k8s.node.cordoned%' AND m.signal NOT LIKE '%_by_remediator' THEN 'guess' ELSE 'inferred' END AS edge,
+  'fault' AS role
+FROM faults u
 JOIN reactions m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal IN ('gpu.memory_error') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
+WHERE u.lag_s BETWEEN -120 AND 900
 UNION ALL
 -- A rank that waits in the driver writes nothing, lets the others wait until their time is up, and is stopped with what
 -- is left of them: what happened to its machine meanwhile is why it was missing.

@@ -15,6 +15,8 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
 FROM links
 WHERE signal IN ('k8s.node.memory_error', 'kernel.memory_error') AND via IN ('node', 'pod')
   AND (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed') AND COALESCE(reason, '') <> 'OOMKilled' AND state IN ('died', 'restarted', 'crash_loop')
+  -- What somebody asked to end, for a reason of theirs, did not end of it.
+  AND (mode <> 'killed' OR death NOT IN (SELECT death FROM reactions WHERE person))
   AND lag_s BETWEEN -120 AND 900
   AND (detail IS NULL OR mode = 'lost' OR COALESCE(exit_code, 135) = 135)
   AND death NOT IN (SELECT death FROM own_reason)

@@ -40,6 +40,8 @@ LEFT JOIN (SELECT DISTINCT d.death, d.fact FROM links d
   ON back.death = e.death AND back.fact = e.fact
 WHERE e.signal IN ('nic.error') AND e.via IN ('node', 'pod')
   AND (e.mode = 'lost' OR COALESCE(e.exit_code, 1) <> 0 OR e.mode = 'killed') AND COALESCE(e.reason, '') <> 'OOMKilled' AND e.state IN ('died', 'restarted', 'crash_loop')
+  -- What somebody asked to end, for a reason of theirs, did not end of it.
+  AND (e.mode <> 'killed' OR e.death NOT IN (SELECT death FROM reactions WHERE person))
   AND e.lag_s BETWEEN -120 AND 900
   AND e.death NOT IN (SELECT death FROM own_reason) AND e.fact NOT IN (SELECT fact FROM taken_down)
 UNION ALL

@@ -12,6 +12,8 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal IN ('gpu.nvlink_error') AND via IN ('node', 'pod')
   AND (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed')
+  -- What somebody asked to end, for a reason of theirs, did not end of it.
+  AND (mode <> 'killed' OR death NOT IN (SELECT death FROM reactions WHERE person))
   -- Whoever had no GPU lost none, and whoever was over its memory limit was killed for that.
   AND COALESCE(gpus, 1) > 0 AND COALESCE(reason, '') <> 'OOMKilled'
   AND (state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -120 AND 900

@@ -12,7 +12,9 @@
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links
 WHERE signal IN ('kernel.pcie_error.fatal') AND via IN ('node', 'pod')
-  AND (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed') 
+  AND (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed')
+  -- What somebody asked to end, for a reason of theirs, did not end of it.
+  AND (mode <> 'killed' OR death NOT IN (SELECT death FROM reactions WHERE person))
   AND (state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -120 AND 900
        OR state = 'lingering' AND lag_s BETWEEN 0 AND 7200)
   AND death NOT IN (SELECT death FROM own_reason)

@@ -9,7 +9,9 @@
 -- summary_of: gpu.allocatable_short: {node} does not offer all of its GPUs, which {pod} may have had room on: {message}
 -- advice_of: gpu.device_plugin_down: See why the device plugin on {node} does not start: its log, the driver, and the runtime's configuration.
 -- advice: Drain the node, restart the device plugin and check the driver.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+-- What kept a pod from starting does not tell how it ended once it ran, where nothing is known of that end.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN signal = 'k8s.container.cannot_run.device' AND mode = 'exited' AND exit_code IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links
 WHERE signal IN ('k8s.pod.admission_failed.device', 'k8s.container.cannot_run.device') AND via = 'pod'
 UNION ALL

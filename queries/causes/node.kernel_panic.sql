@@ -18,17 +18,20 @@ WITH stuck AS (
 faults AS (
   SELECT u.death, u.fact, u.time, u.signal = 'kernel.panic' AS panics,
     -- A machine outlives an oops as a rule: one whose node was ready all the time did, and whose end somebody asked for
-    -- did not end of it.
+    -- did not end of it. A process that an oops ends it ends in that moment.
     CASE WHEN u.signal = 'kernel.lockup' AND (s.death IS NULL OR u.node_ready)
-        OR u.signal <> 'kernel.panic' AND (o.time >= u.time OR stopped_by.time > u.time OR u.node_ready OR asked.death IS NOT NULL OR u.reason = 'OOMKilled')
+        OR u.signal <> 'kernel.panic' AND (o.time >= u.time OR stopped_by.time > u.time OR u.node_ready OR asked.death IS NOT NULL OR u.reason = 'OOMKilled'
+          OR u.mode = 'exited' AND u.lag_s > 60)
       THEN 'guess' ELSE 'inferred' END AS sure
   FROM links u
   LEFT JOIN stuck s ON s.death = u.death
   LEFT JOIN asked_for asked ON asked.death = u.death
   LEFT JOIN (SELECT death, MAX(time) AS time FROM links
-             WHERE signal = 'k8s.container.killing' AND via = 'pod' GROUP BY death) stopped_by ON stopped_by.death = u.death
+             WHERE signal IN ('k8s.container.killing', 'k8s.container.liveness_killed', 'k8s.container.startup_probe_killed') AND via = 'pod'
+             GROUP BY death) stopped_by ON stopped_by.death = u.death
   LEFT JOIN (SELECT death, MAX(time) AS time FROM links
-             WHERE signal IN ('node.rebooting', 'node.powering_off') AND via = 'node' AND lag_s BETWEEN -900 AND 600
+             WHERE (signal IN ('node.rebooting', 'node.powering_off', 'k8s.node.shutdown') AND via = 'node' OR signal = 'k8s.pod.node_shutdown' AND via = 'pod')
+               AND lag_s BETWEEN -900 AND 600
              GROUP BY death) o ON o.death = u.death
   WHERE u.signal IN ('k8s.node.kernel', 'kernel.panic', 'kernel.oops', 'kernel.lockup') AND u.via = 'node'
     AND ((u.mode IN ('killed', 'lost') OR u.state = 'not_ready') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))

@@ -35,16 +35,28 @@ stopped AS (
       OR u.signal = 'node.packages_upgraded' AND u.lag_s BETWEEN -5 AND 120 AND COALESCE(u.reason, '') IN ('ContainerStatusUnknown', 'Unknown')
            AND regexp_like(COALESCE(u.detail, ''), '(^|[ ,])(containerd|docker|cri-o|moby|runc)'))
 ),
+-- When a node is first found to be silent, 40 s after its last word at the earliest.
+quiet AS (
+  SELECT death, MIN(time) AS time FROM links
+  WHERE via = 'node' AND (signal = 'k8s.node.silent' OR signal = 'k8s.node.unreachable' AND COALESCE(detail, '') LIKE '%/unreachable')
+  GROUP BY death
+),
 failed AS (
   SELECT u.death, u.fact, u.time,
-    CASE WHEN asked.death IS NOT NULL OR again.time > u.time OR stopped_by.time > u.time THEN 'guess' ELSE 'inferred' END AS sure
+    CASE WHEN asked.death IS NOT NULL OR own.death IS NOT NULL OR again.time > u.time OR stopped_by.time > u.time
+        -- What it ends it ends in that moment; and a kubelet that talks on for a minute did not fall silent of it.
+        OR u.mode = 'exited' AND u.lag_s > 60 OR quiet.time - u.time > 120000000000
+      THEN 'guess' ELSE 'inferred' END AS sure
   FROM links u
   LEFT JOIN asked_for asked ON asked.death = u.death
+  LEFT JOIN (SELECT DISTINCT death FROM reactions WHERE person) own ON own.death = u.death
+  LEFT JOIN quiet ON quiet.death = u.death
   LEFT JOIN (SELECT death, MAX(time) AS time FROM links
              WHERE signal = 'k8s.node.ready' AND via = 'node' AND lag_s > 0 GROUP BY death) again ON again.death = u.death
   -- A kubelet that stops a container has a runtime that does it.
   LEFT JOIN (SELECT death, MAX(time) AS time FROM links
-             WHERE signal = 'k8s.container.killing' AND via = 'pod' GROUP BY death) stopped_by ON stopped_by.death = u.death
+             WHERE signal IN ('k8s.container.killing', 'k8s.container.liveness_killed', 'k8s.container.startup_probe_killed') AND via = 'pod'
+             GROUP BY death) stopped_by ON stopped_by.death = u.death
   -- A machine that goes down in good order stops its services first.
   LEFT JOIN (SELECT DISTINCT death, machine, time FROM links
              WHERE via = 'node' AND signal IN ('node.powering_off', 'node.rebooting', 'k8s.node.shutdown')) going
@@ -85,7 +97,7 @@ JOIN links o ON o.death = r.death AND o.via = 'pod' AND o.fact <> r.fact
 WHERE r.signal = 'k8s.container.image_pull_failed.runtime' AND r.via = 'pod' AND r.state = 'stuck_starting'
 UNION ALL
 -- A runtime that worked again before the pod ended, or somebody who asked for that, had nothing to do with it.
-SELECT u.death, u.fact AS cause, m.fact AS effect, CASE WHEN m.person THEN 'guess' ELSE u.sure END AS edge, 'fault' AS role
+SELECT u.death, u.fact AS cause, m.fact AS effect, u.sure AS edge, 'fault' AS role
 FROM failed u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 UNION ALL

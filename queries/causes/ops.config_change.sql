@@ -65,6 +65,11 @@ acts AS (
 ),
 -- Which of two changes by two people stopped a pod that was there before both, no record says.
 several AS (SELECT death FROM acts GROUP BY death HAVING COUNT(DISTINCT actor) > 1),
+-- Who changes or takes away what kept failing tidies up.
+looped AS (
+  SELECT DISTINCT d.death FROM deaths d
+  JOIN deaths f ON f.run = d.run AND f.pod = d.pod AND f.state = 'crash_loop'
+),
 held AS (
   SELECT w.death, w.fact, w.time, CASE WHEN f.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge
   FROM links w
@@ -76,12 +81,13 @@ held AS (
 SELECT c.death, COALESCE(own.fact, c.fact) AS cause, CAST(NULL AS BIGINT) AS effect,
        -- Controllers carry out at once what was changed: of a request of which no more is known than that it changed something,
        -- and nothing came of it for a while, nobody knows that it did this.
-       CASE WHEN c.signal = 'k8s.workload.suspended' OR f.death IS NOT NULL OR m.death IS NOT NULL
+       CASE WHEN c.signal = 'k8s.workload.suspended' OR f.death IS NOT NULL OR m.death IS NOT NULL OR k.death IS NOT NULL
                  OR c.signal = 'k8s.workload.updated_by_user' AND c.lag_s > 2 THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links c
 LEFT JOIN last l ON l.death = c.death
 LEFT JOIN failed f ON f.death = c.death
 LEFT JOIN several m ON m.death = c.death
+LEFT JOIN looped k ON k.death = c.death
 LEFT JOIN suspends own ON own.death = c.death AND own.record = c.record AND c.signal = 'k8s.workload.updated_by_user'
 LEFT JOIN deleted x ON x.death = c.death AND x.time > c.time
 LEFT JOIN (SELECT death, MIN(lag) AS lag FROM made GROUP BY death) n ON n.death = c.death
@@ -181,12 +187,11 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'a
 FROM links
 WHERE signal = 'k8s.workload.pod_deleted' AND via = 'workload' AND state = 'scaled_to_zero'
 UNION ALL
--- Who takes away what kept failing tidies up, and what was scaled down before a pod was made took others away.
+-- What was scaled down before a pod was made took others away.
 SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN k.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
 FROM links l
-LEFT JOIN (SELECT DISTINCT d.death FROM deaths d
-           JOIN deaths f ON f.run = d.run AND f.pod = d.pod AND f.state = 'crash_loop') k ON k.death = l.death
+LEFT JOIN looped k ON k.death = l.death
 WHERE l.signal = 'k8s.workload.scaled.to_zero' AND l.via = 'workload' AND l.mode = 'killed' AND l.desired = 0
   AND l.lag_s BETWEEN -5 AND 120 AND COALESCE(l.created, 0) <= l.time_hi
 UNION ALL

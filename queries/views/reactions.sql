@@ -1,7 +1,9 @@
 -- What may be done, or befall what runs on a machine, because a part of it failed: the mechanisms, of which `person` says that
 -- whoever acts has reasons of their own, and what tools that look after machines do to a workload. Who evicts or deletes a
 -- pod for a fault looks after machines, as its name says, or closes the machine; an updater of recommendations, a
--- descheduler, a tool that upgrades machines and one that waits for notices of a cloud act for what they are there for.
+-- descheduler, a tool that upgrades machines and one that waits for notices of a cloud act for what they are there for; an
+-- autoscaler of clusters takes away what is little used. A machine of which nobody had closed the node, and that goes down in good
+-- order, was told to by somebody: no part that fails does that, but heat and power.
 WITH watchers AS (
   SELECT DISTINCT actor FROM links
   WHERE actor IS NOT NULL
@@ -19,7 +21,13 @@ own AS (
   LEFT JOIN watchers w ON w.actor = a.actor
   LEFT JOIN closed c ON c.death = a.death AND c.actor = a.actor
   WHERE a.via = 'pod' AND a.mode IN ('killed', 'lost') AND a.lag_s BETWEEN -120 AND 900
-    AND (a.signal IN ('k8s.pod.evicted.vpa', 'k8s.pod.evicted.descheduler', 'k8s.pod.evicted_by_upgrader', 'k8s.pod.deleted_by_upgrader')
+    AND (a.signal IN ('k8s.pod.evicted.vpa', 'k8s.pod.evicted.descheduler', 'k8s.pod.evicted_by_upgrader', 'k8s.pod.deleted_by_upgrader',
+                      'autoscaler.scale_down.pod')
+      -- Karpenter also replaces what is broken.
+      OR a.signal IN ('k8s.pod.evicted_by_autoscaler', 'k8s.pod.deleted_by_autoscaler') AND COALESCE(a.actor, '') NOT LIKE '%karpenter%'
+      OR a.signal = 'k8s.pod.node_shutdown'
+        AND a.death NOT IN (SELECT death FROM links WHERE via = 'node' AND COALESCE(lag_s, 0) >= -5
+                              AND (signal LIKE 'k8s.node.cordoned%' OR signal IN ('gpu.thermal', 'node.overheated', 'node.power_fault')))
       OR a.signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other', 'k8s.pod.deleted_by_controller')
         AND w.actor IS NULL AND c.death IS NULL
         AND NOT regexp_like(COALESCE(a.actor, ''), ':(job|cronjob|replicaset|deployment|statefulset|daemon-set|replication|jobset)-controller')
