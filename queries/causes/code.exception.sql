@@ -84,7 +84,8 @@ peers AS (
   SELECT DISTINCT t.death, t.record
   FROM links t
   JOIN links o ON o.death = t.death AND o.time = t.time AND o.via = 'pod'
-    AND (o.signal NOT IN ('launcher.worker_failed', 'launcher.teardown') OR o.record = t.record)
+    AND (o.record = t.record OR o.signal NOT IN ('launcher.worker_failed', 'launcher.teardown', 'nccl.peer_lost', 'nccl.peer_timeout', 'nccl.aborted', 'nccl.timeout',
+                                                 'gloo.error', 'ucx.error', 'horovod.aborted', 'rendezvous.error'))
   WHERE t.via = 'pod'
     AND t.signal IN ('log.traceback', 'log.exception.stack', 'log.exception.line', 'log.exception.logged', 'log.gives_up', 'log.fatal',
                      'launcher.exception')

@@ -66,7 +66,7 @@ UNION ALL
 SELECT a.death, a.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN l.death IS NULL THEN 'context' ELSE 'inferred' END AS edge, 'claim' AS role
 FROM links a
-LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal IN ('nccl.timeout', 'nccl.aborted', 'nccl.heartbeat_lost')) w
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal IN ('nccl.timeout', 'nccl.aborted', 'nccl.heartbeat_lost', 'nccl.mismatch')) w
   ON w.death = a.death
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'log.aborted' AND lag_s BETWEEN -5 AND 30
              AND COALESCE(detail, '') NOT LIKE '%bad_alloc' AND COALESCE(detail, '') NOT LIKE '%DistBackendError') l

@@ -197,13 +197,22 @@ impl Grouping<'_> {
             };
             self.waits(death) && taken.iter().any(waited)
         };
+        // Whoever ended for an act or a fault of its own was not given up for one that waited; the controller of a plain Job
+        // gives up nobody for that.
+        let gives_up = !self.is_plain_job(run);
+        let was_ended = gang && left.iter().any(|death| self.ended_apart(*death, gives_up));
         let later = |death: usize| {
             let cleared = self.is_torn_down(death) && self.best(death).is_none();
             self.is_vague(death)
                 || (broke || unasked) && cleared
-                || by_itself && self.waits(death)
+                || (by_itself || was_ended) && self.waits(death)
                 || barely_waited(death)
         };
+        let ended: HashSet<u32> = left
+            .iter()
+            .filter(|death| self.state(**death) == "died")
+            .map(|death| self.pod(*death))
+            .collect();
         left.sort_by_key(|death| (later(*death), self.time(*death), *death));
         let mut found = Vec::new();
         while let Some(first) = left.first().copied() {
@@ -305,10 +314,16 @@ impl Grouping<'_> {
             of_this.extend(&collateral);
             left.retain(|other| !of_this.contains(other));
             // What went on after it had been made smaller, and then failed, did not fail of that.
-            let trimmed = !left.is_empty() && self.was_trimmed(primary);
+            // Who waited, and was taken away since, is not what went on.
+            let rest: Vec<usize> = left
+                .iter()
+                .copied()
+                .filter(|death| !self.waits(*death) || !ended.contains(&self.pod(*death)))
+                .collect();
+            let trimmed = !rest.is_empty() && self.was_trimmed(primary);
             // Nor did a Job whose time was up while it had tries left fail of the one that it was to try again.
-            let retried = self.was_retried(primary, &left);
-            let outlived = gang && self.went_on_without(primary, &left);
+            let retried = self.was_retried(primary, &rest);
+            let outlived = gang && self.went_on_without(primary, &rest);
             if let Some(known) = candidate.as_mut()
                 && gang
                 && (self.were_taken_later(primary, &left)
@@ -354,7 +369,7 @@ impl Grouping<'_> {
                 victims,
                 collateral,
                 recovered: trimmed || retried || outlived,
-                follows: broke && later(primary),
+                follows: (broke || was_ended) && later(primary),
             });
         }
         found

@@ -50,6 +50,35 @@ impl Grouping<'_> {
         pod.is_some_and(|pod| pod.started.is_some())
     }
 
+    /// Whether the root of a run is a Job of Kubernetes' own.
+    pub(super) fn is_plain_job(&self, run: usize) -> bool {
+        let root = self.runs.get(run).map(|run| run.root);
+        let Some(Root::Workload(root)) = root else {
+            return false;
+        };
+        let root = self.graph.workloads.get(root as usize);
+        root.is_some_and(|root| self.graph.name(root.kind) == "Job")
+    }
+
+    /// Whether a member that ran was ended by somebody, or with its machine, and not by its own controller: where that may give
+    /// up those that ran for one that waits, only what is proven to have another reason.
+    pub(super) fn ended_apart(&self, death: usize, gives_up: bool) -> bool {
+        let cause = self.best(death).and_then(|best| {
+            let rule = self.rules.get(best.rule)?;
+            Some((best.level, rule.cause.as_str()))
+        });
+        let waited = cause.is_some_and(|(_, cause)| {
+            cause == "code.deadline" || cause.starts_with("sched.") || cause.starts_with("hang.")
+        });
+        let proven = cause.is_some_and(|(level, _)| level >= Level::Supported);
+        self.state(death) == "died"
+            && !self.exited(death)
+            && self.ran(death)
+            && !self.is_torn_down(death)
+            && !waited
+            && (proven || !gives_up)
+    }
+
     /// Whether a member waits for its start.
     pub(super) fn waits(&self, death: usize) -> bool {
         matches!(
