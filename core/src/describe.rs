@@ -276,10 +276,12 @@ fn audit(event: &Event, fact: &str) -> String {
     let attribute = |key: &str| event.attribute(key).unwrap_or_default();
     let who = event.actor.as_deref().unwrap_or("an unnamed user");
     let through = event.attribute("impersonated_by");
-    let who = through.map_or_else(
-        || who.to_owned(),
-        |proxy| format!("{who} (through {proxy})"),
-    );
+    let assumed = event.attribute("acting_as");
+    let who = match (through, assumed) {
+        (Some(proxy), _) => format!("{who} (through {proxy})"),
+        (None, Some(assumed)) => format!("{who} (acting as {assumed})"),
+        (None, None) => who.to_owned(),
+    };
     let names = &event.entities;
     let kind = event.object_kind.as_deref().unwrap_or("object");
     let name = names

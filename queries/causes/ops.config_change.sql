@@ -225,7 +225,8 @@ SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge
 FROM links p
 LEFT JOIN links other ON other.death = p.death AND other.via = 'workload'
   AND (other.signal IN ('k8s.workload.failed', 'k8s.workload.backoff_limit', 'k8s.workload.deadline', 'k8s.workload.completed',
-                        'k8s.workload.suspended', 'k8s.workload.deletion_requested', 'k8s.namespace.deletion_requested')
+                        'k8s.workload.suspended', 'k8s.workload.deletion_requested', 'k8s.namespace.deletion_requested',
+                        'k8s.workload.pod_failure_policy')
     OR other.signal LIKE 'k8s.workload.deleted%' OR other.signal LIKE 'k8s.namespace.deleted%' OR other.signal LIKE 'kueue.%'
     OR other.signal LIKE 'k8s.workload.suspension_requested%')
 -- A Job whose pod was ended otherwise may have failed of that, and told of it later.

@@ -188,6 +188,34 @@ fn who_asks_through_a_proxy_is_named() {
     assert!(main.to_string().contains("(through rancher-sa)"), "{main}");
 }
 
+#[test]
+fn who_acts_as_another_person_is_named_all_the_same() {
+    let mut lost = pod(0, "Failed", &ended(143, "Error", "2026-11-24T10:00:02Z"));
+    lost["metadata"]["deletionTimestamp"] = "2026-11-24T10:00:31Z".into();
+    lost["metadata"]["deletionGracePeriodSeconds"] = 30.into();
+    let request = removed(
+        "bob@lab.example",
+        "2026-11-24T10:00:01.100000Z",
+        &json!({ "impersonatedUser": { "username": "alice@lab.example" } }),
+    );
+    let answer = ask(
+        "job/ml/run",
+        &[
+            (
+                "all.ndjson",
+                lines(&[job(&json!({}), &json!({ "failed": 1 })), lost]),
+            ),
+            ("audit.log", request),
+        ],
+    );
+    let main = &answer["incidents"][0];
+    assert_eq!(main["actor"]["name"], "bob@lab.example", "{answer:#}");
+    assert!(
+        main.to_string().contains("(acting as alice@lab.example)"),
+        "{main}"
+    );
+}
+
 /// The kubelet announces that its machine goes down before it stops the first pod for that.
 #[test]
 fn a_pod_that_was_stopped_before_its_machine_went_down_did_not_end_for_it() {

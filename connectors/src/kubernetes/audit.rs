@@ -215,8 +215,22 @@ fn bodies(
     }
 }
 
-/// Whose request it was: a proxy such as Rancher's or Teleport's asks in the name of the person before it.
+/// Whose request it was: a proxy such as Rancher's or Teleport's asks in the name of the person before it. A person who asks in
+/// another one's name (`kubectl --as`) did it all the same.
 fn user(record: &Value) -> Option<&str> {
     let named = |who: &str| field::text(record, &[who, "username"]);
-    named("impersonatedUser").or_else(|| named("user"))
+    let own = named("user");
+    named("impersonatedUser")
+        .filter(|_| own.is_none_or(is_proxy))
+        .or(own)
+}
+
+/// Whether a name is that of something that stands between people and the API server.
+fn is_proxy(name: &str) -> bool {
+    const WORDS: [&str; 10] = [
+        "auth", "cattle", "dashboard", "gateway", "impersonat", "oidc", "portal", "proxy", "rancher",
+        "teleport",
+    ];
+    let name = name.to_ascii_lowercase();
+    name.starts_with("system:") || WORDS.iter().any(|word| name.contains(word))
 }

@@ -24,9 +24,11 @@ impl AuditAct<'_> {
     pub(super) fn attributes(&self, event: &mut Event) {
         event.set_attribute("verb", Some(self.verb));
         event.set_attribute("user_agent", field::owned(self.record, &["userAgent"]));
-        let through = field::text(self.record, &["impersonatedUser", "username"])
-            .and_then(|_| field::text(self.record, &["user", "username"]));
-        event.set_attribute("impersonated_by", through);
+        let assumed = field::text(self.record, &["impersonatedUser", "username"]);
+        let own = field::text(self.record, &["user", "username"]);
+        let is_own = assumed.is_some() && event.actor.as_deref() == own;
+        event.set_attribute("impersonated_by", own.filter(|_| assumed.is_some() && !is_own));
+        event.set_attribute("acting_as", assumed.filter(|_| is_own));
         event.set_attribute(
             "subresource",
             field::owned(self.record, &["objectRef", "subresource"]),
