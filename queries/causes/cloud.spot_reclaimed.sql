@@ -1,12 +1,12 @@
 -- cause: cloud.spot_reclaimed
--- title: A spot machine was reclaimed
+-- title: A spot instance was reclaimed
 -- rank: 98
 -- level: established
 -- needs: cloud.spot_reclaimed, cloud.capacity_reclaimed
 -- alone: cloud.spot_reclaimed
--- summary: The cloud reclaimed {node}, a spot machine or reclaimable capacity; {pod} {was} on it.
--- title_of: cloud.capacity_reclaimed: Borrowed capacity was reclaimed
--- summary_of: cloud.capacity_reclaimed: The cloud took back the capacity that {node} had borrowed; {pod} {was} on it.
+-- summary: The cloud reclaimed {node}, a spot instance; {pod} {was} on it.
+-- title_of: cloud.capacity_reclaimed: Capacity was reclaimed
+-- summary_of: cloud.capacity_reclaimed: The cloud took back the capacity of {node} (an interruptible reservation or a zone that it shifted away from); {pod} {was} on it.
 -- advice: Use on-demand or reserved capacity for runs that cannot restart cheaply, or checkpoint more often.
 -- A mere warning for the machine of a member that its job took away, since another had failed, took nobody; nor did one
 -- that came when the member had ended. What somebody then asked for is theirs.

@@ -1,5 +1,8 @@
 -- cause: code.config_or_input
 -- title: Invalid command or configuration
+-- title_of: k8s.workload.create_failed*: The pods could not be created
+-- title_of: log.address_in_use: The port is already in use
+-- title_of: log.no_gpu: No GPU is visible
 -- rank: 14
 -- level: established
 -- needs: k8s.container.cannot_run*, k8s.container.hook_failed.post_start, k8s.workload.invalid, k8s.workload.create_failed*
@@ -7,17 +10,26 @@
 -- needs: log.no_gpu, nccl.no_interface
 -- needs: kueue.no_queue, log.device_ordinal, log.storage_missing, log.checkpoint_load_failed, kernel.fork_rejected
 -- summary: {pod} could not run as configured: {message}
+-- summary_of: k8s.workload.create_failed: The pods of {workload} could not be created: {message}
+-- advice_of: k8s.workload.create_failed: Correct what the message names, in the pod template or in the namespace.
+-- summary_of: k8s.workload.create_failed.*: The API server rejected the pods of {workload}: {message}
+-- advice_of: k8s.workload.create_failed.denied: Change what the policy or webhook objects to in the pod template, or ask the owner of the policy.
+-- advice_of: k8s.workload.create_failed.limit_range: Set the requests and limits of the pod template within the limits of the namespace (kubectl describe limitrange).
+-- advice_of: k8s.workload.create_failed.invalid, k8s.workload.invalid: Correct what the message names in the spec.
+-- summary_of: log.address_in_use: {pod} could not use its port, which was already in use: {message}
+-- advice_of: log.address_in_use: Find the process that holds the port (in the same pod, or on {node} if the pod uses hostNetwork), or choose another port (MASTER_PORT).
 -- summary_of: kueue.no_queue: {workload} cannot be admitted: {message}
--- advice_of: kueue.no_queue: Check the queue that it names (label kueue.x-k8s.io/queue-name) against kubectl get localqueues,clusterqueues.
+-- advice_of: kueue.no_queue: Compare the queue that the workload names (label kueue.x-k8s.io/queue-name) with kubectl get localqueues,clusterqueues.
 -- summary_of: slurm.request_refused: Slurm refused what {pod} asked for: {message}
--- advice_of: slurm.request_refused: Compare what the script and its srun lines ask for (GPUs, tasks, processors, memory) with what the job was given (scontrol show job).
+-- advice_of: slurm.request_refused: Compare what the script and its srun lines request (GPUs, tasks, CPUs, memory) with what the job was given (scontrol show job).
 -- advice_of: slurm.output_failed: Check the paths of --output, --error and --input: their folders must exist and be writable on the nodes of the job.
--- advice_of: slurm.exec_failed: Check that the program exists and may be executed on every node of the job, and that the file system it is on is mounted there.
+-- advice_of: slurm.exec_failed: Check that the program exists and is executable on every node of the job, and that its file system is mounted there.
 -- summary_of: log.no_gpu: {pod} saw no GPU: {message}
--- advice_of: log.no_gpu: Check that the container asked for GPUs, what CUDA_VISIBLE_DEVICES says in it, and whether nvidia-smi shows the GPUs on {node}.
+-- advice_of: log.no_gpu: Check that the container requests GPUs, what CUDA_VISIBLE_DEVICES is set to in it, and whether nvidia-smi shows the GPUs on {node}.
+-- advice_of: log.device_ordinal: Compare the number of processes that the program starts with the GPUs that its container requests, CUDA_VISIBLE_DEVICES in it, and what nvidia-smi shows on {node}.
 -- summary_of: nccl.no_interface: NCCL found no network interface in {pod}: {message}
 -- advice_of: nccl.no_interface: Compare NCCL_SOCKET_IFNAME with the interfaces that the container has (ip address).
--- advice: Check the command, arguments, environment, limits and input paths of the container named above.
+-- advice: Check the command, arguments, environment, limits and input paths of {pod}.
 --
 -- What the container runtime says of the command, the image's processor, its mounts, user and security profile.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role

@@ -5,10 +5,13 @@
 -- needs: k8s.workload.failed.exception, log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.exception.logged, log.gives_up, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed, slurm.task_failed
 -- overturned_by: logs: the traceback
 -- summary: {pod} failed with an error: {message}
--- summary_of: nccl.mismatch: The ranks of {workload} were in different collectives at the same place, so each waited for the others: {message}
--- title_of: nccl.mismatch: Ranks were in different collectives
--- advice_of: nccl.mismatch: Find where the ranks of the program take different branches: all must call the same collectives in the same order.
--- advice: Read the traceback of the first rank to fail; the other ranks failed as a consequence.
+-- summary_of: k8s.container.exited_nonzero, slurm.failed, slurm.task_failed: The program of {pod} ended with exit code {exit_code}; no log shows why.
+-- summary_of: nccl.mismatch: The ranks of {workload} called different collectives at the same point, so each waited for the others: {message}
+-- title_of: nccl.mismatch: Ranks called different collectives
+-- advice_of: nccl.mismatch: Find where the ranks of the program take different branches: all of them must call the same collectives in the same order.
+-- advice_of: k8s.container.exited_nonzero, slurm.failed, slurm.task_failed: Look for an error in the log of {pod}; if no log was kept, run the program again and keep its stderr.
+-- advice_of: log.exception.line, log.exception.logged, log.gives_up, log.fatal: Read the last log lines of the first rank to fail; other ranks, if there are any, failed as a consequence.
+-- advice: Read the traceback of the first rank to fail; other ranks, if there are any, failed as a consequence.
 --
 -- A traceback shortly before the process ended by itself; without a log, only an
 -- ordinary exit code, which proves that the process chose to end and no more.

@@ -6,13 +6,16 @@
 -- needs: k8s.workload.failed.oom, ray.pod_oom_killed, log.host_oom, kernel.oom_kill.limit, kernel.oom_kill.outside, kernel.oom_kill.limit.process, unit.oom_killed, slurm.over_memory_limit
 -- alone: kernel.oom_kill.outside
 -- title_of: k8s.container.oom_killed, ray.pod_oom_killed, kernel.oom_kill.limit, kernel.oom_kill.limit.process, memory.near_limit, memory.oom_event: Exceeded its memory limit
+-- title_of: k8s.pod.sandbox_failed.init_oom: The memory limit is too low to start
 -- overturned_by: metrics: memory near the limit
 -- overturned_by: kernel: which process the kernel killed
 -- summary: {pod} {was} killed for using more memory than its limit.
 -- summary_of: k8s.workload.failed.oom: {workload} ran out of host memory: {message}
--- summary_of: ray.pod_oom_killed: {detail} of {workload} was killed for using more memory than its limit, and removed by KubeRay.
+-- summary_of: ray.pod_oom_killed: {detail} of {workload} was killed for using more memory than its limit; KubeRay then removed it.
 -- summary_of: log.host_oom: {pod} ran out of host memory: {message}
+-- summary_of: k8s.pod.sandbox_failed.init_oom: {pod} could not start, because its memory limit is too low even to start a container: {message}
 -- advice: Raise the memory limit or use less host memory (data loader workers, pinned buffers, checkpoint staging).
+-- advice_of: k8s.pod.sandbox_failed.init_oom: Check the unit of the memory limit (400m is 0.4 bytes; 400Mi is 400 MiB), and raise the limit.
 --
 -- OOMKilled is the claim of one component, so it is supported at most, unless the memory was measured near
 -- its limit. Where it was measured far below, that speaks against it.

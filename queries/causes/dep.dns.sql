@@ -4,7 +4,7 @@
 -- level: established
 -- needs: log.dns, k8s.node.dns_problem
 -- summary: {pod} could not resolve a host name: {message}
--- advice: Check the host name, the cluster DNS, and the cloud's per-host DNS limits.
+-- advice: Check the host name, then DNS on {node} (resolver, connection tracking, the cloud's limit per host), then the cluster DNS.
 --
 -- Alone it may be the program's own mistake. Seen at once by several runs on several nodes
 -- it is proven, unless the pod's machine was in trouble or somebody ended the pod.

@@ -1,5 +1,7 @@
 -- cause: dep.storage
--- title: Storage failed or is full
+-- title: Storage failed
+-- title_of: log.no_space, k8s.pod.volume_failed.no_space, k8s.container.image_pull_failed.no_space, k8s.container.cannot_run.no_space, k8s.pod.sandbox_failed.no_space: Storage is full
+-- title_of: log.storage_throttled: The object store throttled requests
 -- rank: 17
 -- level: established
 -- needs: log.no_space, log.storage_error, log.storage_throttled, log.io_error, kernel.nfs_not_responding, kernel.storage_evicted
@@ -7,7 +9,13 @@
 -- needs: k8s.container.cannot_run.no_space, k8s.container.cannot_run.storage, k8s.pod.sandbox_failed.no_space
 -- overturned_by: kernel: whether the file server responded to the machine
 -- summary: Storage used by {pod} failed: {message}
--- advice: Check the storage named above: its server, its limits, and the free space where checkpoints and caches are written.
+-- summary_of: log.no_space: {pod} ran out of disk space or disk quota: {message}
+-- summary_of: k8s.pod.volume_failed.no_space, k8s.container.image_pull_failed.no_space, k8s.container.cannot_run.no_space, k8s.pod.sandbox_failed.no_space: {pod} could not start because a disk is full: {message}
+-- summary_of: log.storage_throttled: {pod} was throttled by its object store: {message}
+-- advice: Check the storage named above: its server, its mount and its health.
+-- advice_of: log.no_space: Delete old checkpoints and caches where the program writes, or raise its quota or the size of the disk.
+-- advice_of: k8s.pod.volume_failed.no_space, k8s.container.image_pull_failed.no_space, k8s.container.cannot_run.no_space, k8s.pod.sandbox_failed.no_space: Free space on {node} (images, logs, emptyDir volumes) or on the volume named above.
+-- advice_of: log.storage_throttled: Send fewer requests at once (fewer ranks that upload, larger parts, more key prefixes), and retry with backoff.
 -- A full disk or a silent server is what the kubelet's message says within its outer reason.
 SELECT s.death, s.fact AS cause, o.fact AS effect,
   CASE WHEN s.signal LIKE 'k8s.pod.volume_failed.%' THEN 'guess' ELSE 'asserted' END AS edge, 'fault' AS role

@@ -1,11 +1,15 @@
 -- cause: node.kernel_panic
 -- title: The node's kernel crashed or reported a fault
+-- title_of: kernel.panic: The node's kernel crashed
+-- title_of: kernel.lockup: A CPU of the node hung in the kernel
 -- rank: 80
 -- level: supported
 -- needs: k8s.node.kernel, kernel.panic, kernel.oops, kernel.lockup
 -- alone: kernel.panic
--- summary: The kernel of {node} reported a fault: {message}
--- advice: Take the node out of the pool; its kernel log has the trace.
+-- summary: The kernel of {node} reported a fault while {pod} {was} on it: {message}
+-- summary_of: kernel.panic: The kernel of {node} panicked while {pod} {was} on it: {message}
+-- summary_of: kernel.lockup: A CPU of {node} hung in the kernel while {pod} {was} on it: {message}
+-- advice: Take the node out of the pool, and look for the trace in its kernel log.
 --
 -- A processor that hangs until the machine stands still is told of again and again; one that came back after half a
 -- minute is told of once, and machines live on after it; so did one whose node was ready all the time, and one that

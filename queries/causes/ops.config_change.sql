@@ -1,25 +1,32 @@
 -- cause: ops.config_change
--- title: Stopped or held by the workload's own spec
+-- title: Stopped by a change of its spec
+-- title_of: k8s.workload.created_suspended: Created suspended
+-- title_of: k8s.workload.suspended, k8s.workload.suspension_requested_by_*: Suspended
+-- title_of: k8s.workload.scaled.*, k8s.workload.pod_deleted: Scaled down
+-- title_of: k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa: Evicted to change its resource requests
 -- rank: 45
 -- level: supported
 -- needs: k8s.workload.spec_changed, k8s.workload.rolled_out, k8s.workload.scaled.to_zero, k8s.workload.scaled.down, k8s.workload.suspended
 -- needs: k8s.workload.suspension_requested_by_controller, k8s.workload.suspension_requested_by_user, k8s.workload.created_suspended
 -- needs: k8s.workload.deleted_by_user, k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.updated_by_user, k8s.pod.updated_by_controller, k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa, slurm.waiting.held, unit.replaced
 -- overturned_by: audit: who requested it
--- summary: {workload} was changed{by}, and its pods were stopped as a result.
+-- summary: {workload} was changed{by}, and some or all of its pods were stopped as a result.
 -- summary_of: k8s.workload.created_suspended: {workload} was created suspended and has not been resumed, so it has no pods.
--- summary_of: k8s.workload.suspended, k8s.workload.suspension_requested_by_*: {workload} was suspended{by}, and its pods were stopped as a result.
--- summary_of: unit.replaced: The container of {pod} was stopped, to make it anew of a newer image.
+-- summary_of: k8s.workload.suspended, k8s.workload.suspension_requested_by_*: {workload} was suspended{by}, so its pods were stopped or never created.
+-- summary_of: unit.replaced: The container of {pod} was stopped to recreate it from a newer image.
 -- title_of: unit.replaced: Replaced by a newer image
 -- advice_of: unit.replaced: Keep the tool that updates images away from training (for watchtower: a label, or --monitor-only), or pin the image by its digest.
 -- summary_of: slurm.waiting.held: {pod} is held and has not been released; Slurm gives the reason {detail}.
 -- title_of: slurm.waiting.held: Held
--- advice_of: slurm.waiting.held: See why it is held, then release it (scontrol release).
--- summary_of: k8s.workload.scaled.to_zero: {workload} was scaled down{by}, and its pods were stopped as a result.
--- summary_of: k8s.workload.scaled.down, k8s.workload.pod_deleted: {workload} was scaled down{by}, and pods of it were stopped as a result.
+-- advice_of: slurm.waiting.held: Find out why it is held, then release it (scontrol release).
+-- summary_of: k8s.workload.scaled.to_zero: {workload} was scaled to zero{by}, and its pods were stopped as a result.
+-- summary_of: k8s.workload.scaled.down, k8s.workload.pod_deleted: {workload} was scaled down{by}, and some or all of its pods were stopped as a result.
 -- summary_of: k8s.container.changed_killed, k8s.pod.updated_by_*: {pod} {was} stopped because its spec was changed{by}.
--- summary_of: k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa: {pod} {was} evicted{by}, to give it other resource requests.
--- advice: Look at what was changed: its size, whether it is suspended, or its template.
+-- summary_of: k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa: {pod} {was} evicted{by} to change its resource requests.
+-- advice_of: k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa: Keep the vertical pod autoscaler away from training pods (updateMode Initial or Off).
+-- advice_of: k8s.workload.created_suspended, k8s.workload.suspended, k8s.workload.suspension_requested_by_*: Find out why it is suspended; a person or its queue resumes it (spec.suspend: false).
+-- advice_of: k8s.workload.scaled.*, k8s.workload.pod_deleted: Find out why it was scaled down; there is no sign of a fault.
+-- advice: Check what was changed: its size, whether it is suspended, or its template.
 -- Queues suspend jobs as people do: that it was suspended alone says not who wanted it. What was changed before the last
 -- change did not stop what that one stopped, nor did a change stop a pod that was made for it; and a Job that has just
 -- failed has its pods deleted for that.

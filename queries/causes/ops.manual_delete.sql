@@ -1,5 +1,5 @@
 -- cause: ops.manual_delete
--- title: Deleted
+-- title: Deleted on request
 -- rank: 65
 -- level: established
 -- needs: k8s.pod.deleted_by_user, k8s.pod.deleted_by_controller, k8s.workload.deleted_by_user, k8s.namespace.deleted_by_user

@@ -9,12 +9,12 @@
 -- needs: cloud.group_resized_by_autoscaler
 -- overturned_by: audit: who requested it
 -- summary: An autoscaler removed {node} while {pod} {was} on it.
--- summary_of: cloud.instance_scaled_in: The group of machines that {node} belonged to was made smaller, and {node} was terminated.
--- title_of: cloud.instance_scaled_in, cloud.group_resized_by_autoscaler: Its group of machines was made smaller
--- summary_of: cloud.group_resized_by_autoscaler: An autoscaling rule made the group of machines smaller that {node} belonged to, and {node} was removed; {pod} {was} on it.
--- advice_of: cloud.group_resized_by_autoscaler: Look at the rules of the group's autoscale settings; machines that train should not be in a group that a rule makes smaller.
--- advice_of: cloud.instance_scaled_in: Find out who lowered the size of the group, or which scaling policy did; protect instances that train from scale-in.
--- advice: Annotate training pods so that they are not evicted (safe-to-evict: "false", karpenter.sh/do-not-disrupt).
+-- summary_of: cloud.instance_scaled_in: The instance group of {node} was made smaller, and {node} was terminated; {pod} {was} on it.
+-- title_of: cloud.instance_scaled_in, cloud.group_resized_by_autoscaler: Its instance group was made smaller
+-- summary_of: cloud.group_resized_by_autoscaler: An autoscaling rule made the instance group of {node} smaller, and {node} was removed; {pod} {was} on it.
+-- advice_of: cloud.group_resized_by_autoscaler: Check the rules in the group's autoscale settings, and keep training machines out of groups that a rule makes smaller.
+-- advice_of: cloud.instance_scaled_in: Find out who or which scaling policy lowered the size of the group; protect training instances from scale-in.
+-- advice: Annotate training pods so that they are not evicted (cluster-autoscaler.kubernetes.io/safe-to-evict: "false", karpenter.sh/do-not-disrupt: "true").
 -- What it gave up again it did not do; and a person who drains the node later does so for reasons of their own.
 WITH removed AS (
   -- The Cluster Autoscaler gives pods ten minutes; what it marked long before, and left there, it may have let go.

@@ -4,8 +4,8 @@
 -- level: established
 -- needs: kueue.preempted, kueue.pod_terminated.preempted, k8s.workload.suspended
 -- overturned_by: audit: who requested it
--- summary: Kueue reclaimed the quota of {workload} and stopped its pods.
--- advice: Kueue requeues the workload automatically; use a queue with guaranteed quota if it must not be interrupted.
+-- summary: Kueue preempted {workload} to make room for another workload.
+-- advice: Wait for Kueue to requeue the workload, which it does automatically; use a queue with guaranteed quota if it must not be interrupted.
 --
 -- A workload is evicted for other reasons as well: past its time limit (code.deadline), for pods that did not
 -- become ready, a stopped queue, a check withdrawn (sched.kueue_evicted), a node that failed (node.not_ready). Only the word
