@@ -133,7 +133,7 @@ fn fate(incident: &Incident) -> &'static str {
 /// How whoever was first is called: what never ran did not die.
 pub(crate) fn came_first(incident: &Incident) -> &'static str {
     match fate(incident) {
-        "died" if others_ended_before(incident) => "Failed first",
+        "died" if others_ended_before(incident) => "Hit first",
         "died" => "Died first",
         "loops" => "Keeps dying",
         "stuck" => "Stuck first",

@@ -186,3 +186,16 @@ fn a_traceback_leads_over_a_tools_notice() {
         .unwrap_or_default();
     assert!(said.contains("KeyError"), "{answer:#}");
 }
+
+#[test]
+fn a_bar_that_is_drawn_once_more_behind_a_long_traceback_is_no_step_after_it() {
+    let frames: Vec<String> = (0..24)
+        .map(|frame| format!("  File \"/opt/lib/trainer.py\", line {frame}, in step\n    run()"))
+        .collect();
+    let log = format!(
+        "  0%|          | 0/25 [00:00<?, ?it/s]\n 24%|##4       | 6/25 [00:00<00:00, 123.66it/s]\nTraceback (most recent call last):\n{}\nIndexError: index out of range in self\n 44%|####4     | 11/25 [00:00<00:00, 35.51it/s]",
+        frames.join("\n")
+    );
+    let answer = ask("out", &[("out.log", log)]);
+    assert_eq!(verdict(&answer).1, "code.exception", "{answer:#}");
+}

@@ -228,7 +228,15 @@ fn user(record: &Value) -> Option<&str> {
 /// Whether a name is that of something that stands between people and the API server.
 fn is_proxy(name: &str) -> bool {
     const WORDS: [&str; 10] = [
-        "auth", "cattle", "dashboard", "gateway", "impersonat", "oidc", "portal", "proxy", "rancher",
+        "auth",
+        "cattle",
+        "dashboard",
+        "gateway",
+        "impersonat",
+        "oidc",
+        "portal",
+        "proxy",
+        "rancher",
         "teleport",
     ];
     let name = name.to_ascii_lowercase();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
 use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -81,10 +82,8 @@ pub(super) fn note(
     let killed = says(named::LOG_KILLED);
     let may_end = is(SignalClass::MayEnd) && !says(named::LOG_SHIPPER) && !mild();
     // A traceback is told of at its first line, and ends with its last.
-    let lines = event
-        .attribute("lines")
-        .and_then(|lines| lines.parse().ok());
-    let line = event.origin.line + lines.map_or(0, |lines: u64| lines.saturating_sub(1));
+    let lines = event.attributes.get("lines").and_then(Value::as_u64);
+    let line = event.origin.line + lines.map_or(0, |lines| lines.saturating_sub(1));
     if event.time == Stamp::OPEN {
         pod.untimed.last = pod.untimed.last.max(line);
         if says(named::LOG_PROGRESS) && !is_drawn_again(event, pod) {

@@ -27,7 +27,10 @@ impl AuditAct<'_> {
         let assumed = field::text(self.record, &["impersonatedUser", "username"]);
         let own = field::text(self.record, &["user", "username"]);
         let is_own = assumed.is_some() && event.actor.as_deref() == own;
-        event.set_attribute("impersonated_by", own.filter(|_| assumed.is_some() && !is_own));
+        event.set_attribute(
+            "impersonated_by",
+            own.filter(|_| assumed.is_some() && !is_own),
+        );
         event.set_attribute("acting_as", assumed.filter(|_| is_own));
         event.set_attribute(
             "subresource",
