@@ -58,7 +58,13 @@ fn of_incident(incident: &Incident, sentences: &mut Vec<String>) {
         sentences.push(format!("{what}: {}, {level}", incident.title));
     }
     if let Some(actor) = &incident.actor {
-        sentences.push(format!("Done by {}, a {}", actor.name, actor.kind));
+        let kind = &actor.kind;
+        let article = if kind.starts_with(['a', 'e', 'i', 'o']) {
+            "an"
+        } else {
+            "a"
+        };
+        sentences.push(format!("Done by {}, {article} {kind}", actor.name));
     } else if incident.actor_unseen {
         sentences.push("It is not known who did it".to_owned());
     }

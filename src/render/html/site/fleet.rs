@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, html};
 use serde_json::Value;
 
 use super::super::super::clock::Clock;
-use super::super::super::fleet::{heading, is_number, statement, value as value_text};
+use super::super::super::fleet::{heading, is_number, of_column, statement, value as value_text};
 use super::super::super::style::Tz;
 use super::super::super::text::{escape, in_address};
 use super::super::super::wording;
@@ -150,19 +150,21 @@ fn cell(column: &str, value: &Value, site: Option<&str>, list: Option<&String>) 
         }
         ("cause", Value::String(name)) => match listed() {
             Some(link) => html! { a href=(link) { code { (cells::text(name, room)) } } },
-            None => plain(value),
+            None => plain(column, value),
         },
         ("incidents", Value::Number(_)) => match listed() {
-            Some(link) => html! { a href=(link) title="These incidents" { (plain(value)) } },
-            None => plain(value),
+            Some(link) => {
+                html! { a href=(link) title="These incidents" { (plain(column, value)) } }
+            }
+            None => plain(column, value),
         },
-        _ => plain(value),
+        _ => plain(column, value),
     }
 }
 
-fn plain(value: &Value) -> Markup {
+fn plain(column: &str, value: &Value) -> Markup {
     match value {
         Value::Null => html! { span.dim { "unknown" } },
-        value => cells::text(&value_text(value), Room::new(None)),
+        value => cells::text(&of_column(column, value), Room::new(None)),
     }
 }
