@@ -54,7 +54,13 @@ pub fn table(judged: &[QuestionResult], scores: &Scores) -> Result<[RecordBatch;
         .collect();
     let counts = RecordBatch::try_from_iter([
         ("scored by", words(&|(who, _, _)| who.clone())),
-        ("level", words(&|(_, level, _)| level.clone())),
+        (
+            "level",
+            words(&|(_, level, _)| match level.as_str() {
+                "owed" => "answer required".to_owned(),
+                level => level.to_owned(),
+            }),
+        ),
         ("asked", Arc::new(asked)),
         ("top-1", words(&|(_, _, score)| part(score, score.right))),
         (

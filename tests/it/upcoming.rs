@@ -82,6 +82,8 @@ fn a_machine_that_no_record_names_is_unknown() {
     }
     let (code, out, err) = ask("node/r4n3", &["--within", "1h"]);
     assert_eq!(code, Some(0), "{out}{err}");
+    assert!(out.contains("until 2026-11-29 22:00:00Z"), "{out}");
+    assert!(out.contains("read: the maintenance calendar"), "{out}");
     assert_eq!(ask("node/r4n3", &["--within", "7d"]).0, Some(5));
     // For programs the same.
     let (code, out, _) = ask("node/r4n33", &["--format", "json"]);

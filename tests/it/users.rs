@@ -196,7 +196,7 @@ fn a_report_waits_for_no_explaining() {
     let runs = before["runs"].as_u64().unwrap();
     assert!(runs > 1 && before["explained"] == 0, "{before}");
     let note = before["notes"][0].as_str().unwrap();
-    let said = format!("{runs} of {runs} runs of this window are not explained yet");
+    let said = format!("{runs} of {runs} runs in this window are not explained yet");
     assert!(note.starts_with(&said), "{note}");
     let command = note.split('`').nth(1).unwrap();
     let words: Vec<&str> = command.split(' ').collect();

@@ -63,7 +63,7 @@ fn body(report: &FleetReport, site: Option<&str>) -> Markup {
             " · " (wording::grouped(report.explained)) " of " (wording::grouped(report.runs)) " runs of this window are explained"
             " · rules " (escape(&report.ruleset))
         }
-        @for note in &report.notes { p.note { (cells::text(note, room)) } }
+        @for note in &report.notes { p.note { (with_commands(note, room)) } }
         @for figure in &report.figures {
             section.figure id=(figure.id) {
                 h2 { (figure.title) }
@@ -132,6 +132,15 @@ fn shown(figure: &Figure, site: Option<&str>) -> Markup {
                     }
                 } }
             }
+        }
+    }
+}
+
+/// A note with the commands in it, which stand in backticks, as code.
+fn with_commands(note: &str, room: Room) -> Markup {
+    html! {
+        @for (at, part) in note.split('`').enumerate() {
+            @if at % 2 == 1 { code { (cells::text(part, room)) } } @else { (cells::text(part, room)) }
         }
     }
 }
