@@ -17,6 +17,7 @@ use crate::commands::{
 #[command(
     name = "whathappened",
     version,
+    long_version = long_version(),
     args_conflicts_with_subcommands = true,
     max_term_width = 100,
     after_help = EXIT_CODES
@@ -30,18 +31,25 @@ pub struct Cli {
     pub question: question::Args,
 }
 
+/// What `--version` says, for as long as the program runs.
+fn long_version() -> &'static str {
+    static TEXT: std::sync::LazyLock<String> =
+        std::sync::LazyLock::new(crate::commands::features::version);
+    &TEXT
+}
+
 /// Exit codes, for `--help`, the manual page and the README.
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0  the question was answered, whatever the answer is
   1  something failed: a file, a rule, a statement or the store; with `import`, a PATH could
      not be read, and the rest was imported
-  2  invalid command line, or nothing could be read
+  2  invalid command line, or nothing could be read or used
   3  no experiment, workload, pod or machine matches the name, or the options exclude everything
   4  `rules test`, `accuracy`, `doctor` or `store` found a problem
   5  `upcoming`: something is announced
   6  `upcoming`: no source that announces anything, or not every entry of a calendar, could be
-     read
+     read, or no record names the machine
  70  a bug in whathappened; please report it";
 
 /// Everything that is not a question.
@@ -131,8 +139,8 @@ pub struct LiveArgs {
     /// Namespace to read if you are not allowed to list the whole cluster; may be given several times.
     #[arg(long = "namespace", short = 'n', value_name = "NAMESPACE")]
     pub namespaces: Vec<String>,
-    /// How long to wait for clusters, such as 30s or 2m; with sql also how long one statement may
-    /// take, 5m by default.
+    /// How long to wait for clusters, log stores, metrics and clouds in all, such as 30s or 2m; 60s by
+    /// default. With sql also how long one statement may take, 5m by default.
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
 }
@@ -149,7 +157,7 @@ pub struct OutputArgs {
     #[arg(long, default_value = "utc", value_name = "ZONE")]
     pub tz: crate::render::Tz,
     /// Output width in columns; the terminal's width by default.
-    #[arg(long, value_name = "COLUMNS")]
+    #[arg(long, value_name = "COLUMNS", value_parser = columns)]
     pub width: Option<usize>,
     /// When to use colours: auto, always or never. `NO_COLOR` is respected.
     #[arg(long, default_value = "auto", value_name = "WHEN")]
@@ -170,6 +178,12 @@ impl OutputArgs {
         }
         time.map(|time| self.tz.rfc3339(&time))
     }
+}
+
+/// A width as typed.
+fn columns(text: &str) -> Result<usize, &'static str> {
+    text.parse()
+        .map_err(|_| "write a number of columns, such as 100")
 }
 
 /// The formats of verbs that have no rows: `--format` offers no other.

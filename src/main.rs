@@ -8,8 +8,9 @@ use std::time::Duration;
 use clap::{CommandFactory as _, Parser as _};
 use whathappened::cli::{Cli, Command};
 use whathappened::commands::{
-    accuracy, arguments, batch, collect, completions, doctor, experiments, explain, import, init,
-    lakes, man, node, question, report, rules, serve, sql, statement, store, upcoming,
+    accuracy, arguments, batch, collect, completions, doctor, experiments, explain, features,
+    import, init, lakes, man, node, question, report, rules, serve, sql, statement, store,
+    upcoming,
 };
 use whathappened::error::Error;
 use whathappened_model::terminal;
@@ -20,8 +21,17 @@ use whathappened_model::terminal;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// Tells what is wrong with the arguments, without what would reach the terminal through one of them.
-fn misused(reported: &clap::Error) -> ExitCode {
+fn misused(reported: &clap::Error, typed: &[OsString]) -> ExitCode {
+    if let Some((what, feature)) = features::lacking(typed) {
+        let hint = format!("build it with `cargo build --release --features {feature}`");
+        report_error(&format!("this build has no `{what}`"), &[hint]);
+        return ExitCode::from(2);
+    }
     let plain = reported.render().to_string();
+    if let Some((what, hint)) = arguments::second_name(&plain) {
+        report_error(&what, &[hint]);
+        return ExitCode::from(2);
+    }
     let is_clean = plain.chars().all(|sign| sign == '\n' || !sign.is_control());
     if is_clean {
         reported.exit();
@@ -39,7 +49,7 @@ fn main() -> ExitCode {
     }
     let cli = match Cli::try_parse_from(arguments::verb_first(typed.clone())) {
         Ok(cli) => cli,
-        Err(reported) if reported.use_stderr() => return misused(&reported),
+        Err(reported) if reported.use_stderr() => return misused(&reported, &typed),
         Err(help) => return printed(&help.render().ansi().to_string(), ExitCode::SUCCESS),
     };
     if asks_nothing(&cli) {
@@ -51,6 +61,9 @@ fn main() -> ExitCode {
     {
         std::panic::set_hook(Box::new(tell_bug));
     }
+    let is_bare = cli.command.is_none()
+        && cli.question.experiment.is_none()
+        && cli.question.input.from.is_empty();
     let is_quiet = typed.iter().any(|word| word == "--quiet" || word == "-q");
     // A statement that was cancelled may take its time to notice; nobody waits for it.
     let leaves_at_once = matches!(cli.command, Some(Command::Sql(_)));
@@ -76,6 +89,13 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let mut hints = error.hints();
+            // As from cron: nothing was asked, and nothing piped in.
+            if is_bare && error.to_string().ends_with("standard input is empty") {
+                hints = vec![
+                    USAGE.to_owned(),
+                    format!("everything else: {program} --help"),
+                ];
+            }
             if is_of_a_name(&error)
                 && let Some(verb) = arguments::mistyped_verb(&typed)
             {
@@ -90,6 +110,10 @@ fn main() -> ExitCode {
         }
     }
 }
+
+/// How to ask, for who asked nothing.
+const USAGE: &str =
+    "name an experiment: whathappened EXPERIMENT --from FOLDER, or pipe in the output of kubectl";
 
 /// Whether nothing is asked, and nobody pipes anything in.
 fn asks_nothing(cli: &Cli) -> bool {

@@ -22,7 +22,7 @@ pub enum HttpError {
     #[error("the response is larger than {0} bytes")]
     TooLarge(usize),
     /// It took too long.
-    #[error("no response {}", in_time(*.0))]
+    #[error("no response {}", allowed(.0))]
     TimedOut(Duration),
     /// The connection broke, or never came about.
     #[error("the connection failed: {0}")]
@@ -50,6 +50,14 @@ pub enum HttpError {
     /// As much as may be asked was asked.
     #[error("the budget of {0} requests is used up")]
     BudgetSpent(u64),
+}
+
+/// How long was waited; a request that was sent when the time was all but over says nothing of the server.
+fn allowed(time: &Duration) -> String {
+    match time.as_secs_f64() {
+        ..0.05 => "in the time allowed".to_owned(),
+        seconds => format!("within {seconds:.1} s"),
+    }
 }
 
 impl HttpError {
@@ -157,12 +165,4 @@ impl HttpError {
             Self::BudgetSpent(_) => "raise the budget in the configuration",
         }
     }
-}
-
-/// How long was waited; nothing where no time was left to ask in.
-fn in_time(waited: Duration) -> String {
-    if waited < Duration::from_millis(50) {
-        return "in the time allowed".to_owned();
-    }
-    format!("within {:.1} s", waited.as_secs_f64())
 }

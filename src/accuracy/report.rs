@@ -11,15 +11,21 @@ use super::judge::Verdict;
 use super::run::QuestionResult;
 use super::score::Scores;
 
-/// Two tables: each verdict, and the counts.
+/// Two tables: each answer that is not right, and the counts. That eight of eight are right, the counts say.
 ///
 /// # Errors
 /// Never for columns of one length, which these are.
 pub fn table(judged: &[QuestionResult], scores: &Scores) -> Result<[RecordBatch; 2], ArrowError> {
+    let judged: Vec<&QuestionResult> = judged
+        .iter()
+        .filter(|one| one.verdict != Verdict::Right)
+        .collect();
     let text = |of: &dyn Fn(&QuestionResult) -> String| -> ArrayRef {
-        Arc::new(StringArray::from_iter_values(judged.iter().map(of)))
+        Arc::new(StringArray::from_iter_values(
+            judged.iter().map(|one| of(one)),
+        ))
     };
-    let verdicts = RecordBatch::try_from_iter([
+    let mut columns = vec![
         ("case", text(&|one| one.case.clone())),
         ("asked", text(&|one| one.asked.clone())),
         ("expected", text(&|one| one.expected.join(" "))),
@@ -34,8 +40,11 @@ pub fn table(judged: &[QuestionResult], scores: &Scores) -> Result<[RecordBatch;
             }),
         ),
         ("verdict", text(&|one| verdict(one).to_owned())),
-        ("remark", text(&|one| one.remark.clone())),
-    ])?;
+    ];
+    if judged.iter().any(|one| !one.remark.is_empty()) {
+        columns.push(("remark", text(&|one| one.remark.clone())));
+    }
+    let verdicts = RecordBatch::try_from_iter(columns)?;
     let rows = || scores.rows.iter();
     let words = |of: &dyn Fn(&(String, String, super::Score)) -> String| -> ArrayRef {
         Arc::new(StringArray::from_iter_values(rows().map(of)))
@@ -44,8 +53,14 @@ pub fn table(judged: &[QuestionResult], scores: &Scores) -> Result<[RecordBatch;
         .map(|(_, _, score)| i64::try_from(score.asked).ok())
         .collect();
     let counts = RecordBatch::try_from_iter([
-        ("who", words(&|(who, _, _)| who.clone())),
-        ("level", words(&|(_, level, _)| level.clone())),
+        ("scored by", words(&|(who, _, _)| who.clone())),
+        (
+            "level",
+            words(&|(_, level, _)| match level.as_str() {
+                "owed" => "answer required".to_owned(),
+                level => level.to_owned(),
+            }),
+        ),
         ("asked", Arc::new(asked)),
         ("top-1", words(&|(_, _, score)| part(score, score.right))),
         (
@@ -63,8 +78,8 @@ pub fn table(judged: &[QuestionResult], scores: &Scores) -> Result<[RecordBatch;
 /// An answer that is owed and did not come is as bad as a wrong one.
 fn verdict(one: &QuestionResult) -> &'static str {
     match one.verdict {
-        Verdict::Unknown if one.owed => "unknown, owed",
-        Verdict::Wrong if !one.owed => "wrong, not owed",
+        Verdict::Unknown if one.owed => "unknown, answer required",
+        Verdict::Wrong if !one.owed => "wrong, no answer required",
         other => other.as_str(),
     }
 }

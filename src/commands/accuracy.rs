@@ -66,7 +66,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     } else {
         let style = common::style(&args.output);
         let batches = table(&judged, &scores).map_err(datafusion::error::DataFusionError::from)?;
-        for batch in batches {
+        for batch in batches.into_iter().filter(|batch| batch.num_rows() > 0) {
             render::rows(&batch.schema(), &[batch], format, &style, &mut out)?;
             writeln!(out).map_err(failed)?;
         }

@@ -94,6 +94,28 @@ pub fn mistyped_verb(words: &[OsString]) -> Option<String> {
     near.first().map(|(_, verb)| (*verb).to_owned())
 }
 
+/// What is wrong with a second name behind the first, which the parser takes for a verb, and what
+/// helps; `reported` is what the parser says.
+#[must_use]
+pub fn second_name(reported: &str) -> Option<(String, String)> {
+    let (_, rest) = reported.split_once("the subcommand '")?;
+    let (word, rest) = rest.split_once("' cannot be used with '")?;
+    if !rest.starts_with("[EXPERIMENT]") {
+        return None;
+    }
+    let root = Cli::command();
+    Some(match root.find_subcommand(word) {
+        Some(_) => (
+            format!("{word:?} is a command, and stands behind a name"),
+            format!("a command comes first: whathappened {word}"),
+        ),
+        None => (
+            format!("{word:?} is a second name: one question is about one name"),
+            format!("for one of its pods: --pod {word}; for everything: '*'"),
+        ),
+    })
+}
+
 /// The options that say where to look, as they were typed.
 #[must_use]
 pub fn given(words: &[OsString]) -> String {

@@ -17,7 +17,7 @@ use crate::report::{self, Question};
 ///
 /// Reads one request per line from standard input, {"id":"7","from":["cases/7/input"],
 /// "name":"Job/research/run-1","at":null}, and writes one line for each, in the same order: {"id":"7","answer":{…}} with the answer that --format json gives, or
-/// {"id":"7","error":"…"}. Consecutive requests for the same recordings read them once.
+/// {"id":"7","error":"…"}; a line that is no request gets {"id":null,"error":"line 3: …"}. Consecutive requests for the same recordings read them once.
 /// No live source is queried and nothing is stored.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
@@ -39,7 +39,8 @@ struct Request {
 /// What became of it.
 #[derive(Serialize)]
 struct Reply<'a> {
-    id: &'a str,
+    /// Null for a line that is no request.
+    id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<Answer>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +50,7 @@ struct Reply<'a> {
 /// Answers until standard input ends.
 ///
 /// # Errors
-/// When a rule is wrong, a line is no request, or the output is closed.
+/// When a rule is wrong, or the output is closed.
 pub async fn run(args: &Args) -> Result<(), Error> {
     let rules = Arc::new(Rules::load(&common::own_rules(args.rules.as_deref())?)?);
     let mut last: Option<(Vec<String>, Case)> = None;
@@ -63,12 +64,17 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         if line.trim().is_empty() {
             continue;
         }
-        let request: Request = serde_json::from_str(&line).map_err(|error| {
-            Error::misused(
-                format!("line {number} of standard input is not a valid request: {error}"),
-                "write {\"id\":…,\"from\":[…],\"name\":…}",
-            )
-        })?;
+        let request: Request = match serde_json::from_str(&line) {
+            Ok(request) => request,
+            // Those behind it are asked for nevertheless.
+            Err(error) => {
+                let why = format!(
+                    "line {number}: not a valid request: {error}; write {{\"id\":…,\"from\":[…],\"name\":…}}"
+                );
+                reply(None, None, Some(why))?;
+                continue;
+            }
+        };
         let done = match last.take().filter(|(from, _)| *from == request.from) {
             Some((_, case)) => Ok(case),
             None => read_case(&request.from, &rules),
@@ -85,19 +91,20 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             Ok(answer) => (Some(answer), None),
             Err(error) => (None, Some(error.to_string())),
         };
-        let reply = Reply {
-            id: &request.id,
-            answer,
-            error,
-        };
-        let mut out = std::io::stdout().lock();
-        serde_json::to_writer(&mut out, &reply)
-            .map_err(std::io::Error::from)
-            .and_then(|()| out.write_all(b"\n"))
-            .and_then(|()| out.flush())
-            .map_err(|error| failed("standard output", error))?;
+        reply(Some(&request.id), answer, error)?;
     }
     Ok(())
+}
+
+/// Writes one line.
+fn reply(id: Option<&str>, answer: Option<Answer>, error: Option<String>) -> Result<(), Error> {
+    let reply = Reply { id, answer, error };
+    let mut out = std::io::stdout().lock();
+    serde_json::to_writer(&mut out, &reply)
+        .map_err(std::io::Error::from)
+        .and_then(|()| out.write_all(b"\n"))
+        .and_then(|()| out.flush())
+        .map_err(|error| failed("standard output", error))
 }
 
 fn read_case(from: &[String], rules: &Arc<Rules>) -> Result<Case, Error> {

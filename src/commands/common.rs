@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use whathappened_connectors::recording::{FileStatus, FileSummary, Input, Options, Summary};
+use whathappened_connectors::recording::{FileStatus, Input, Options, Summary};
 use whathappened_core::resolve::Name;
 use whathappened_model::connector::{Clock, Window};
 use whathappened_model::terminal;
@@ -94,6 +94,10 @@ pub fn waiting(quiet: bool) -> Option<fn(&str)> {
 /// When not a single input could be read.
 pub fn recorded(args: &InputArgs, rules: Arc<Rules>) -> Result<Case, Error> {
     let inputs = inputs(&args.from);
+    let live = &args.live;
+    if !args.quiet && (live.kubeconfig.is_some() || !live.contexts.is_empty()) {
+        note!("No cluster is queried with --from: --context and --kubeconfig have no effect.");
+    }
     let bar = bar(args.quiet);
     let options = Options {
         max_weight: Some(HELD),
@@ -143,29 +147,6 @@ pub fn print(text: &str) -> Result<(), Error> {
             path: "standard output".to_owned(),
             error,
         })
-}
-
-/// Writes to a file, or to standard output where it is called `-`.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn write_file(
-    file: &Path,
-    write: impl FnOnce(&mut dyn std::io::Write) -> Result<(), crate::render::RenderError>,
-) -> Result<(), Error> {
-    if file.as_os_str() == "-" {
-        return Ok(write(&mut std::io::stdout().lock())?);
-    }
-    let failed = |error| Error::Io {
-        path: file.display().to_string(),
-        error,
-    };
-    let mut out = std::io::BufWriter::new(std::fs::File::create(file).map_err(failed)?);
-    match write(&mut out) {
-        Err(crate::render::RenderError::Io(error)) => return Err(failed(error)),
-        other => other?,
-    }
-    out.flush().map_err(failed)
 }
 
 /// Paths as people name them; `-` is standard input.
@@ -298,51 +279,13 @@ fn nothing_there(summary: &Summary, from: &[String]) -> Result<(), Error> {
 /// # Errors
 /// Names the files and why.
 pub fn nothing_read(summary: &Summary) -> Result<(), Error> {
-    let failed: Vec<String> = summary
-        .files
-        .iter()
-        .filter_map(|file| match &file.status {
-            FileStatus::Failed(why) => Some(format!("{}: {why}", file.name)),
-            _ => None,
-        })
-        .collect();
-    if !failed.is_empty() && summary.total.records == 0 {
-        return Err(Error::Usage(format!(
-            "nothing could be read: {}",
-            failed.join("; ")
-        )));
+    match fetch::unusable(summary) {
+        Some(why) => Err(Error::misused(
+            why,
+            "give logs, the output of kubectl, or what docs/formats.md lists",
+        )),
+        None => Ok(()),
     }
-    if summary.files.is_empty() || !summary.files.iter().all(is_unreadable) {
-        return Ok(());
-    }
-    let why = summary.rejected.first().map(|record| record.why.clone());
-    let whys: Vec<String> = summary
-        .files
-        .iter()
-        .take(SHOWN)
-        .map(|file| match (&file.status, &why) {
-            (FileStatus::Failed(why) | FileStatus::Truncated(why), _) => {
-                format!("{}: {why}", file.name)
-            }
-            (FileStatus::Complete, Some(why)) if file.rejected > 0 => {
-                format!("{}: {why}", file.name)
-            }
-            (FileStatus::Complete, _) => format!("{}: not in a known format", file.name),
-        })
-        .collect();
-    Err(Error::misused(
-        format!("nothing could be read: {}", whys.join("; ")),
-        "give logs, the output of kubectl, or what docs/formats.md lists",
-    ))
-}
-
-/// Whether a file, which is not empty, gave nothing at all: what it holds is damaged or of no known
-/// format. A log of a machine in which no line means anything was read all the same.
-fn is_unreadable(file: &FileSummary) -> bool {
-    let is_cut = matches!(file.status, FileStatus::Truncated(_));
-    let is_damaged = is_cut && file.rejected == file.records;
-    let is_failed = matches!(file.status, FileStatus::Failed(_));
-    file.observations == 0 && (is_failed || is_damaged || file.is_foreign)
 }
 
 /// Until Ctrl-C or SIGTERM, which count from this call on, whenever they are waited for.
@@ -396,7 +339,9 @@ pub fn style(output: &OutputArgs) -> Style {
         clap::ColorChoice::Always => true,
         clap::ColorChoice::Never => false,
         clap::ColorChoice::Auto => {
-            terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            let is_dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+            let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            terminal && !is_dumb && !refused
         }
     };
     let columns = || {

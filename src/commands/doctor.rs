@@ -10,14 +10,14 @@ use whathappened_model::connector::{Health, Verdict};
 use whathappened_model::time::{Nanos, SECOND, rfc3339};
 use whathappened_store::{Status, Store, StoreError};
 
-use super::{clock, common, settings};
+use super::{clock, common, service_check, settings};
 use crate::cli::{KeptArgs, LiveArgs, OutputArgs};
 use crate::config::Config;
 use crate::error::Error;
 use crate::fetch;
 use crate::render::Format;
 
-/// Checks every source: whether it can be reached, which permissions it grants, how far back it
+/// Checks the configuration, also as `serve` would, and every source: whether it can be reached, which permissions it grants, how far back it
 /// goes and how far its clock is off; changes nothing
 ///
 /// Exit code 0: everything that is configured works; 4: something does not, or a permission is
@@ -38,6 +38,8 @@ struct Report {
     config: String,
     /// Files that it names and that cannot be read.
     unreadable: Vec<String>,
+    /// What `serve` would refuse of it: what is wrong, and what to do.
+    refused: Vec<(String, Vec<String>)>,
     store: Result<(String, Status), StoreError>,
     sources: Vec<Health>,
     failed: Vec<ClusterError>,
@@ -66,12 +68,12 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         .lock()
         .write_all(text.as_bytes())
         .map_err(failed)?;
-    let bad_config = !report.unreadable.is_empty();
+    let bad_config = !report.unreadable.is_empty() || !report.refused.is_empty();
     let bad = report.failed.len()
         + report
             .sources
             .iter()
-            .filter(|health| health.unreachable.is_some())
+            .filter(|health| health.unreachable.is_some() || refusal(health).is_some())
             .count();
     let missing = matches!(report.store, Err(StoreError::Missing { .. }));
     let denied = report.sources.iter().flat_map(|health| &health.permissions);
@@ -129,12 +131,20 @@ async fn look(args: &Args, config: &Config) -> Result<Report, Error> {
         unreachable: row.detail,
         ..Health::default()
     }));
+    let unreadable: Vec<String> = Config::unreadable(args.stored.config.as_deref())
+        .into_iter()
+        .map(|(_, error)| error.to_string())
+        .collect();
+    let refused = service_check::refused(config).await;
+    let refused = refused
+        .into_iter()
+        .map(|error| (error.to_string(), error.hints()))
+        // A file that cannot be read is told above.
+        .filter(|(what, _)| !unreadable.contains(what));
     Ok(Report {
         config: config_file,
-        unreadable: Config::unreadable(args.stored.config.as_deref())
-            .into_iter()
-            .map(|(_, error)| error.to_string())
-            .collect(),
+        refused: refused.collect(),
+        unreadable,
         store,
         sources,
         failed,
@@ -163,6 +173,12 @@ fn to_text(report: &Report, color: bool) -> String {
     let mut out = format!("configuration  {}\n", report.config);
     for why in &report.unreadable {
         out.push_str(&format!("{} {why}\n", mark(false)));
+    }
+    for (what, hints) in &report.refused {
+        out.push_str(&format!("{} {what}\n", mark(false)));
+        for hint in hints {
+            out.push_str(&format!("    hint: {hint}\n"));
+        }
     }
     out.push('\n');
     match &report.store {
@@ -211,8 +227,20 @@ fn to_text(report: &Report, color: bool) -> String {
     out
 }
 
+/// What a source says that does not know who asks: no permission is missing then.
+fn refusal(health: &Health) -> Option<&str> {
+    let denied = health.permissions.iter();
+    let mut denied = denied.filter(|one| one.verdict == Verdict::Denied);
+    denied.find_map(|one| {
+        one.detail
+            .as_deref()
+            .filter(|why| why.contains("returned 401"))
+    })
+}
+
 fn of_source(out: &mut String, health: &Health, now: Nanos, mark: &dyn Fn(bool) -> &'static str) {
-    let good = health.unreachable.is_none();
+    let refusal = refusal(health);
+    let good = health.unreachable.is_none() && refusal.is_none();
     out.push_str(&format!(
         "{} {}  {}{}\n",
         mark(good),
@@ -225,6 +253,9 @@ fn of_source(out: &mut String, health: &Health, now: Nanos, mark: &dyn Fn(bool) 
     ));
     if let Some(why) = &health.unreachable {
         out.push_str(&format!("    does not respond: {why}\n"));
+    }
+    if refusal.is_some() {
+        out.push_str("    credentials refused (401): they are missing, wrong or have expired\n");
     }
     if let Some(back) = health.reaches_back_to {
         out.push_str(&format!(
@@ -324,5 +355,10 @@ fn to_json(report: &Report) -> Value {
         }),
         Err(error) => json!({ "error": error.to_string() }),
     };
-    json!({ "configuration": report.config, "unreadable": report.unreadable, "store": store, "sources": sources })
+    let refused: Vec<Value> = report
+        .refused
+        .iter()
+        .map(|(what, hints)| json!({"what": what, "to_do": hints}))
+        .collect();
+    json!({ "configuration": report.config, "unreadable": report.unreadable, "refused": refused, "store": store, "sources": sources })
 }

@@ -32,7 +32,8 @@ pub struct Args {
     /// Only runs of this owner: the full name or the part before the @.
     #[arg(long, value_name = "NAME")]
     pub owner: Option<String>,
-    /// Only runs in this state: completed, failed, running, pending, deleted or unknown.
+    /// Only runs in this state: completed, failed, running, pending, deleting, deleted or
+    /// unknown.
     #[arg(long, value_name = "STATE")]
     pub state: Option<String>,
     /// Only runs that were active at or after this time: RFC 3339, a date, today, yesterday, or 2h,

@@ -19,6 +19,7 @@ use crate::{fetch, render};
 /// Queries the clusters first, then reads the store. Afterwards the incidents are in the table
 /// `incidents` of `whathappened sql`.
 #[derive(clap::Args, Clone, Debug)]
+#[command(mut_arg("from", |from| from.hide(true)))]
 pub struct Args {
     #[command(flatten)]
     pub input: InputArgs,

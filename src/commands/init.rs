@@ -115,7 +115,7 @@ fn text(args: &Args) -> Result<String, Error> {
 # contexts = []
 # If you may not list the whole cluster, read these namespaces.
 # namespaces = []
-# How long a question waits for clusters.
+# How long a question waits for clusters, log stores, metrics and clouds in all.
 # timeout = \"60s\"
 
 # Log stores; the environment takes precedence over this file (docs/logs.md).

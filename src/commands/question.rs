@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use chrono::{DateTime, NaiveDateTime};
 use whathappened_core::evidence::Row;
+use whathappened_core::resolve::{Name, resolve};
 use whathappened_model::connector::Window;
 use whathappened_model::time::{Nanos, rfc3339};
 use whathappened_store::{Limits, Store};
 
 use super::common::{self, OpenedCase};
-use super::{clock, owners, pager, piped};
+use super::{clock, output_file, owners, pager, piped};
 use crate::answer::Answer;
 use crate::case::Case;
 use crate::cli::{InputArgs, OutputArgs};
@@ -53,13 +54,19 @@ pub struct Args {
     #[arg(long = "output", short = 'o', value_name = "FILE")]
     pub file: Option<std::path::PathBuf>,
     /// Number of timeline lines to show, 0 for all; none by default, 30 with --explain.
-    #[arg(long, value_name = "LINES")]
+    #[arg(long, value_name = "LINES", value_parser = lines, allow_negative_numbers = true)]
     pub timeline: Option<usize>,
     /// Ask again every 10 s, or as often as given, and show the answer whenever it changes, until
     /// nothing of it is running.
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "10s",
         conflicts_with = "file")]
     pub watch: Option<String>,
+}
+
+/// A number of lines as typed.
+fn lines(text: &str) -> Result<usize, &'static str> {
+    text.parse()
+        .map_err(|_| "write 0 for all lines, or how many")
 }
 
 /// Answers the question.
@@ -84,6 +91,12 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         return Err(Error::misused(
             "standard input cannot be read again and again",
             "name files or folders with --from, or ask without --watch",
+        ));
+    }
+    if every.parse::<u64>().is_ok() {
+        return Err(Error::misused(
+            format!("--watch={every} has no unit"),
+            format!("write --watch={every}s or --watch={every}m"),
         ));
     }
     let every = parse_duration(every).and_then(|nanos| u64::try_from(nanos).ok());
@@ -125,11 +138,16 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
         text.map(|text| moment(text, Some(clock::now()), args.output.tz))
             .transpose()
     };
-    let window = Window {
+    let mut window = Window {
         from: asked(&args.since)?,
         to: asked(&args.until)?,
     };
-    in_order(window, args.output.tz)?;
+    // What counts from the latest record has no place in time before that is known.
+    if args.input.from.is_empty() && !counts_back(&args.since) && !counts_back(&args.until) {
+        in_order(window, args.output.tz)?;
+    } else if in_order(window, args.output.tz).is_err() {
+        window.from = None;
+    }
     let OpenedCase { case, stored } = common::open(&args.input, experiment, window).await?;
     let tz = args.output.tz;
     let at = args
@@ -163,8 +181,14 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
         until: time(&args.until)?,
         at,
     };
+    let named = Window {
+        from: question.since,
+        to: question.until,
+    };
+    in_order(named, tz)?;
     let answer = report::answer(&case, &question).await;
     let mut answer = answer.map_err(|error| {
+        let error = counted(error, &case);
         let owned = case.runs.iter();
         let owners: Vec<String> = owned
             .filter_map(|run| report::owner(&case.graph, run))
@@ -185,6 +209,28 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
     drop(snapshot);
     keep(stored, args, &case, &answer);
     Ok(answer)
+}
+
+/// Which runs there are, where one is asked for that is none of them.
+fn counted(error: Error, case: &Case) -> Error {
+    let Error::UnknownRun { run, name } = error else {
+        return error;
+    };
+    let found = resolve(&case.graph, &case.runs, &Name::parse(&name));
+    let runs = common::count(found.runs.len() as u64, "run");
+    let unknown = Error::UnknownRun {
+        run: run.clone(),
+        name: name.clone(),
+    };
+    Error::NoneLeft {
+        why: format!("{name:?} has no run {run:?}: it has {runs}"),
+        hint: unknown.hints().join("; "),
+    }
+}
+
+/// Whether a time is a distance before the latest record.
+fn counts_back(text: &Option<String>) -> bool {
+    text.as_deref().and_then(parse_duration).is_some()
 }
 
 /// Refuses a time that ends before it begins.
@@ -222,7 +268,7 @@ fn written(args: &Args, answer: &Answer, out: &mut dyn Write) -> Result<(), Erro
 fn show(args: &Args, answer: &Answer) -> Result<(), Error> {
     let mut style = style(args);
     if let Some(file) = &args.file {
-        return common::write_file(file, |out| {
+        return output_file::write(file, |out| {
             // A file has no colours.
             style.color = false;
             render::answer(answer, args.output.format, &style, out)

@@ -7,7 +7,7 @@ use whathappened_model::time::{Nanos, rfc3339};
 use whathappened_store::Store;
 
 use super::question::{moment, moment_of_store};
-use super::{arguments, clock, common, experiments, pager, piped, settings, stored};
+use super::{arguments, clock, common, experiments, output_file, pager, piped, settings, stored};
 use crate::answer::{FleetReport, ListedRun};
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::parse_duration;
@@ -66,7 +66,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     };
     let mut style = common::style(&args.output);
     if let Some(file) = &args.file {
-        return common::write_file(file, |out| {
+        return output_file::write(file, |out| {
             // A file has no colours.
             style.color = false;
             render::fleet(&report, args.output.format, &style, out)

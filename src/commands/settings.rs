@@ -17,6 +17,17 @@ pub fn of_store(args: &KeptArgs) -> Result<Config, Error> {
         config.store.path = Some(path.clone());
     }
     lakes::resolve(&mut config)?;
+    if let Some(url) = config
+        .store
+        .lake
+        .as_ref()
+        .filter(|_| !cfg!(feature = "lake"))
+    {
+        return Err(Error::misused(
+            format!("[store] lake: {url} is a lake, and this build does not support lakes"),
+            "build it with --features lake, or remove `lake` from the configuration",
+        ));
+    }
     if let Some(scheduler) = std::env::var("WHATHAPPENED_BALLISTA")
         .ok()
         .filter(|named| !named.is_empty())

@@ -59,6 +59,16 @@ pub struct Args {
 /// See [`Error`].
 pub async fn run(args: &Args) -> Result<(), Error> {
     let limits = limits(args)?;
+    if args
+        .statement
+        .as_deref()
+        .is_some_and(|text| text.trim().is_empty())
+    {
+        return Err(Error::misused(
+            "the statement is empty",
+            "write one, such as 'SELECT * FROM runs'; `whathappened sql help` lists the tables",
+        ));
+    }
     // What can be typed needs no data.
     let command = args.statement.as_deref().and_then(Command::parse);
     if command == Some(Command::Help) {

@@ -13,6 +13,7 @@ use whathappened_store::{Store, StoreError};
 use super::clock;
 use super::common::OpenedCase;
 use super::owners;
+use super::queried;
 use super::settings;
 use crate::case::Rules;
 use crate::cli::InputArgs;
@@ -99,6 +100,8 @@ pub(super) async fn refreshed(
     if args.live.no_fetch || config.store.index_of.is_some() {
         return Ok((Store::open_to_read(&path)?, None));
     }
+    // One for everything that is asked: whoever waits does not count sources.
+    let deadline = Instant::now() + config.kubernetes.timeout;
     let env = |name: &str| std::env::var(name).ok();
     let sources = fetch::sources(config, &env, Arc::new(clock::now)).await;
     let (clusters, unanswered) = clusters(config, sources.is_empty()).await?;
@@ -137,7 +140,7 @@ pub(super) async fn refreshed(
         name: about.name.clone(),
         window: about.window,
         now,
-        deadline: Instant::now() + config.kubernetes.timeout,
+        deadline,
     };
     let mut live = fetch::fetch(&mut store, &asked, &question, rules).await?;
     live.coverage.extend(
@@ -149,7 +152,7 @@ pub(super) async fn refreshed(
     let most = store.limits().segments_a_day;
     store.compact(most, now, &mut |_, _| {})?;
     if !args.quiet {
-        note!("{}", reported(&asked, &live));
+        note!("{}", queried::reported(&asked, &live));
     }
     Ok((store, Some(live)))
 }
@@ -184,28 +187,6 @@ async fn clusters(
         Err(error) if error.reason == Reason::NoKubeconfig && !alone => Ok((None, None)),
         Err(error) => Ok((None, Some(error))),
     }
-}
-
-/// Who was asked, in a sentence.
-fn reported(asked: &FetchTargets, live: &FetchOutcome) -> String {
-    let mut who = Vec::new();
-    if live.clusters > 0 {
-        let s = if live.clusters == 1 { "" } else { "s" };
-        who.push(format!("{} cluster{s}", live.clusters));
-    }
-    who.extend(
-        asked
-            .sources
-            .usable
-            .iter()
-            .map(|source| source.name().to_owned()),
-    );
-    let who = match who.as_slice() {
-        [] => "no source".to_owned(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    };
-    format!("Queried {who}: {} new facts and versions.", live.new)
 }
 
 /// Nobody to ask: what is stored has to do.

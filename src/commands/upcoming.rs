@@ -6,18 +6,18 @@ use whathappened_model::connector::Window;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::common::{self, OpenedCase};
-use super::{clock, piped, question};
+use super::{clock, piped, question, unnamed};
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::parse_duration;
 use crate::error::Error;
-use crate::render::Format;
+use crate::render::{Clock, Format};
 use crate::report::{self, Report};
 
 /// Shows what is announced for the machines that a run is on, or for one machine
 ///
 /// For launchers, to check before starting work on a host. Exit code 0: nothing is
 /// announced; 5: something is; 6: unknown, because no source that announces anything, or not every
-/// entry of a calendar, could be read.
+/// entry of a calendar, could be read, or a calendar was all there was and does not name the machine.
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_arg("format", crate::cli::table_or_json))]
 pub struct Args {
@@ -74,10 +74,23 @@ pub async fn run(args: &Args) -> Result<u8, Error> {
         .map(|text| question::moment(text, Some(present), args.output.tz))
         .transpose()?
         .unwrap_or(present);
-    let report = report::upcoming(&case, &args.name, now, within)?;
+    let unnamed = unnamed::sentence(&case, &args.name)?;
+    let mut report = match &unnamed {
+        None => report::upcoming(&case, &args.name, now, within)
+            .map_err(|error| unnamed::nearest_machines(error, &case, &args.name))?,
+        // What is announced for others says nothing of it.
+        Some(why) => {
+            let mut report = report::upcoming(&case, "*", now, within)?;
+            report.name.clone_from(&args.name);
+            report.announced.clear();
+            report.unread.push(why.clone());
+            report
+        }
+    };
+    report.unread.sort();
     let text = match format {
         Format::Json => serde_json::to_string_pretty(&report).unwrap_or_default() + "\n",
-        _ => reported(&report, now, args),
+        _ => reported(&report, unnamed.as_deref(), now, args),
     };
     std::io::stdout()
         .lock()
@@ -86,7 +99,8 @@ pub async fn run(args: &Args) -> Result<u8, Error> {
             path: "standard output".to_owned(),
             error,
         })?;
-    Ok(match (report.announced.is_empty(), is_unseen(&report)) {
+    let is_unseen = is_unseen(&report) || unnamed.is_some();
+    Ok(match (report.announced.is_empty(), is_unseen) {
         (false, _) => ANNOUNCED,
         (true, true) => UNSEEN,
         (true, false) => 0,
@@ -98,8 +112,8 @@ fn is_unseen(report: &Report) -> bool {
     report.read.is_empty() || report.is_incomplete
 }
 
-fn reported(report: &Report, now: Nanos, args: &Args) -> String {
-    let shown = |time: &str| args.output.tz.rfc3339(time);
+fn reported(report: &Report, unnamed: Option<&str>, now: Nanos, args: &Args) -> String {
+    let shown = |time: &str| Clock(args.output.tz).full(time);
     let mut out = String::new();
     let name = &report.name;
     for one in &report.announced {
@@ -122,7 +136,7 @@ fn reported(report: &Report, now: Nanos, args: &Args) -> String {
         out.push_str(&format!(
             "! {machine}  {when}\n    {}\n    {announced} · {} · {}\n",
             one.text,
-            one.source,
+            named(one.source),
             &one.event_id[..one.event_id.len().min(12)]
         ));
     }
@@ -134,6 +148,7 @@ fn reported(report: &Report, now: Nanos, args: &Args) -> String {
             None => " (use --within 7d to look further ahead)",
         };
         out.push_str(&match (report.placed, is_unseen(report)) {
+            _ if let Some(why) = unnamed => format!("{name}: unknown; {why}\n"),
             (false, _) => format!(
                 "{name} was on no machine at {}, so nothing can be announced for it\n",
                 shown(&report.now)
@@ -155,12 +170,23 @@ fn reported(report: &Report, now: Nanos, args: &Args) -> String {
         });
     }
     if !report.read.is_empty() {
-        out.push_str(&format!("  read: {}\n", report.read.join(", ")));
+        let read: Vec<String> = report.read.iter().map(|what| named(what)).collect();
+        out.push_str(&format!("  read: {}\n", read.join(", ")));
     }
-    for why in &report.unread {
+    // What stands above is not said again.
+    let rest = |why: &&String| unnamed != Some(why.as_str());
+    for why in report.unread.iter().filter(rest) {
         out.push_str(&format!("  not read: {why}\n"));
     }
     out
+}
+
+/// A source as people know it: of a machine's own records only a calendar announces anything.
+fn named(source: &str) -> String {
+    match source {
+        "node_log" | "node_log maintenance" => "the maintenance calendar".to_owned(),
+        source => source.to_owned(),
+    }
 }
 
 /// How far ahead a time is.

@@ -137,7 +137,18 @@ fn misplaced(section: &str, line: &str, message: &str) -> Option<String> {
         _ if is_number(wanted) => "a whole number without quotes, such as 10".to_owned(),
         other => other.to_owned(),
     };
-    Some(format!("{key} cannot be {}: write {write}", plain(found)))
+    // A number without a unit is no age and no size.
+    let such = match key {
+        _ if !matches!(wanted, "a string" | "path string") => None,
+        "max_age" => Some("\"90d\""),
+        "timeout" => Some("\"30s\""),
+        "max_size" | "max_upload" | "max_body" | "max_memory" | "cache_size" => Some("\"2GiB\""),
+        _ => None,
+    };
+    match such {
+        Some(such) => Some(format!("{key} must be a text such as {such}")),
+        None => Some(format!("{key} cannot be {}: write {write}", plain(found))),
+    }
 }
 
 fn is_number(wanted: &str) -> bool {
@@ -212,6 +223,11 @@ mod tests {
                 "[logs]\nrequests = '10'\n",
                 2,
                 "a whole number without quotes",
+            ),
+            (
+                "[store]\nmax_age = 90\n",
+                2,
+                "max_age must be a text such as \"90d\"",
             ),
             (
                 "[kubernetes]\nenabled = 'yes'\n",

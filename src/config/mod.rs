@@ -122,7 +122,7 @@ pub struct Kubernetes {
     pub namespaces: Vec<String>,
     /// Whether of a large cluster only what a question concerns is read in full.
     pub selective: bool,
-    /// How long a question waits for clusters.
+    /// How long a question waits for clusters and all other live sources.
     #[serde(deserialize_with = "timeout")]
     pub timeout: Duration,
 }

@@ -5,15 +5,16 @@
 //! those, from all sources at once.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures::future::{LocalBoxFuture, join_all};
 use whathappened_connectors::cluster::{
     Cluster, ClusterOptions, Connected, Contexts, Listed, LogOptions, PodLogs, SelectiveList,
 };
 use whathappened_core::resolve::Name;
-use whathappened_model::connector::{FetchRequest, Scope, Window};
+use whathappened_model::connector::{Connector, FetchRequest, Scope, Window};
 use whathappened_model::coverage::{Coverage, Status};
+use whathappened_model::event::SourceKind;
 use whathappened_model::time::Nanos;
 use whathappened_store::{Object, Store};
 
@@ -27,6 +28,9 @@ use crate::error::Error;
 /// Logs of the pods of one question that are read from a cluster: a large gang
 /// says the same many times.
 const MOST_LOGS: usize = 256;
+
+/// How long past the deadline a source may take to say what it could not do.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Who is asked.
 #[derive(Debug, Default)]
@@ -221,12 +225,40 @@ async fn second(
     }
     for source in sources {
         let (ask, mut hand) = (&ask, writer.hand());
-        all.push(Box::pin(async move { source.fetch(ask, &mut hand).await }));
+        all.push(Box::pin(async move {
+            let fetched = source.fetch(ask, &mut hand);
+            let late = question.deadline + GRACE;
+            match tokio::time::timeout_at(late.into(), fetched).await {
+                Ok(rows) => rows,
+                Err(_) => unanswered(source.as_ref()),
+            }
+        }));
     }
     live.coverage
         .extend(join_all(all).await.into_iter().flatten());
     live.new += writer.finish()?;
     Ok(())
+}
+
+/// What a source that does not come back would have shown: nothing of it is known.
+fn unanswered(source: &dyn Connector) -> Vec<Coverage> {
+    let resources: &[&str] = match source.source_kind() {
+        SourceKind::Prometheus => &["metrics"],
+        SourceKind::Slurm => &["jobs"],
+        SourceKind::Loki
+        | SourceKind::Datadog
+        | SourceKind::Elasticsearch
+        | SourceKind::CloudwatchLogs => &["logs", "kernel", "events"],
+        SourceKind::Alertmanager => &["alerts"],
+        SourceKind::Grafana => &["annotations"],
+        _ => &["activity"],
+    };
+    let row = |resource: &&str| Coverage {
+        status: Status::Failed,
+        detail: Some("no response in the time allowed; allow more time with --timeout".to_owned()),
+        ..Coverage::new(source.name(), *resource)
+    };
+    resources.iter().map(row).collect()
 }
 
 /// The pods of one cluster whose logs are read there.

@@ -14,6 +14,7 @@ mod source_config;
 mod sources;
 mod stored;
 mod unexplained_runs;
+mod unusable;
 mod verdicts;
 mod writer;
 
@@ -29,4 +30,5 @@ pub use stored::{all_of_window, case, of_found};
 pub use unexplained_runs::{
     Explained, explain_damaged, explain_one, explain_rest, listed, read_ahead, run_id,
 };
+pub use unusable::unusable;
 pub use verdicts::{is_same, name_incidents, past_verdicts};

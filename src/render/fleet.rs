@@ -67,6 +67,17 @@ pub(super) fn value(value: &Value) -> String {
     }
 }
 
+/// A value of a column, as people read it. Hours are rounded when they are counted: what is left of a few seconds is
+/// little, and not nothing.
+pub(super) fn of_column(column: &str, one: &Value) -> String {
+    let is_little = |part: f64| (0.0..0.005).contains(&part);
+    let is_hours = column.split('_').any(|word| word == "hours");
+    match one.as_f64() {
+        Some(part) if is_hours && one.is_f64() && is_little(part) => "<0.01".to_owned(),
+        _ => value(one),
+    }
+}
+
 /// A number with as many decimals as say something: half a minute is not 0.0 hours, and nobody reads
 /// the tenths of fifteen thousand.
 fn fraction(part: f64) -> String {
@@ -134,9 +145,10 @@ fn table(report: &FleetReport, style: &Style, out: &mut dyn io::Write) -> Result
         let right = (0..heads.len()).map(|at| is_number(figure, at)).collect();
         let mut grid = Grid::new(&heads).right(right);
         for row in &figure.rows {
+            let cells = row.iter().zip(&figure.columns);
             grid.row(
-                row.iter()
-                    .map(|one| Cell::new(&value(one), Tone::Plain))
+                cells
+                    .map(|(one, column)| Cell::new(&of_column(column, one), Tone::Plain))
                     .collect(),
             );
         }
@@ -157,7 +169,16 @@ fn table(report: &FleetReport, style: &Style, out: &mut dyn io::Write) -> Result
 mod tests {
     use serde_json::json;
 
-    use super::value;
+    use super::{of_column, value};
+
+    #[test]
+    fn a_few_seconds_are_not_no_hours() {
+        assert_eq!(of_column("hours_between_failures", &json!(0.0)), "<0.01");
+        assert_eq!(of_column("gpu_hours_lost", &json!(0.003)), "<0.01");
+        assert_eq!(of_column("gpu_hours_lost", &json!(0.29)), "0.29");
+        assert_eq!(of_column("incidents", &json!(0)), "0");
+        assert_eq!(of_column("percent", &json!(0.0)), "0");
+    }
 
     #[test]
     fn what_is_little_is_not_nothing() {

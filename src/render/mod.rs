@@ -43,6 +43,7 @@ mod wording;
 mod wrap;
 
 pub use self::answer::answer;
+pub(crate) use self::clock::Clock;
 pub use self::error::RenderError;
 pub use self::fleet::fleet;
 pub use self::format::{Format, UnknownFormat};

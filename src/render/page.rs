@@ -181,6 +181,8 @@ impl<'a> Page<'a> {
             .0
             .iter()
             .rposition(|span| !span.text.trim_end().is_empty());
+        // What is copied, or recorded by `script`, stays readable: an escape a run of words, not one a word.
+        let mut runs: Vec<(Tone, String)> = Vec::new();
         for (at, span) in line.0.iter().enumerate() {
             let text = match text_ends {
                 Some(last) if at < last => span.text.as_str(),
@@ -188,8 +190,14 @@ impl<'a> Page<'a> {
                 _ => break,
             };
             let text = text.replace('\u{a0}', " ");
-            let ansi = span.tone.ansi();
-            if self.style.color && span.tone != Tone::Plain && !text.trim().is_empty() {
+            match runs.last_mut() {
+                Some((tone, run)) if *tone == span.tone => run.push_str(&text),
+                _ => runs.push((span.tone, text)),
+            }
+        }
+        for (tone, text) in runs {
+            let ansi = tone.ansi();
+            if self.style.color && tone != Tone::Plain && !text.trim().is_empty() {
                 painted.push_str(&format!("{ansi}{text}{ansi:#}"));
             } else {
                 painted.push_str(&text);
@@ -225,5 +233,29 @@ pub(crate) fn ascii(c: char) -> char {
         '“' | '”' => '"',
         '’' => '\'',
         c => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_words_has_one_colour() {
+        let style = Style {
+            color: true,
+            ..Style::default()
+        };
+        let mut page = Page::new(&style);
+        page.hang(
+            Spans::new().say("  "),
+            Spans::new()
+                .own(Tone::Strong, "ended with an error")
+                .say(" at last"),
+        );
+        let mut out = Vec::new();
+        page.write(&mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text, "  \u{1b}[1mended with an error\u{1b}[0m at last\n");
     }
 }

@@ -8,7 +8,8 @@ use datafusion::sql::sqlparser::ast::{SetExpr, Statement as Ast};
 const FILES: &str = "statements cannot read files; use --from to read them";
 const OUTPUT: &str = "statements cannot write files; choose a --format and redirect the output";
 const SETTINGS: &str = "settings are fixed, so that a statement gives the same result everywhere";
-const WRITES: &str = "the data is read-only; use a subquery or WITH instead";
+const WRITES: &str = "the data is read-only";
+const TABLES: &str = "the data is read-only; use a subquery or WITH instead of a table of your own";
 const OTHER: &str = "only SELECT, WITH, VALUES, EXPLAIN, SHOW and DESCRIBE are supported";
 
 /// Why a statement is refused before it is planned.
@@ -25,7 +26,7 @@ pub(super) fn refusal(statement: &Parsed) -> Option<&'static str> {
 fn of_ast(statement: &Ast) -> Option<&'static str> {
     match statement {
         Ast::Query(query) => match &*query.body {
-            SetExpr::Select(select) if select.into.is_some() => Some(WRITES),
+            SetExpr::Select(select) if select.into.is_some() => Some(TABLES),
             SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => {
                 Some(WRITES)
             }
@@ -39,13 +40,12 @@ fn of_ast(statement: &Ast) -> Option<&'static str> {
         | Ast::ShowVariable { .. } => None,
         Ast::Set(_) => Some(SETTINGS),
         Ast::Copy { .. } => Some(OUTPUT),
+        Ast::CreateTable(_) | Ast::CreateView(_) => Some(TABLES),
         Ast::Insert(_)
         | Ast::Update(_)
         | Ast::Delete(_)
         | Ast::Merge(_)
         | Ast::Truncate(_)
-        | Ast::CreateTable(_)
-        | Ast::CreateView(_)
         | Ast::Drop { .. } => Some(WRITES),
         _ => Some(OTHER),
     }

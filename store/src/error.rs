@@ -19,7 +19,7 @@ pub enum StoreError {
     },
     /// No room is left.
     #[error(
-        "{}: the disk is full; what was stored before is intact. Free some space, or store less: whathappened store retain --max-size",
+        "{}: the disk is full; what was stored before is intact. Free some space, or store less: whathappened store retain --max-size 200MB",
         shown(path)
     )]
     Full {

@@ -108,3 +108,22 @@ fn the_bundled_recording_is_right_in_all_it_holds() {
     assert_eq!(code, Some(0), "{report:#}");
     assert_eq!(report["cases"].as_array().map(Vec::len), Some(8));
 }
+
+/// What is right needs no row of its own: the counts say it.
+#[test]
+fn only_wrong_answers_are_listed() {
+    let (code, out, err) = whathappened(&["accuracy", "fixtures/lab-cluster"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(
+        !out.contains("verdict") && out.contains("scored by"),
+        "{out}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    case(folder.path(), "oom", &expect("hw.gpu", "hw.nic"), POD);
+    let (_, out, _) = whathappened(&["accuracy", folder.path().to_str().unwrap()]);
+    assert!(
+        out.contains("code.host_oom") && out.contains("wrong"),
+        "{out}"
+    );
+    assert!(!out.contains("remark"), "{out}");
+}

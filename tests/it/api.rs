@@ -268,6 +268,20 @@ fn an_upload_is_imported_once_and_says_what_became_of_it() {
         origins.contains("dump.json:") && !origins.contains('/'),
         "{origins}"
     );
+    assert_eq!(reported["form"], "JSON", "{reported}");
+    // What `import` takes for nothing is no import.
+    let noise: Vec<u8> = (0..3_000_u32)
+        .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
+    for nothing in [noise.as_slice(), b"{\"foo\":1}"] {
+        let refused = service.ask("POST", path, &[], nothing);
+        assert_eq!(refused.status, 422, "{}", refused.text());
+        assert!(
+            refused.text().contains("nothing could be "),
+            "{}",
+            refused.text()
+        );
+    }
     let large = vec![b' '; 2 << 20];
     assert_eq!(service.ask("POST", path, &[], &large).status, 413);
     let left = std::fs::read_dir(service.folder.path().join("store")).unwrap();

@@ -116,3 +116,29 @@ fn nothing_at_all_is_not_taken_for_an_unknown_name() {
         );
     }
 }
+
+/// Nothing known is no answer that nothing happened.
+#[test]
+fn records_of_unknown_kinds_alone_are_no_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("foreign.json");
+    std::fs::write(&file, "{\"foo\":1}\n").unwrap();
+    std::fs::write(folder.path().join("empty.txt"), "").unwrap();
+    for path in [file.as_path(), folder.path()] {
+        let (code, out, err) = whathappened(&["*", "--from", path.to_str().unwrap()]);
+        assert_eq!(code, Some(2), "{out}{err}");
+        let why = "foreign.json: 1 record of an unknown kind";
+        assert!(err.contains("nothing could be used: "), "{err}");
+        assert!(err.contains(why), "{err}");
+        assert!(err.contains("hint: "), "{err}");
+    }
+    // What is beside them is an answer.
+    let pods = folder.path().join("pods.json");
+    std::fs::write(
+        &pods,
+        "{\"kind\":\"List\",\"apiVersion\":\"v1\",\"items\":[]}",
+    )
+    .unwrap();
+    let (code, out, err) = whathappened(&["*", "--from", folder.path().to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{out}{err}");
+}

@@ -334,3 +334,49 @@ fn doctor_tries_log_stores() {
     let (_, out, err) = loki.run(&["doctor", "--store", &store]);
     assert!(out.contains("loki") && out.contains("3.7.0"), "{out}{err}");
 }
+
+/// A source of which nothing could be read has no news, and not "0 new facts" alone.
+#[test]
+fn a_source_that_refuses_is_named_in_the_line_of_progress() {
+    let refusing = |code: u16| {
+        let (address, asked) = play(move |_, _| (code, json!({ "message": "nope" })));
+        Loki { address, asked }
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let store = imported(&folder);
+    let ask = ["sparse-transformer-9", "--store", &store, "--timeout", "5s"];
+    let (code, _, err) = refusing(401).run(&ask);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(
+        err.contains("loki could not be read (the server returned 401)"),
+        "{err}"
+    );
+    let (code, out, err) = refusing(401).run(&["doctor", "--store", &store]);
+    assert_eq!(code, Some(4), "{out}{err}");
+    assert!(out.contains("\u{2717} loki"), "{out}");
+    assert!(
+        out.contains("credentials refused (401)") || out.contains("401"),
+        "{out}"
+    );
+    assert!(!err.contains("permission"), "{err}");
+}
+
+/// One deadline for everything that is asked: a server that hangs costs no more than that.
+#[test]
+fn a_source_that_hangs_is_waited_for_no_longer_than_was_said() {
+    let (address, asked) = play(|_, _| {
+        std::thread::sleep(std::time::Duration::from_secs(60));
+        (200, json!({}))
+    });
+    let loki = Loki { address, asked };
+    let folder = tempfile::tempdir().unwrap();
+    let store = imported(&folder);
+    let start = std::time::Instant::now();
+    let ask = ["gpt2-small-7f3", "--store", &store, "--timeout", "2s"];
+    let (code, out, err) = loki.run(&ask);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("loki could not be read (no response"), "{err}");
+    assert!(!out.contains("within 0.0 s"), "{out}");
+    // A build that is not optimised, on a machine that is busy, has some time of its own.
+    assert!(start.elapsed().as_secs() < 40, "{:?}", start.elapsed());
+}

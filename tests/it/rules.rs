@@ -233,3 +233,18 @@ fn columns_of_rules_are_those_that_statements_can_read() {
         assert!(out.contains(line), "{line}");
     }
 }
+
+/// The built-in rules take minutes, and are not what who writes rules wants to try.
+#[test]
+fn rules_of_ones_own_are_tested_alone() {
+    let own = folder(EXAMPLES);
+    let path = own.path().to_str().unwrap();
+    let (code, out, err) = whathappened(&["rules", "test", "--rules", path]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(
+        out.contains("2 examples passed (2 of causes, 0 of signals)"),
+        "{out}"
+    );
+    let (_, out, _) = whathappened(&["rules", "list"]);
+    assert!(!out.contains("needs"), "too wide for people");
+}

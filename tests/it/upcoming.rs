@@ -59,3 +59,49 @@ fn without_anyone_who_would_tell_it_cannot_tell() {
     let (code, _, _) = whathappened(&["upcoming", "nobody", "--from", &file, "-q", "--at", at]);
     assert_eq!(code, Some(3));
 }
+
+/// A calendar alone knows no machine but those that something is planned for: a name with a typo
+/// is no machine that is free.
+#[test]
+fn a_machine_that_no_record_names_is_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let calendar = folder.path().join("calendar.csv");
+    let text = "maintenance,hosts,starts\nreplace switch,\"r4n[1-3]\",2026-11-30T00:00:00Z\n";
+    std::fs::write(&calendar, text).unwrap();
+    let calendar = calendar.to_str().unwrap();
+    let ask = |name: &str, more: &[&str]| {
+        let at = ["--at", "2026-11-29T21:00:00Z"];
+        whathappened(&[&["upcoming", name, "--from", calendar, "-q"], &at[..], more].concat())
+    };
+    for name in ["node/r4n33", "r4n33", "node/r4n3.lab"] {
+        let (code, out, err) = ask(name, &["--within", "7d"]);
+        assert_eq!(code, Some(6), "{out}{err}");
+        assert!(out.contains("no record names this machine"), "{out}");
+        assert!(out.contains("did you mean r4n3?"), "{out}");
+        assert!(!out.contains("nothing is announced"), "{out}");
+    }
+    let (code, out, err) = ask("node/r4n3", &["--within", "1h"]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(out.contains("until 2026-11-29 22:00:00Z"), "{out}");
+    assert!(out.contains("read: the maintenance calendar"), "{out}");
+    assert_eq!(ask("node/r4n3", &["--within", "7d"]).0, Some(5));
+    // For programs the same.
+    let (code, out, _) = ask("node/r4n33", &["--format", "json"]);
+    assert_eq!(code, Some(6));
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let unread = report["unread"].to_string();
+    assert!(unread.contains("did you mean r4n3?"), "{unread}");
+}
+
+/// A table whose columns are called otherwise is no log of a container.
+#[test]
+fn a_calendar_of_unknown_columns_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let calendar = folder.path().join("calendar.csv");
+    std::fs::write(&calendar, "kind,name,start\nnode,n1,2026-01-01T00:00:00Z\n").unwrap();
+    let calendar = calendar.to_str().unwrap();
+    let (code, out, err) = whathappened(&["upcoming", "node/n1", "--from", calendar]);
+    assert_eq!(code, Some(6), "{out}{err}");
+    let why = "does not name: maintenance, hosts";
+    assert!(out.contains(why) || err.contains(why), "{out}{err}");
+}

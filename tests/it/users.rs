@@ -196,7 +196,7 @@ fn a_report_waits_for_no_explaining() {
     let runs = before["runs"].as_u64().unwrap();
     assert!(runs > 1 && before["explained"] == 0, "{before}");
     let note = before["notes"][0].as_str().unwrap();
-    let said = format!("{runs} of {runs} runs of this window are not explained yet");
+    let said = format!("{runs} of {runs} runs in this window are not explained yet");
     assert!(note.starts_with(&said), "{note}");
     let command = note.split('`').nth(1).unwrap();
     let words: Vec<&str> = command.split(' ').collect();
@@ -462,4 +462,183 @@ fn a_service_that_is_asked_to_stop_says_so() {
     for word in ["stopping", "stopped"] {
         assert!(rest.iter().any(|line| line.contains(word)), "{rest:?}");
     }
+}
+
+/// With recordings, `yesterday` is of the latest record, and so is the order of two times.
+#[test]
+fn a_window_of_recordings_is_read_by_their_clock() {
+    let asked = |since: &str, until: &str| {
+        let window = [GPT2, "-q", "--since", since, "--until", until];
+        whathappened(&[&window[..], &LAB].concat())
+    };
+    for since in ["yesterday", "15:20", "2026-11-21"] {
+        let (code, out, err) = asked(since, "2026-11-22");
+        assert_eq!(code, Some(0), "{since}: {out}{err}");
+    }
+    let (code, _, err) = asked("2026-11-22", "2026-11-21");
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("is not before --until"), "{err}");
+}
+
+/// A line that is no request costs no other its answer.
+#[test]
+fn a_bad_line_of_a_batch_is_answered_as_one() {
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_whathappened"))
+        .arg("batch")
+        .env_clear()
+        .env("HOME", "/nonexistent")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let good = format!(r#"{{"id":"7","from":["{}"],"name":"{GPT2}"}}"#, LAB[1]);
+    let lines = format!("{good}\n\nno request\n{good}\n");
+    let mut stdin = tool.stdin.take().unwrap();
+    std::io::Write::write_all(&mut stdin, lines.as_bytes()).unwrap();
+    drop(stdin);
+    let output = tool.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let replies: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let ids: Vec<&serde_json::Value> = replies.iter().map(|reply| &reply["id"]).collect();
+    assert_eq!(ids, [&"7".into(), &serde_json::Value::Null, &"7".into()]);
+    let error = replies[1]["error"].as_str().unwrap();
+    assert!(error.starts_with("line 3: "), "{error}");
+    assert!(replies[2]["answer"].is_object(), "{text}");
+}
+
+#[test]
+fn what_was_mistyped_is_named_with_what_to_write() {
+    for (args, said) in [
+        (&["gpt2", "extra"][..], "--pod extra"),
+        (&["gpt2", "report"], "whathappened report"),
+        (&[GPT2, "--width", "abc"], "write a number of columns"),
+        (&[GPT2, "--timeline", "-3"], "write 0 for all lines"),
+        (&[GPT2, "--watch=5"], "write --watch=5s"),
+        (&[GPT2, "--run", "2"], "it has 1 run"),
+        (&["sql", "", "-q"], "the statement is empty"),
+        (
+            &["sql", "-q", "DROP TABLE events"],
+            "DROP is not allowed: the data is read-only",
+        ),
+    ] {
+        let (code, out, err) = whathappened(&[args, &LAB].concat());
+        assert_ne!(code, Some(0), "{args:?}: {out}{err}");
+        assert!(err.contains(said), "{args:?}: {err}");
+        assert!(!err.contains("use a subquery"), "{args:?}: {err}");
+    }
+    let (code, _, err) = piped(&[], b"");
+    assert_eq!(code, Some(2), "{err}");
+    assert!(
+        err.contains("name an experiment") && err.contains("--help"),
+        "{err}"
+    );
+    // What is not queried is not wanted in silence.
+    let (_, _, err) = whathappened(&[&[GPT2, "--context", "dev"], &LAB[..]].concat());
+    assert!(err.contains("No cluster is queried with --from"), "{err}");
+    let (_, out, _) = whathappened(&["explain", "--help"]);
+    assert!(!out.contains("--from <PATH>"), "{out}");
+}
+
+/// Documented, and not in every build: the hint is the feature, not a list of other words.
+#[test]
+#[cfg(not(any(feature = "lake", feature = "object-store")))]
+fn what_this_build_lacks_is_named_with_its_feature() {
+    for args in [
+        &["collect", "--lake", "s3://b/f"][..],
+        &["store", "push", "s3://b/f"],
+        &["store", "migrate", "s3://b/f", "s3://b/g"],
+    ] {
+        let (code, _, err) = whathappened(args);
+        assert_eq!(code, Some(2), "{err}");
+        assert!(err.contains("this build has no `"), "{err}");
+        assert!(err.contains("--features lake"), "{err}");
+    }
+    let (_, out, _) = whathappened(&["--version"]);
+    assert!(
+        out.contains("not in this build: ") && out.contains("lake"),
+        "{out}"
+    );
+}
+
+/// What `serve` would end with is found before it is started.
+#[test]
+fn doctor_finds_what_serve_refuses() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("c.toml");
+    let store = folder.path().join("store").display().to_string();
+    for (text, said) in [
+        (
+            "[serve]\nlisten = '127.0.0.1:99999'\n",
+            "[serve] listen 127.0.0.1:99999",
+        ),
+        ("[serve.hooks.generic]\ntoken = 'short'\n", "generic"),
+        (
+            "[[serve.caller]]\nname = 'a'\ntoken_sha256 = 'zz'\n",
+            "token_sha256",
+        ),
+        #[cfg(not(feature = "postgres"))]
+        (
+            "[serve.postgres]\nlisten = '127.0.0.1:5432'\n",
+            "--features postgres",
+        ),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let file = file.to_str().unwrap();
+        let (code, out, err) = whathappened(&["doctor", "--config", file, "--store", &store]);
+        assert_eq!(code, Some(4), "{text}{out}{err}");
+        assert!(
+            out.contains(said) && out.contains("hint: "),
+            "{text}{out}{err}"
+        );
+    }
+    std::fs::write(&file, "[serve]\nlisten = '127.0.0.1:8080'\n").unwrap();
+    let (code, out, err) = whathappened(&[
+        "doctor",
+        "--config",
+        file.to_str().unwrap(),
+        "--store",
+        &store,
+    ]);
+    assert_eq!(code, Some(0), "{out}{err}");
+}
+
+/// A lake that this build cannot write is not left out in silence.
+#[test]
+#[cfg(not(feature = "lake"))]
+fn a_configured_lake_is_not_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("c.toml");
+    std::fs::write(&file, "[store]\nlake = 's3://b/f'\n").unwrap();
+    let file = file.to_str().unwrap();
+    for args in [&["doctor"][..], &["import", LAB[1]], &[GPT2, "--no-fetch"]] {
+        let (code, _, err) = whathappened(&[args, &["--config", file]].concat());
+        assert_eq!(code, Some(2), "{args:?}: {err}");
+        assert!(err.contains("--features lake"), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn the_manual_makes_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("a/b");
+    let (code, _, err) = whathappened(&["man", "--folder", pages.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(pages.join("whathappened.1").exists());
+}
+
+/// Programs get numbers by name, not texts in rows.
+#[test]
+fn the_state_of_a_store_is_one_object() {
+    let (_folder, store) = imported(&["fixtures/lab-cluster/input"]);
+    let (code, out, err) = kept(&store, &["store", "status", "--format", "json"]);
+    assert_eq!(code, Some(0), "{err}");
+    let status: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert!(status["bytes"].as_u64().unwrap() > 1_000, "{out}");
+    assert!(status["facts"].as_u64().is_some(), "{out}");
+    let from = status["from"].as_str().unwrap();
+    assert!(from.starts_with("2026-") && from.ends_with('Z'), "{from}");
 }

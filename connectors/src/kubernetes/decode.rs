@@ -41,6 +41,9 @@ struct Routed<'a> {
     event: &'a RawValue,
 }
 
+/// Why a record is of no use of which nothing at all says what it is.
+pub const UNKNOWN_KIND: &str = "JSON that is not a Kubernetes object";
+
 /// Decodes one JSON object: a Kubernetes object, an Event, a watch line, a line of eventrouter or an
 /// audit record. `list_kind` is the kind of the List it was an item of.
 ///
@@ -177,9 +180,7 @@ fn guess(value: &Value, context: Context<'_>, out: &mut Vec<Observation>) -> Res
     if value.get("metadata").is_some() && meta::name(value).is_some() {
         return Err(Rejection::Irrelevant("an object without a kind".to_owned()));
     }
-    Err(Rejection::Irrelevant(
-        "JSON that is not a Kubernetes object".to_owned(),
-    ))
+    Err(Rejection::Irrelevant(UNKNOWN_KIND.to_owned()))
 }
 
 #[cfg(test)]

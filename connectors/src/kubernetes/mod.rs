@@ -20,4 +20,4 @@ mod status_patch;
 mod template;
 mod workload;
 
-pub use decode::decode;
+pub use decode::{UNKNOWN_KIND, decode};

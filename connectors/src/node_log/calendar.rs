@@ -144,17 +144,22 @@ struct Header {
 }
 
 impl Header {
-    /// Nothing where fewer than two of its columns are a calendar's.
+    /// Nothing where none of its columns is a calendar's, or only one and another is no name.
     fn read(line: &str) -> Option<Self> {
         let line = line.trim_start_matches('\u{feff}');
         let is_semicolon = line.matches(';').count() > line.matches(',').count();
         let delimiter = if is_semicolon { b';' } else { b',' };
-        let names: Vec<String> = line
-            .split(char::from(delimiter))
-            .map(|name| column(name.trim().trim_matches('"')))
-            .collect();
+        let cells = line.split(char::from(delimiter));
+        let cells: Vec<&str> = cells.map(|name| name.trim().trim_matches('"')).collect();
+        let names: Vec<String> = cells.iter().map(|name| column(name)).collect();
         let own = |key: &&&str| names.iter().any(|name| name == **key);
-        (COLUMNS.iter().filter(own).count() > 1).then_some(Self { names, delimiter })
+        let is_name = |cell: &&str| {
+            let is_letter = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
+            !cell.is_empty() && cell.chars().all(is_letter)
+        };
+        // One word alone may stand in any line.
+        let is_meant = cells.len() > 1 && cells.iter().all(is_name) && cells.iter().any(is_telling);
+        (is_meant || COLUMNS.iter().filter(own).count() > 1).then_some(Self { names, delimiter })
     }
 
     /// The columns that a calendar needs and this one lacks.
@@ -166,6 +171,12 @@ impl Header {
 
 /// Columns that tell a calendar from other tables.
 const COLUMNS: [&str; 4] = ["maintenance", "hosts", "starts", "ends"];
+
+/// Whether a column's name, of which there is only one, may be meant for a calendar.
+fn is_telling(cell: &&str) -> bool {
+    let meant = ["maintenance", "hosts", "starts", "start", "node"];
+    meant.iter().any(|one| cell.eq_ignore_ascii_case(one))
+}
 
 /// The name of a column, of the words that people use for it the one of the documentation.
 fn column(name: &str) -> String {

@@ -35,6 +35,8 @@ pub struct FileSummary {
     pub rejected: u64,
     /// Records of no use here.
     pub irrelevant: u64,
+    /// Those of them of which no decoder knows what they are.
+    pub unknown: u64,
     /// Log lines that were left out because the log is long.
     pub left_out: u64,
     /// Records with bytes that are no UTF-8, read with replacements.
@@ -79,6 +81,7 @@ pub(super) struct Tally {
     pub(super) observations: u64,
     pub(super) rejected: u64,
     pub(super) irrelevant: u64,
+    pub(super) unknown: u64,
     pub(super) is_audited: bool,
     pub(super) left_out: u64,
     pub(super) lossy: u64,
@@ -134,6 +137,7 @@ impl Summary {
         entry.observations += tally.observations;
         entry.rejected += tally.rejected;
         entry.irrelevant += tally.irrelevant;
+        entry.unknown += tally.unknown;
         entry.is_audited |= tally.is_audited;
         entry.left_out += tally.left_out;
         entry.lossy += tally.lossy;
@@ -173,6 +177,7 @@ impl Summary {
             total.observations += file.observations;
             total.rejected += file.rejected;
             total.irrelevant += file.irrelevant;
+            total.unknown += file.unknown;
             total.left_out += file.left_out;
             total.lossy += file.lossy;
             if total.status.rank() < file.status.rank() {

@@ -21,6 +21,7 @@ use crate::datadog;
 use crate::event::{Origin, SourceKind};
 use crate::flight_recorder;
 use crate::kubectl::{self, PasteContext};
+use crate::kubernetes;
 use crate::log_store::{self, EmitOptions, LabelNames};
 use crate::logs::{LogSource, LogStream, tell_stored};
 use crate::loki;
@@ -181,6 +182,7 @@ impl Worker<'_> {
             Err(Rejection::Irrelevant(why)) => {
                 self.tally.records += 1;
                 self.tally.irrelevant += 1;
+                self.tally.unknown += u64::from(why == kubernetes::UNKNOWN_KIND);
                 self.tally.is_audited |= why.starts_with("an audit record");
             }
             Err(Rejection::Malformed(why)) => {

@@ -9,14 +9,14 @@ use crate::case::Rules;
 use crate::cli::OutputArgs;
 use crate::commands::common;
 use crate::error::Error;
-use crate::render;
+use crate::render::{self, Format};
 
 pub(super) fn run(own: &UserRules, signals: bool, output: &OutputArgs) -> Result<(), Error> {
     let rules = own.load()?;
     let batch = if signals {
         signal_rows(&rules)
     } else {
-        cause_rows(&rules)
+        cause_rows(&rules, output.format)
     };
     let batch = batch.map_err(datafusion::error::DataFusionError::from)?;
     let style = common::style(output);
@@ -33,7 +33,7 @@ pub(super) fn run(own: &UserRules, signals: bool, output: &OutputArgs) -> Result
 type Rows = Result<RecordBatch, datafusion::arrow::error::ArrowError>;
 
 /// Furthest upstream first: of two causes as well proven, the upper one wins.
-fn cause_rows(rules: &Rules) -> Rows {
+fn cause_rows(rules: &Rules, format: Format) -> Rows {
     let mut causes: Vec<_> = rules.causes.iter().collect();
     causes.sort_by_key(|rule| (std::cmp::Reverse(rule.rank), &rule.cause));
     let text = |of: &dyn Fn(&crate::explain::Rule) -> String| -> ArrayRef {
@@ -42,13 +42,17 @@ fn cause_rows(rules: &Rules) -> Rows {
         ))
     };
     let ranks: Int64Array = causes.iter().map(|rule| Some(rule.rank)).collect();
-    RecordBatch::try_from_iter([
+    let mut columns = vec![
         ("cause", text(&|rule| rule.cause.clone())),
         ("title", text(&|rule| rule.title.clone())),
         ("rank", Arc::new(ranks)),
         ("level", text(&|rule| rule.level.as_str().to_owned())),
-        ("needs", text(&|rule| rule.needs.join(", "))),
-    ])
+    ];
+    // A list of signals fits no screen; `rules show` has it for people.
+    if format != Format::Table {
+        columns.push(("needs", text(&|rule| rule.needs.join(", "))));
+    }
+    RecordBatch::try_from_iter(columns)
 }
 
 fn signal_rows(rules: &Rules) -> Rows {

@@ -85,11 +85,14 @@ pub enum RulesCommand {
         #[command(flatten)]
         folder: FolderArgs,
     },
-    /// Runs every example of every rule
+    /// Runs the examples of rules: those of your own folder, else of every rule
     Test {
         /// Only test these causes, signals or files.
         #[arg(value_name = "NAME")]
         names: Vec<String>,
+        /// Also test the built-in rules, which takes minutes, where there is a folder of your own.
+        #[arg(long)]
+        all: bool,
         /// Your own rules.
         #[command(flatten)]
         folder: FolderArgs,
@@ -122,8 +125,13 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             let known = folder.as_deref().filter(|folder| folder.exists());
             new::run(&UserRules::read(known)?, folder.as_deref(), cause)
         }
-        RulesCommand::Test { names, folder } => {
-            test::run(&UserRules::read(folder.folder()?.as_deref())?, names).await
+        RulesCommand::Test { names, all, folder } => {
+            let own = UserRules::read(folder.folder()?.as_deref())?;
+            let names = match names.is_empty() && !all {
+                true => own.files(),
+                false => names.clone(),
+            };
+            test::run(&own, &names).await
         }
     }
 }

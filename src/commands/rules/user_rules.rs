@@ -48,6 +48,11 @@ impl UserRules {
         })
     }
 
+    /// The files of rules in the folder; none where there is no folder, or nothing in it.
+    pub(super) fn files(&self) -> Vec<String> {
+        self.rules.iter().map(|(name, _)| name.clone()).collect()
+    }
+
     /// All rules, ready for use.
     pub(super) fn load(&self) -> Result<Rules, Error> {
         Ok(Rules::load(&self.rules)?)

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use indicatif::HumanBytes;
+use serde_json::{Value, json};
 use whathappened_model::time::rfc3339;
 use whathappened_store::{Limits, Status, Store};
 
@@ -13,7 +14,7 @@ use super::lake;
 use crate::cli::{KeptArgs, OutputArgs};
 use crate::commands::{clock, common, settings};
 use crate::error::Error;
-use crate::render;
+use crate::render::{self, Format};
 
 pub(super) fn run(stored: &KeptArgs, output: &OutputArgs) -> Result<(), Error> {
     let config = settings::of_store(stored)?;
@@ -23,6 +24,13 @@ pub(super) fn run(stored: &KeptArgs, output: &OutputArgs) -> Result<(), Error> {
     }
     let store = Store::open_to_read(&config.store_path()?)?;
     let status = store.status()?;
+    if output.format == Format::Json {
+        common::print(&format!(
+            "{:#}\n",
+            to_json(&store, &status, &config.limits())
+        ))?;
+        return well(&store, &status);
+    }
     let rows = lines(&store, &status, &config.limits());
     let what: StringArray = rows.iter().map(|(what, _)| Some(*what)).collect();
     let value: StringArray = rows.iter().map(|(_, value)| Some(value.as_str())).collect();
@@ -34,6 +42,11 @@ pub(super) fn run(stored: &KeptArgs, output: &OutputArgs) -> Result<(), Error> {
     let style = common::style(output);
     let out = &mut std::io::stdout().lock();
     render::rows(&batch.schema(), &[batch], output.format, &style, out)?;
+    well(&store, &status)
+}
+
+/// A store that is damaged is a failure, however it is told.
+fn well(store: &Store, status: &Status) -> Result<(), Error> {
     if status.is_well() {
         return Ok(());
     }
@@ -51,6 +64,33 @@ pub(super) fn run(stored: &KeptArgs, output: &OutputArgs) -> Result<(), Error> {
             ", and the database"
         }
     )))
+}
+
+/// One object, with bytes as numbers and times in RFC 3339, for programs.
+fn to_json(store: &Store, status: &Status, limits: &Limits) -> Value {
+    let texts = |all: Vec<String>| Value::from(all);
+    json!({
+        "folder": store.root().display().to_string(),
+        "format": whathappened_store::FORMAT,
+        "facts": status.facts,
+        "object_versions": status.versions,
+        "not_yet_in_segments": status.hot,
+        "pods_and_workloads": status.entities,
+        "incidents": status.incidents,
+        "from": status.from.map(rfc3339),
+        "to": status.to.map(rfc3339),
+        "day_folders": status.days,
+        "segments": status.segments,
+        "segment_bytes": status.segment_bytes,
+        "database_bytes": status.database_bytes,
+        "bytes": status.segment_bytes.saturating_add(status.database_bytes),
+        "max_bytes": limits.max_bytes,
+        "damaged": texts(status.damaged.iter().map(ToString::to_string).collect()),
+        "database_damaged": texts(status.database.iter().map(ToString::to_string).collect()),
+        "not_in_the_index": texts(status.unlisted.iter().map(ToString::to_string).collect()),
+        "redacted_by_older_rules": status.outdated,
+        "what_to_do": status.hint(),
+    })
 }
 
 fn lines(store: &Store, status: &Status, limits: &Limits) -> Vec<(&'static str, String)> {

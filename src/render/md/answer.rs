@@ -256,8 +256,14 @@ fn spans(spans: &Spans) -> String {
     let mut shown = String::new();
     for span in &spans.0 {
         let text = plain(&span.text);
+        // A phrase is stressed; only names, which have no spaces, are code.
+        let is_phrase = span.tone == Tone::Strong && text.contains(' ');
         let is_name = matches!(span.tone, Tone::Name | Tone::Strong);
-        shown.push_str(&if is_name { code(&text) } else { escape(&text) });
+        shown.push_str(&match (is_phrase, is_name) {
+            (true, _) => format!("**{}**", escape(&text)),
+            (_, true) => code(&text),
+            _ => escape(&text),
+        });
     }
     shown
 }

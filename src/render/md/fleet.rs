@@ -6,7 +6,7 @@ use crate::answer::FleetReport;
 
 use super::super::clock::Clock;
 use super::super::error::RenderError;
-use super::super::fleet::{heading, is_number, statement, value, window};
+use super::super::fleet::{heading, is_number, of_column, statement, window};
 use super::super::style::Style;
 use super::escape::escape;
 
@@ -47,7 +47,7 @@ pub(crate) fn fleet(
                 let list = figure.incidents.get(number);
                 let link = || Some(statement(report.site.as_deref()?, list?));
                 let cells = row.iter().zip(&figure.columns).map(|(one, column)| {
-                    let text = escape(&value(one));
+                    let text = escape(&of_column(column, one));
                     match link().filter(|_| column == "incidents") {
                         Some(link) => format!("[{text}](<{link}>)"),
                         None => text,

@@ -58,7 +58,7 @@ fn of_incident(incident: &Incident, sentences: &mut Vec<String>) {
         sentences.push(format!("{what}: {}, {level}", incident.title));
     }
     if let Some(actor) = &incident.actor {
-        sentences.push(format!("Done by {}, a {}", actor.name, actor.kind));
+        sentences.push(format!("Done by {}, {}", actor.name, one(&actor.kind)));
     } else if incident.actor_unseen {
         sentences.push("It is not known who did it".to_owned());
     }
@@ -87,6 +87,16 @@ fn of_incident(incident: &Incident, sentences: &mut Vec<String>) {
     }
 }
 
+/// A kind with its article; "user" begins with the sound of a consonant.
+fn one(kind: &str) -> String {
+    let article = if kind.starts_with(['a', 'e', 'i', 'o']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {kind}")
+}
+
 /// Sentences with a full stop each.
 fn joined(sentences: &[String]) -> String {
     let mut text = String::new();
@@ -104,4 +114,16 @@ fn joined(sentences: &[String]) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one;
+
+    #[test]
+    fn a_kind_has_its_article() {
+        assert_eq!(one("autoscaler"), "an autoscaler");
+        assert_eq!(one("user"), "a user");
+        assert_eq!(one("controller"), "a controller");
+    }
 }

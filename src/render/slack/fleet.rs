@@ -7,7 +7,7 @@ use whathappened_slack::{Block, Button, Message, MessageBuilder, Mrkdwn};
 use crate::answer::{Figure, FleetReport};
 
 use super::super::clock::Clock;
-use super::super::fleet::{heading, value, window};
+use super::super::fleet::{heading, of_column, window};
 use super::super::style::Style;
 use super::super::text::{escape, in_address};
 
@@ -77,7 +77,7 @@ fn pairs(figure: &Figure, row: usize) -> Option<Mrkdwn> {
             one => text.say(format!(
                 "{} {}",
                 escape(&heading(column)),
-                escape(&value(one))
+                escape(&of_column(column, one))
             )),
         };
         is_first = false;

@@ -91,9 +91,10 @@ fn head(page: &mut Page<'_>, answer: &Answer) {
     ] {
         let n = answer.runs.iter().filter(|run| run.state == state).count();
         if n > 0 {
-            line = line
-                .own(Tone::Dim, " · ")
-                .say(format!("{}\u{a0}{state}", wording::count(n, "run")));
+            line = line.own(Tone::Dim, " · ").say(match state {
+                "unknown" => format!("{} in an unknown state", wording::count(n, "run")),
+                state => format!("{}\u{a0}{state}", wording::count(n, "run")),
+            });
         }
     }
     if announced > 0 {

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-use whathappened_core::resolve::Name;
+use whathappened_core::resolve::{Name, rank_names};
 
 use super::problem::Problem;
 use crate::serve::Caller;
@@ -32,11 +32,33 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
         let taken = Query::<T>::try_from_uri(&parts.uri);
         let wrong = |error: axum::extract::rejection::QueryRejection| {
-            Problem::bad(error.body_text())
+            Problem::bad(in_words(&error.body_text()))
                 .hint("the parameters are listed in /api/v1/openapi.json; others are refused")
         };
         taken.map(|Query(params)| Self(params)).map_err(wrong)
     }
+}
+
+/// What the reader of queries says, without its own words: `Failed to deserialize query string: sinc: unknown field
+/// `sinc`, expected one of `since`, `until``.
+fn in_words(text: &str) -> String {
+    let why = text
+        .rsplit_once("query string: ")
+        .map_or(text, |(_, why)| why);
+    let Some((_, named)) = why.split_once("unknown field ") else {
+        return why.to_owned();
+    };
+    let mut quoted = named.split('`').skip(1).step_by(2);
+    let Some(word) = quoted.next() else {
+        return why.to_owned();
+    };
+    let known: Vec<String> = quoted.map(str::to_owned).collect();
+    let near = match rank_names(word, known.iter().cloned()).first() {
+        Some(near) => format!("; did you mean {near}?"),
+        None if known.is_empty() => String::new(),
+        None => format!("; there are {}", known.join(", ")),
+    };
+    format!("there is no parameter {word}{near}")
 }
 
 /// The name in the path.
@@ -52,5 +74,23 @@ impl<S: Send + Sync> FromRequestParts<S> for PathName {
             return Err(Problem::bad(flaw));
         }
         Ok(Self(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+
+    #[test]
+    fn a_parameter_with_a_typo_is_named() {
+        let raw = "Failed to deserialize query string: sinc: unknown field `sinc`, expected one of `since`, `until`";
+        assert_eq!(
+            in_words(raw),
+            "there is no parameter sinc; did you mean since?"
+        );
+        assert_eq!(
+            in_words("Failed to deserialize query string: limit: invalid digit found in string"),
+            "limit: invalid digit found in string"
+        );
     }
 }

@@ -53,7 +53,7 @@ pub(super) struct Upload {
 pub(super) struct ImportReport {
     /// Always `done`, and `reading` in lines of progress.
     state: &'static str,
-    /// The format that was detected, in words.
+    /// The format that was detected, in words; of an archive, how many files are in it.
     form: String,
     /// Records or log lines found in it.
     records: u64,
@@ -352,14 +352,8 @@ fn imported(
         .take(TOLD)
         .collect();
     let total = &summary.total;
-    if total.records == 0
-        && let Some(first) = short.iter().find(|one| one.status == "failed")
-    {
-        return Err(Problem::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            format!("nothing could be read: {}: {}", first.file, first.why),
-        )
-        .hint(
+    if let Some(why) = fetch::unusable(summary) {
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why).hint(
             "send the file unchanged, as application/octet-stream; the README lists the supported formats",
         ));
     }
@@ -373,7 +367,10 @@ fn imported(
         });
     Ok(ImportReport {
         state: "done",
-        form: total.form.clone(),
+        form: match summary.files.as_slice() {
+            [one] => one.form.clone(),
+            _ => total.form.clone(),
+        },
         records: total.records,
         reported: written.reported,
         new: written.new,

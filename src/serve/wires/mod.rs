@@ -33,6 +33,17 @@ pub struct Wires {
 }
 
 impl Wires {
+    /// Looks whether what is configured could be opened, without opening it.
+    ///
+    /// # Errors
+    /// When a wire is configured that this program has not, or half of it.
+    pub fn check(config: &Serve) -> Result<(), Error> {
+        let is_built = cfg!(feature = "postgres");
+        config.postgres.address("postgres", is_built)?;
+        config.flight.address("flight", cfg!(feature = "flight"))?;
+        Ok(())
+    }
+
     /// Opens what is configured.
     ///
     /// # Errors

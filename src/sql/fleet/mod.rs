@@ -91,11 +91,15 @@ pub async fn fleet(session: &Session, scope: &FleetScope) -> Result<FleetReport,
             "" => "whathappened explain",
             command => command,
         };
+        let (left, runs) = (scope.runs - scope.explained, scope.runs);
+        let (are, them) = if left == 1 {
+            ("is", "it")
+        } else {
+            ("are", "them")
+        };
         notes.push(format!(
-            "{} of {} runs of this window are not explained yet; the figures do not count what happened to them. \
-             `{command}` explains them.",
-            scope.runs - scope.explained,
-            scope.runs
+            "{left} of {runs} runs in this window {are} not explained yet; the figures do not count what happened to {them}. \
+             `{command}` explains {them}."
         ));
     }
     Ok(FleetReport {

@@ -97,7 +97,7 @@ fn advise(way: LoginMethod, why: &str) -> &'static str {
             "the service account's token is old or of another cluster: restart the pod"
         }
         LoginMethod::ClientSecret | LoginMethod::WorkloadIdentity
-            if has(&[BROKEN, "no response within"]) =>
+            if has(&[BROKEN, "no response "]) =>
         {
             "check the network, the proxy and AZURE_AUTHORITY_HOST"
         }

@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, html};
 use serde_json::Value;
 
 use super::super::super::clock::Clock;
-use super::super::super::fleet::{heading, is_number, statement, value as value_text};
+use super::super::super::fleet::{heading, is_number, of_column, statement, value as value_text};
 use super::super::super::style::Tz;
 use super::super::super::text::{escape, in_address};
 use super::super::super::wording;
@@ -63,7 +63,7 @@ fn body(report: &FleetReport, site: Option<&str>) -> Markup {
             " · " (wording::grouped(report.explained)) " of " (wording::grouped(report.runs)) " runs of this window are explained"
             " · rules " (escape(&report.ruleset))
         }
-        @for note in &report.notes { p.note { (cells::text(note, room)) } }
+        @for note in &report.notes { p.note { (with_commands(note, room)) } }
         @for figure in &report.figures {
             section.figure id=(figure.id) {
                 h2 { (figure.title) }
@@ -136,6 +136,15 @@ fn shown(figure: &Figure, site: Option<&str>) -> Markup {
     }
 }
 
+/// A note with the commands in it, which stand in backticks, as code.
+fn with_commands(note: &str, room: Room) -> Markup {
+    html! {
+        @for (at, part) in note.split('`').enumerate() {
+            @if at % 2 == 1 { code { (cells::text(part, room)) } } @else { (cells::text(part, room)) }
+        }
+    }
+}
+
 /// A value; of a number of incidents, and of a cause, a link to these incidents.
 fn cell(column: &str, value: &Value, site: Option<&str>, list: Option<&String>) -> Markup {
     let room = Room::new(None);
@@ -150,19 +159,21 @@ fn cell(column: &str, value: &Value, site: Option<&str>, list: Option<&String>) 
         }
         ("cause", Value::String(name)) => match listed() {
             Some(link) => html! { a href=(link) { code { (cells::text(name, room)) } } },
-            None => plain(value),
+            None => plain(column, value),
         },
         ("incidents", Value::Number(_)) => match listed() {
-            Some(link) => html! { a href=(link) title="These incidents" { (plain(value)) } },
-            None => plain(value),
+            Some(link) => {
+                html! { a href=(link) title="These incidents" { (plain(column, value)) } }
+            }
+            None => plain(column, value),
         },
-        _ => plain(value),
+        _ => plain(column, value),
     }
 }
 
-fn plain(value: &Value) -> Markup {
+fn plain(column: &str, value: &Value) -> Markup {
     match value {
         Value::Null => html! { span.dim { "unknown" } },
-        value => cells::text(&value_text(value), Room::new(None)),
+        value => cells::text(&of_column(column, value), Room::new(None)),
     }
 }
