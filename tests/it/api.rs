@@ -268,7 +268,7 @@ fn an_upload_is_imported_once_and_says_what_became_of_it() {
         origins.contains("dump.json:") && !origins.contains('/'),
         "{origins}"
     );
-    assert_eq!(reported["form"], "JSON", "{reported}");
+    assert_eq!(reported["form"], "JSON list", "{reported}");
     // What `import` takes for nothing is no import.
     let noise: Vec<u8> = (0..3_000_u32)
         .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)

@@ -185,20 +185,25 @@ fn a_calendar_is_enough_to_look_ahead() {
     };
     let (code, out, err) = ask(&["r4n2"]);
     assert_eq!(code, Some(5), "{out}{err}");
-    assert!(out.contains("r4n2  from 2026-12-01T08:30:00Z"), "{out}");
+    assert!(out.contains("r4n2  from 2026-12-01 08:30:00Z"), "{out}");
     let (code, out, err) = ask(&[]);
     assert_eq!(code, Some(5), "{out}{err}");
     assert!(out.contains("r4n1") && out.contains("r4n2"), "{out}");
-    // A machine that a calendar does not name has nothing planned, as far as it says.
+    // A machine that a calendar does not name may be one whose name was mistyped.
     let (code, out, err) = ask(&["node/r4n9"]);
+    assert_eq!(code, Some(6), "{out}{err}");
+    assert!(out.contains("no record names this machine"), "{out}");
+    // How to look further is told to those who did not say how far.
+    let later = ["--at", "2026-12-01T10:00:00Z", "--from", &file, "-q"];
+    let later = |more: &[&str]| whathappened(&[&["upcoming", "node/r4n2"], more, &later].concat());
+    let (code, out, err) = later(&[]);
     assert_eq!(code, Some(0), "{out}{err}");
+    let nothing = "nothing is announced for a machine of this name";
     assert!(
-        out.contains("nothing is announced for a machine of this name"),
+        out.contains(nothing) && out.contains("--within 7d"),
         "{out}"
     );
-    // How to look further is told to those who did not say how far.
-    assert!(out.contains("--within 7d"), "{out}");
-    let (_, out, _) = ask(&["node/r4n9", "--within", "2h"]);
+    let (_, out, _) = later(&["--within", "2h"]);
     assert!(!out.contains("--within"), "{out}");
     // Without --at it looks ahead from now, and not from the day of an entry.
     let (code, out, err) =
