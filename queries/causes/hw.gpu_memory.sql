@@ -7,7 +7,7 @@
 -- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: The memory of a GPU in {node} failed while {pod} {was} on it: {message}
--- advice: Drain the node; row remapping needs a GPU reset, and repeated errors need a new GPU.
+-- advice: Drain the node, and reset the GPU, which row remapping needs; replace the GPU if the errors come back.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links
 WHERE signal IN ('gpu.memory_error') AND via IN ('node', 'pod')
