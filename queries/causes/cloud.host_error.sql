@@ -4,8 +4,10 @@
 -- level: established
 -- needs: cloud.instance_unhealthy, cloud.host_error
 -- alone: cloud.host_error
--- summary: The cloud reported a fault on the host of {node}.
--- advice: The cloud replaces machines that fail this way; restart the run on another machine.
+-- summary: The cloud reported a fault on the host of {node}; {pod} {was} on it.
+-- summary_of: cloud.instance_unhealthy: The cloud reported that the machine behind {node} was impaired; {pod} {was} on it.
+-- title_of: cloud.instance_unhealthy: The cloud reported an impaired machine
+-- advice: Restart the run on another machine, and check in the cloud's console whether this one was moved to a healthy host.
 -- What was said of the machine of a member that its job took away, since another had failed, hurt nobody.
 -- A kubelet that stops a pod in good order is on a host that works: a fault ended that pod only if somebody cleared the
 -- machine for it.

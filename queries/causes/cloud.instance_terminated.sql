@@ -8,11 +8,11 @@
 -- overturned_by: activity: who terminated the instance
 -- summary: The machine behind {node} was terminated or stopped; {pod} {was} on it.
 -- title_of: cloud.reservation_ended: Its capacity reservation ended
--- summary_of: cloud.reservation_ended: The capacity reservation that {node} was in ended, and its machines with it; {pod} {was} on {node}.
--- summary_of: cloud.instance_deleted_by_cloud, cloud.instance_recreated: The cloud or its group of machines ended the machine behind {node}; {pod} {was} on it.
+-- summary_of: cloud.reservation_ended: The capacity reservation of {node} ended, and the machine with it; {pod} {was} on it.
+-- summary_of: cloud.instance_deleted_by_cloud, cloud.instance_recreated: The cloud or an instance group deleted or recreated the machine behind {node}; {pod} {was} on it.
 -- advice: Check the cloud's activity log to see who terminated it.
--- advice_of: cloud.reservation_ended: Extend the reservation, or have runs save their work before it ends.
--- advice_of: cloud.instance_deleted_by_cloud, cloud.instance_recreated: Read the activities of the group (aws autoscaling describe-scaling-activities), which say why it ended the machine.
+-- advice_of: cloud.reservation_ended: Extend the reservation, or have runs save a checkpoint before it ends.
+-- advice_of: cloud.instance_deleted_by_cloud, cloud.instance_recreated: Read the activity of the instance group (aws autoscaling describe-scaling-activities), which says why it removed the machine.
 -- Of a node that is shown with the taint of a machine that is switched off, nobody knows since when it is.
 WITH by_request AS (
   -- What a person asked for by name is that person's act, and no repair.

@@ -5,12 +5,13 @@
 -- needs: k8s.workload.deadline, k8s.pod.deadline, k8s.container.deadline, kueue.evicted.deadline
 -- needs: slurm.time_limit, unit.timed_out, batch.time_limit
 -- summary: {workload} exceeded its deadline and was stopped.
--- summary_of: slurm.time_limit: {pod} exceeded its time limit (Slurm's --time) and was stopped.
--- summary_of: batch.time_limit: {pod} reached the run-time limit of its queue and was stopped.
--- summary_of: unit.timed_out: {pod} reached the run-time limit of its service (RuntimeMaxSec) and was stopped.
+-- summary_of: slurm.time_limit: {pod} exceeded its time limit (Slurm's --time) and {was} stopped.
+-- summary_of: batch.time_limit: {pod} reached the run-time limit of its queue and {was} stopped.
+-- summary_of: unit.timed_out: {pod} reached the run-time limit of its service (RuntimeMaxSec) and {was} stopped.
 -- advice_of: batch.time_limit: Request more time, as far as the queue allows, or save a checkpoint before the limit.
 -- advice_of: unit.timed_out: Raise RuntimeMaxSec of the service, or save a checkpoint before the limit.
--- advice: Raise activeDeadlineSeconds (or the queue's run-time limit, Slurm's --time), or save a checkpoint before the deadline.
+-- advice: Raise activeDeadlineSeconds, or save a checkpoint before the deadline.
+-- advice_of: kueue.evicted.deadline: Raise the maximum execution time of the workload (label kueue.x-k8s.io/max-exec-time-seconds), or save a checkpoint before the deadline.
 -- advice_of: slurm.time_limit: Raise the job's time limit (--time) as far as its partition allows, or save a checkpoint before the limit (--signal) and submit the job again.
 -- Of one record the word counts that knows whose deadline it was.
 WITH passed AS (

@@ -1,10 +1,11 @@
 -- cause: code.liveness_probe
--- title: Killed by its own liveness probe
+-- title: Killed by its liveness probe
+-- title_of: k8s.container.startup_probe_killed: Killed by its startup probe
 -- rank: 40
 -- level: supported
 -- needs: k8s.container.liveness_killed, k8s.container.startup_probe_killed, k8s.container.probe_failed.liveness
 -- summary: The kubelet stopped a container of {pod} because its probe failed: {message}
--- advice: Give the probe more time, or remove it from a training process that is busy by design.
+-- advice: Give the probe more time, or remove it from a training process that may be too busy to respond.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
 WHERE signal IN ('k8s.container.liveness_killed', 'k8s.container.startup_probe_killed')

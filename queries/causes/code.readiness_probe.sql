@@ -1,10 +1,10 @@
 -- cause: code.readiness_probe
--- title: Not ready: the readiness probe fails
+-- title: Not ready: the readiness probe failed
 -- rank: 20
 -- level: supported
 -- needs: k8s.container.probe_failed.readiness, k8s.pod.not_ready
 -- summary: {pod} is running but not ready: {message}
--- advice: Compare what the probe checks with what the process serves.
+-- advice: Compare what the readiness probe checks with what the process serves.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM links
 WHERE signal = 'k8s.container.probe_failed.readiness' AND via = 'pod'

@@ -7,9 +7,9 @@
 -- summary_of: launcher.worker_crashed: A process of {pod} crashed: {message}
 -- summary: {pod} crashed: {message}
 -- summary_of: unit.crashed: The program of {pod} crashed ({detail}).
--- summary_of: kernel.segfault: A process of {pod} crashed, as the kernel of {node} saw: {message}
+-- summary_of: kernel.segfault: A process of {pod} crashed, as the kernel of {node} logged: {message}
 -- summary_of: slurm.crashed: {pod} ended on a signal that indicates a crash.
--- advice: Look for a core dump and the last log lines of that rank; native extensions and shared memory (/dev/shm) are the usual suspects.
+-- advice: Look for a core dump and read the last log lines of the process; native extensions and shared memory (/dev/shm) are the usual suspects.
 -- A bare bus error is no bad address: a page of a file, of shared memory or of the machine's memory could not be had.
 -- A bare code may be passed on, as launchers do, and a fault of the machine ends a process in the same way.
 -- What a program does that was asked to stop is the way in which it stops.

@@ -3,8 +3,8 @@
 -- rank: 54
 -- level: established
 -- needs: log.versions, k8s.container.cannot_run.versions
--- summary: {pod} was built for different versions than it found at run time: {message}
--- advice: Use an image or environment built for the driver's CUDA version, or have the driver updated; use the same one for all ranks.
+-- summary: {pod} {was} built for different versions than it found at run time: {message}
+-- advice: Use an image or environment built for the driver's CUDA version, or have the driver updated; use the same image for all ranks.
 --
 -- A driver that does not fit its own library is the node's (node.driver).
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'claim' AS role

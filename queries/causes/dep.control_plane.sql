@@ -4,12 +4,13 @@
 -- level: supported
 -- needs: k8s.workload.create_failed.control_plane, log.control_plane, k8s.pod.unscheduled, k8s.workload.untouched, k8s.lease.past.scheduler, k8s.lease.past.controller_manager
 -- summary: {workload} did not get what it needed from the control plane: {message}
--- summary_of: k8s.pod.unscheduled: No scheduler has looked at {pod}: {message}
--- summary_of: k8s.workload.untouched: No controller has looked at {workload}: {message}
--- summary_of: k8s.lease.past.scheduler: No scheduler has looked at {pod}, and kube-scheduler has been silent since its {message}
--- summary_of: k8s.lease.past.controller_manager: No controller has looked at {workload}, and kube-controller-manager has been silent since its {message}
--- advice: Check the API server and the webhook named above.
--- advice_of: k8s.pod.unscheduled: Check that the scheduler that the pod names (spec.schedulerName) runs and holds its lease.
+-- summary_of: k8s.pod.unscheduled: No scheduler has acted on {pod}: {message}
+-- summary_of: k8s.workload.untouched: No controller has acted on {workload}: {message}
+-- summary_of: k8s.lease.past.scheduler: No scheduler has acted on {pod}, and kube-scheduler has been silent since its {message}
+-- summary_of: k8s.lease.past.controller_manager: No controller has acted on {workload}, and kube-controller-manager has been silent since its {message}
+-- advice: Check the API server, and the webhook if the message names one.
+-- advice_of: k8s.pod.unscheduled, k8s.lease.past.scheduler: Check that the scheduler of the pod (spec.schedulerName) is running and renews its lease.
+-- advice_of: k8s.workload.untouched, k8s.lease.past.controller_manager: Check that kube-controller-manager is running and renews its lease.
 -- Who should have acted by now, and the lease that tells of them.
 WITH not_acted_on AS (
   SELECT death, fact, via, 'k8s.lease.past.scheduler' AS lease FROM links

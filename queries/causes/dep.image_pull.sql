@@ -5,22 +5,25 @@
 -- needs: k8s.container.image_pull_failed*, k8s.pod.sandbox_failed.image
 -- summary: {pod} could not start because its image could not be pulled: {message}
 -- summary_of: k8s.container.image_pull_failed.not_found: {pod} could not start because the registry does not have its image: {message}
--- summary_of: k8s.container.image_pull_failed.denied: {pod} could not start because the registry refused access to its image, or says so of one that it does not have: {message}
+-- summary_of: k8s.container.image_pull_failed.denied: {pod} could not start because the registry denied access to its image, or does not have it: {message}
 -- summary_of: k8s.container.image_pull_failed.rate_limited: {pod} could not start because the registry limits how often images are pulled: {message}
 -- summary_of: k8s.container.image_pull_failed.platform: {pod} could not start because its image was not built for the platform of its node: {message}
 -- summary_of: k8s.container.image_pull_failed.dns: {pod} could not start because the name of its registry could not be resolved: {message}
 -- summary_of: k8s.container.image_pull_failed.unreachable: {pod} could not start because its registry could not be reached: {message}
--- summary_of: k8s.container.image_pull_failed.tls: {pod} could not start because a secure connection to its registry could not be made: {message}
--- summary_of: k8s.container.image_pull_failed.kubelet_limit: {pod} could not start because its node allows no more image pulls for now: {message}
+-- summary_of: k8s.container.image_pull_failed.tls: {pod} could not start because a TLS connection to its registry could not be established: {message}
+-- summary_of: k8s.container.image_pull_failed.kubelet_limit: {pod} could not start because its node had reached its limit on image pulls: {message}
+-- summary_of: k8s.pod.sandbox_failed.image: {pod} could not start because the image of its sandbox (the pause image) could not be pulled: {message}
+-- title_of: k8s.pod.sandbox_failed.image: The sandbox image could not be pulled
+-- advice_of: k8s.pod.sandbox_failed.image: Check the sandbox image in the configuration of the container runtime on {node}, and whether its registry can be reached.
 -- advice: Check the image name and tag, the registry, and the pull secret.
 -- advice_of: k8s.container.image_pull_failed.not_found: Check the image name and tag: the registry has no such image.
--- advice_of: k8s.container.image_pull_failed.denied: Check the pull secret, and whether its account may pull this image.
--- advice_of: k8s.container.image_pull_failed.rate_limited: Pull with an account, or through a mirror or a cache of your own; the limit resets by itself.
+-- advice_of: k8s.container.image_pull_failed.denied: Check the image name, the pull secret, and whether its account may pull this image.
+-- advice_of: k8s.container.image_pull_failed.rate_limited: Log in to the registry to pull, or pull through a mirror or cache; the limit resets by itself.
 -- advice_of: k8s.container.image_pull_failed.platform: Build the image for the platform of the node, or select nodes of the image's platform.
 -- advice_of: k8s.container.image_pull_failed.dns: Check the host name of the registry, and DNS on the node.
 -- advice_of: k8s.container.image_pull_failed.unreachable: Check the network between the node and the registry, its proxy settings, and the registry itself.
--- advice_of: k8s.container.image_pull_failed.kubelet_limit: Wait, or raise registryPullQPS and registryBurst in the kubelet's configuration.
--- advice_of: k8s.container.image_pull_failed.tls: Check the registry's certificate and whether it uses TLS, the authorities that the node trusts, and the node's clock.
+-- advice_of: k8s.container.image_pull_failed.kubelet_limit: Wait, or raise registryPullQPS and registryBurst in the kubelet configuration of {node}.
+-- advice_of: k8s.container.image_pull_failed.tls: Check the registry's certificate and whether it serves TLS at all, the certificate authorities that the node trusts, and the node's clock.
 -- A full disk or a dead runtime of the node is told as a failed pull, too (dep.storage, node.runtime).
 WITH failed AS (
   SELECT death, fact, record, signal, time FROM links

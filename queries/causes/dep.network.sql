@@ -1,13 +1,16 @@
 -- cause: dep.network
--- title: The pod network failed
+-- title: The pod network could not be set up
+-- title_of: k8s.pod.sandbox_failed: The pod sandbox could not be created
 -- rank: 24
 -- level: established
 -- needs: k8s.pod.sandbox_failed*, k8s.node.network_unavailable, log.network_unreachable
--- summary: {pod} could not start because its network could not be set up. {message}
--- title_of: log.network_unreachable: Its machine has no way to a network
--- summary_of: log.network_unreachable: {pod} needed a network to which its machine has no way: {message}
--- advice_of: log.network_unreachable: Check the routes and the proxy of the node; many nodes for training have no way to the internet, so fetch what is needed beforehand.
--- advice: Check the CNI plugin on that node and whether free addresses are left.
+-- summary: {pod} could not start because its network could not be set up: {message}
+-- summary_of: k8s.pod.sandbox_failed: {pod} could not start because its sandbox could not be created: {message}
+-- title_of: log.network_unreachable: No route to the network
+-- summary_of: log.network_unreachable: {pod} had no route to a network that it needed: {message}
+-- advice_of: log.network_unreachable: Check the routes and the proxy of {node}; many training nodes have no internet access, so download what is needed beforehand.
+-- advice: Check the CNI plugin on {node}, and whether free pod addresses are left.
+-- advice_of: k8s.pod.sandbox_failed: Check the container runtime and the CNI plugin on {node}.
 --
 -- That the sandbox could not be made says nothing of why: the message does, and where it names
 -- nothing that is known, the network is only what fails most often there.

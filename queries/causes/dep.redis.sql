@@ -3,7 +3,7 @@
 -- rank: 13
 -- level: established
 -- needs: log.redis
--- summary: {pod} lost its connection to Redis: {message}
+-- summary: {pod} could not reach Redis, or lost its connection to it: {message}
 -- advice: Check the Redis server named above: whether it is running, its memory, and how many clients it allows.
 --
 -- Blamed only where no exception that speaks of something else ended the program, and not for

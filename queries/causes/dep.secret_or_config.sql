@@ -1,10 +1,16 @@
 -- cause: dep.secret_or_config
 -- title: A secret, credential or config map is missing or was rejected
+-- title_of: log.credential: A credential is missing or was rejected
+-- title_of: log.tls.expired: A certificate has expired
 -- rank: 26
 -- level: established
 -- needs: k8s.container.config_error, k8s.workload.create_failed.config, log.credential, log.tls.expired
 -- summary: A secret, credential or config map that {pod} needs is missing or was rejected: {message}
--- advice: Create the object named above, or correct its name in the spec; renew the credential or certificate.
+-- summary_of: log.credential: A service did not accept the credentials of {pod}, or found none: {message}
+-- summary_of: log.tls.expired: {pod} could not connect because a certificate has expired, or a clock is wrong: {message}
+-- advice: Create the object named above, or correct its name in the spec.
+-- advice_of: log.credential: Check which credentials the program uses, whether they have expired, and what their account may do.
+-- advice_of: log.tls.expired: Renew the certificate; if it is still valid, check the clock of {node}.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM links
 WHERE signal = 'k8s.container.config_error' AND via = 'pod' AND state IN ('stuck_starting', 'crash_loop')

@@ -1,10 +1,22 @@
 -- cause: dep.service
 -- title: A required service refused the connection or did not respond
+-- title_of: log.rate_limited: A service rate-limited the program
+-- title_of: log.http_server_error: A service returned a server error
+-- title_of: log.database: Database error
+-- title_of: log.tls: A TLS connection failed
 -- rank: 11
 -- level: established
 -- needs: log.connection_refused, log.service_unreachable, log.rate_limited, log.http_server_error, log.database, log.tls
 -- summary: {pod} could not reach a service: {message}
--- advice: Check that the service named above is running and can be reached from the pod.
+-- summary_of: log.rate_limited: {pod} {was} rate-limited by a service: {message}
+-- summary_of: log.http_server_error: A service returned a server error to {pod}: {message}
+-- summary_of: log.database: {pod} had an error from its database: {message}
+-- summary_of: log.tls: {pod} could not establish a TLS connection to a service: {message}
+-- advice: Check that the service named above is running and can be reached from {node}.
+-- advice_of: log.rate_limited: Send fewer requests (fewer ranks at once, a cache or mirror), or authenticate for a higher limit, and retry with backoff.
+-- advice_of: log.http_server_error: Check the health and the logs of the service named above, and let the program retry.
+-- advice_of: log.database: Check the database named above: whether it is running, its connection limit, its locks and its logs.
+-- advice_of: log.tls: Check the certificate of the service, the certificate authorities that the container trusts, and whether a proxy intercepts TLS.
 --
 -- Several runs on several nodes that miss one target at once prove that it was not there.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,

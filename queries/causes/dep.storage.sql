@@ -1,5 +1,6 @@
 -- cause: dep.storage
 -- title: Storage failed
+-- title_of: kernel.nfs_not_responding: A file server did not respond
 -- title_of: log.no_space, k8s.pod.volume_failed.no_space, k8s.container.image_pull_failed.no_space, k8s.container.cannot_run.no_space, k8s.pod.sandbox_failed.no_space: Storage is full
 -- title_of: log.storage_throttled: The object store throttled requests
 -- rank: 17
@@ -9,10 +10,12 @@
 -- needs: k8s.container.cannot_run.no_space, k8s.container.cannot_run.storage, k8s.pod.sandbox_failed.no_space
 -- overturned_by: kernel: whether the file server responded to the machine
 -- summary: Storage used by {pod} failed: {message}
+-- summary_of: kernel.nfs_not_responding: A file server that {node} uses did not respond while {pod} {was} on it: {message}
 -- summary_of: log.no_space: {pod} ran out of disk space or disk quota: {message}
 -- summary_of: k8s.pod.volume_failed.no_space, k8s.container.image_pull_failed.no_space, k8s.container.cannot_run.no_space, k8s.pod.sandbox_failed.no_space: {pod} could not start because a disk is full: {message}
--- summary_of: log.storage_throttled: {pod} was throttled by its object store: {message}
+-- summary_of: log.storage_throttled: {pod} {was} throttled by its object store: {message}
 -- advice: Check the storage named above: its server, its mount and its health.
+-- advice_of: kernel.nfs_not_responding: Check the file server named above and the network between it and {node}.
 -- advice_of: log.no_space: Delete old checkpoints and caches where the program writes, or raise its quota or the size of the disk.
 -- advice_of: k8s.pod.volume_failed.no_space, k8s.container.image_pull_failed.no_space, k8s.container.cannot_run.no_space, k8s.pod.sandbox_failed.no_space: Free space on {node} (images, logs, emptyDir volumes) or on the volume named above.
 -- advice_of: log.storage_throttled: Send fewer requests at once (fewer ranks that upload, larger parts, more key prefixes), and retry with backoff.

@@ -1,11 +1,11 @@
 -- cause: dep.volume
--- title: A volume could not be mounted
+-- title: A volume could not be provisioned or mounted
 -- rank: 27
 -- level: established
 -- needs: k8s.pod.volume_failed*, k8s.pod.unschedulable.volume, k8s.pvc.failed, k8s.pvc.lost
 -- needs: k8s.pvc.pending
 -- summary: {pod} could not start: {message}
--- advice: Check the volume claim, its storage class, and which node still has the volume attached.
+-- advice: Check the volume claim, its storage class, and which node the volume is attached to.
 -- That it failed, without why, says nothing of the volume, its server or the node.
 SELECT f.death, f.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN f.signal = 'k8s.pod.volume_failed' AND known.death IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'fault' AS role

@@ -5,7 +5,7 @@
 -- needs: log.silent, log.no_progress, log.unheard, log.restart_loop, kernel.task_hung
 -- summary: {workload} is running but makes no progress; {pod} {was} the first to stop. The reason is not known.
 -- summary_of: log.restart_loop: {workload} makes no progress: {detail}.
--- advice_of: log.restart_loop: Find what ends it each time before it has saved its next checkpoint: the last lines before each start, on all ranks. Save more often.
+-- advice_of: log.restart_loop: Find out what ends it each time before its next checkpoint: read the last lines before each start, on all ranks. Save checkpoints more often.
 -- advice: Dump the stacks of a waiting rank (py-spy dump --pid 1) and of {pod} to see what they are waiting for, and in which collective.
 -- advice: Set TORCH_NCCL_TRACE_BUFFER_SIZE and TORCH_NCCL_DUMP_ON_TIMEOUT, so that the next hang shows which rank was missing.
 --

@@ -4,7 +4,8 @@
 -- level: hypothesis
 -- needs: rendezvous.error, torchft.waiting
 -- summary: {pod} timed out waiting for the other ranks, or lost the connection to the rendezvous store: {message}
--- summary_of: torchft.waiting: {workload} waits for replica groups that are not there: {message}
+-- summary_of: torchft.waiting: {workload} is waiting for replica groups that have not joined: {message}
+-- advice_of: torchft.waiting: Check the replica groups that are missing: whether they are running, and whether they can reach the lighthouse.
 -- advice: Check rank 0 first: whether it was running, its host name and port, and whether all ranks were started.
 --
 -- Who waited is not who was missing: it leads only where nothing else is known.

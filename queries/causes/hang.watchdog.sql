@@ -1,11 +1,11 @@
 -- cause: hang.watchdog
--- title: A watchdog found it hanging and terminated it
+-- title: Terminated by a watchdog
 -- rank: 2
 -- level: hypothesis
 -- needs: nvrx.hang, nccl.heartbeat_lost, unit.watchdog, sglang.watchdog
--- summary: {pod} was terminated by its watchdog, which had received no heartbeat from it: {message}
--- summary_of: sglang.watchdog: {pod} was ended by a watchdog of its own, since a part of it made no progress: {message}
--- advice: When one rank stalls, all of them do: find the rank that stalled first, and check its node's kernel log.
+-- summary: {pod} {was} terminated by a watchdog that had received no heartbeat: {message}
+-- summary_of: sglang.watchdog: {pod} {was} terminated by its own watchdog, because a part of it made no progress: {message}
+-- advice: Find the process that stalled first (one stalled rank stalls all others), and check the kernel log of its node.
 --
 -- A watcher says that a rank was silent and not why: it leads only where nothing else is known.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role

@@ -1,12 +1,12 @@
 -- cause: hw.board
--- title: A processor, the board or a fan failed
+-- title: A CPU, board or fan failed
 -- rank: 75
 -- level: supported
 -- needs: kernel.machine_check, node.hardware_alert
 -- alone: kernel.machine_check
 -- overturned_by: kernel: what the kernel and the machine's controller logged
--- summary: The hardware of {node} failed while {pod} {was} on it: {message}
--- advice: Drain the node; the BMC's event log names the part.
+-- summary: The hardware of {node} reported a fault while {pod} {was} on it: {message}
+-- advice: Drain the node, and look in the BMC's event log for the part that failed.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links
 WHERE signal IN ('kernel.machine_check') AND via IN ('node', 'pod')

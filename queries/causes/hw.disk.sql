@@ -4,8 +4,8 @@
 -- level: supported
 -- needs: k8s.node.disk, kernel.disk_error
 -- alone: kernel.disk_error
--- overturned_by: metrics: what DCGM measured
--- overturned_by: kernel: the Xid line
+-- overturned_by: metrics: what was measured on the machine
+-- overturned_by: kernel: disk errors that the kernel logged
 -- summary: A disk in {node} failed while {pod} {was} on it: {message}
 -- advice: Drain the node and replace the disk.
 --

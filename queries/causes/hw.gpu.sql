@@ -1,5 +1,6 @@
 -- cause: hw.gpu
 -- title: A GPU failed
+-- title_of: gpu.test.failed: A GPU test failed
 -- rank: 82
 -- level: supported
 -- needs: gpu.unhealthy, gpu.missing, gpu.hardware_error, gpu.allocatable_dropped
@@ -8,7 +9,14 @@
 -- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: A GPU in {node} failed while {pod} {was} on it: {message}
--- advice: Drain the node and have the GPU reset or replaced before it is used again.
+-- summary_of: gpu.test.failed: A test of the GPUs in {node} failed while {pod} {was} on it: {message}
+-- summary_of: gpu.unhealthy: A GPU in {node} was reported unhealthy while {pod} {was} on it: {message}
+-- summary_of: gpu.allocatable_dropped, gpu.fewer: {node} had fewer GPUs than it should have while {pod} {was} on it: {message}
+-- advice_of: gpu.test.failed: Drain the node, and find out what the test found: a GPU, NVLink or the network.
+-- summary_of: k8s.pod.evicted.device_taint: {pod} {was} evicted from {node} because of a taint on a device that it used: {message}
+-- title_of: k8s.pod.evicted.device_taint: A device was tainted
+-- advice_of: k8s.pod.evicted.device_taint: Find out who tainted the device and why: its driver, or a DeviceTaintRule (kubectl get devicetaintrules).
+-- advice: Drain the node, and have the GPU reset or replaced before it is used again.
 --
 -- Not every Xid: 13, 31, 43 and 45 are what the driver says of programs. A device is tainted by its driver, or by a person's
 -- DeviceTaintRule for whatever reason.

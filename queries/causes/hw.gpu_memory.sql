@@ -7,7 +7,7 @@
 -- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: The memory of a GPU in {node} failed while {pod} {was} on it: {message}
--- advice: Drain the node; row remapping needs a GPU reset, and repeated errors need a new GPU.
+-- advice: Drain the node, and reset the GPU, which row remapping needs; replace the GPU if the errors come back.
 -- A machine that goes on for a minute after a GPU's memory failed did not fall silent of that, which is found 40 s after its last
 -- word at the earliest.
 WITH quiet AS (

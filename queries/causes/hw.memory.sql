@@ -4,10 +4,10 @@
 -- level: supported
 -- needs: k8s.node.memory_error, kernel.memory_error
 -- alone: kernel.memory_error
--- overturned_by: metrics: what DCGM measured
--- overturned_by: kernel: the Xid line
+-- overturned_by: metrics: what was measured on the machine
+-- overturned_by: kernel: memory errors that the kernel logged
 -- summary: The memory of {node} failed while {pod} {was} on it: {message}
--- advice: Drain the node and replace the module that the BMC names.
+-- advice: Drain the node, and replace the memory module that the BMC names.
 --
 -- Where the kernel names the process that had its data in the bad page, that one gets a SIGBUS, and others go on.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,

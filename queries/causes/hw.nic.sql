@@ -4,12 +4,12 @@
 -- level: supported
 -- needs: nic.error, node.link_set_down
 -- alone: nic.error
--- overturned_by: metrics: what DCGM measured
--- overturned_by: kernel: the Xid line
+-- overturned_by: metrics: link state and errors of the network cards
+-- overturned_by: kernel: what the kernel logged about the link
 -- summary: A network link of {node} failed while {pod} {was} on it: {message}
 -- summary_of: node.link_set_down: A network link of {node} was taken down{by} while {pod} {was} on it.
 -- advice_of: node.link_set_down: Find out why it was taken down; there is no sign of a fault.
--- advice: Drain the node; check the cable, the transceiver and the switch port.
+-- advice: Drain the node, and check the cable, the transceiver and the switch port.
 -- A link that is down ends programs by what they write of it, or by what their peers do; rarely by a crash. One that was
 -- up again a minute later has ended what it ends within some minutes, turns no number into NaN, and takes no GPU away. One
 -- that somebody took down has not failed.

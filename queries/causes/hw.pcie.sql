@@ -6,7 +6,7 @@
 -- alone: kernel.pcie_error.fatal
 -- overturned_by: kernel: what the kernel and the machine's controller logged
 -- summary: A PCIe link of {node} failed while {pod} {was} on it: {message}
--- advice: Drain the node; reseat or replace the card or riser named above.
+-- advice: Drain the node, and reseat or replace the card or riser named above.
 --
 -- A GPU or network card that is gone within the minute is gone because its link is: the driver says so last.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role

@@ -1,12 +1,15 @@
 -- cause: hw.power
 -- title: Power failed
+-- title_of: gpu.power_missing: A GPU had no power
 -- rank: 85
 -- level: supported
 -- needs: node.power_fault, gpu.power_missing, gpu.power_brake
 -- alone: node.power_fault, gpu.power_missing
 -- overturned_by: kernel: what the kernel and the machine's controller logged
 -- summary: The power supply of {node} failed while {pod} {was} on it: {message}
--- advice: Check power supplies, their feeds and cables, and the rack's power.
+-- summary_of: gpu.power_missing: A GPU in {node} had no power from its cable while {pod} {was} on it: {message}
+-- advice: Check the power supplies, their feeds and cables, and the power of the rack.
+-- advice_of: gpu.power_missing: Drain the node, and check the power cable of the GPU named above.
 --
 -- A supply that failed where another held the machine up ended nothing: a process that failed by itself is not
 -- blamed on it, and one supply of a machine that has two is a guess. A brake slows GPUs down and ends nothing by itself.

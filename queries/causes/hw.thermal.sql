@@ -4,11 +4,11 @@
 -- level: supported
 -- needs: gpu.thermal, node.overheated
 -- alone: node.overheated
--- overturned_by: metrics: what DCGM measured
--- overturned_by: kernel: the Xid line
+-- overturned_by: metrics: the temperatures that DCGM measured
+-- overturned_by: kernel: what the kernel and the machine's controller logged
 -- summary_of: node.overheated: {node} reported that it was too hot while {pod} {was} on it: {message}
 -- summary: GPUs in {node} were throttled or stopped by heat while {pod} {was} on it: {message}
--- advice: Check the machine's cooling.
+-- advice: Check the machine's cooling: its fans, its air flow and the temperature of the room.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links
 WHERE signal IN ('gpu.thermal', 'node.overheated') AND via IN ('node', 'pod')

@@ -3,9 +3,9 @@
 -- rank: 51
 -- level: supported
 -- needs: log.clock_skew, slurm.credential_refused, node.clock_wrong
--- summary_of: slurm.credential_refused: {pod} could not be launched: the clock of {node} differs from that of Slurm's controller. {message}
--- summary: {pod} was refused because of a clock error: the clock of {node}, or of the server it contacted, is wrong. {message}
--- advice: Compare the machine's clock with another machine's (chronyc tracking, timedatectl), and check its time synchronisation.
+-- summary_of: slurm.credential_refused: {pod} could not be launched, because the clock of {node} differs from that of Slurm's controller: {message}
+-- summary: {pod} {was} refused because of a clock error: the clock of {node}, or of the server that it contacted, is wrong. {message}
+-- advice: Compare the machine's clock with another machine's (chronyc tracking, timedatectl), and check its time synchronization.
 --
 -- Who refuses a signature or a certificate for its time may have the wrong clock itself; the machine's own time keeper
 -- is the witness that tells.

@@ -1,9 +1,9 @@
 -- cause: node.conntrack_full
--- title: The node dropped packets: its connection tracking table was full
+-- title: The node's connection tracking table was full
 -- rank: 50
 -- level: supported
 -- needs: kernel.conntrack_full
--- summary: {node} dropped packets because its connection tracking table was full; {pod} could not reach a service it needed.
+-- summary: {node} dropped packets because its connection tracking table was full; {pod} could not reach a service that it needed.
 -- advice: Raise net.netfilter.nf_conntrack_max on the node, and find out what opens so many connections.
 --
 -- The kernel drops the first packet of a new connection then: who connects waits until its time is up. A connection that

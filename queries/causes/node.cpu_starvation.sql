@@ -5,7 +5,7 @@
 -- needs: metric.cpu_throttled, metric.cpu_pressure
 -- overturned_by: metrics: CPU throttling of the container, CPU pressure of the machine
 -- summary: {pod} got too little CPU: {message}
--- advice: Raise the CPU limit or leave it out, start fewer data loader workers, and see what else runs on {node}.
+-- advice: Raise or remove the CPU limit, start fewer data loader workers, and check what else runs on {node}.
 --
 -- Many programs are short of CPU and train on. What is slow, stands still or fails its probes meanwhile may do so for
 -- that reason, and a rank that is late may let the others wait until their time is up.

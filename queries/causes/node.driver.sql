@@ -5,10 +5,12 @@
 -- needs: k8s.pod.admission_failed.device, k8s.container.cannot_run.device
 -- needs: gpu.device_plugin_unhealthy, gpu.driver_error, gpu.device_plugin_down, gpu.allocatable_short
 -- summary: The GPU driver or device plugin on {node} failed while {pod} {was} on it: {message}
--- summary_of: gpu.device_plugin_down: {node} does not offer its GPUs, since what offers them does not run there, and {pod} found no room: {message}
--- summary_of: gpu.allocatable_short: {node} does not offer all of its GPUs, which {pod} may have had room on: {message}
--- advice_of: gpu.device_plugin_down: See why the device plugin on {node} does not start: its log, the driver, and the runtime's configuration.
--- advice: Drain the node, restart the device plugin and check the driver.
+-- summary_of: k8s.pod.admission_failed.device, k8s.container.cannot_run.device: {pod} could not start because the GPU driver or device plugin on {node} failed: {message}
+-- summary_of: gpu.device_plugin_down: {node} does not offer its GPUs because its device plugin or driver is not running, and {pod} found no room: {message}
+-- summary_of: gpu.allocatable_short: {node} does not offer all of its GPUs, on which {pod} might have fit: {message}
+-- advice_of: gpu.device_plugin_down: Find out why the device plugin on {node} does not start: check its log, the driver, and the configuration of the container runtime.
+-- advice_of: gpu.allocatable_short: Compare the GPUs that the node offers (kubectl describe node {node}) with nvidia-smi on it, and read the log of its device plugin.
+-- advice: Drain the node, check the driver, and restart the device plugin.
 -- What kept a pod from starting does not tell how it ended once it ran, where nothing is known of that end.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN signal = 'k8s.container.cannot_run.device' AND mode = 'exited' AND exit_code IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role

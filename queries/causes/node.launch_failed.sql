@@ -3,14 +3,14 @@
 -- rank: 59
 -- level: supported
 -- needs: slurm.launch_failed, slurm.task_launch_failed, slurm.node.not_resumed, slurm.node.prolog_failed
--- summary_of: slurm.node.not_resumed: {node} was to be started for {pod}, and did not come up in time: {message}
--- advice_of: slurm.node.not_resumed: Read the log of ResumeProgram on the controller; it holds what the cloud answered when the machine was asked for (capacity, quota, image).
--- summary_of: cloud.instance_create_failed: {node} was to be started for {pod}, and the cloud did not make it: {message}
--- advice_of: cloud.instance_create_failed: Mend what the cloud's answer names, or submit the job to a partition of other machines.
+-- summary_of: slurm.node.not_resumed: {node} was being started for {pod}, and did not come up in time: {message}
+-- advice_of: slurm.node.not_resumed: Read the log of ResumeProgram on the controller, which holds the cloud's answer to the request for the machine (capacity, quota, image).
+-- summary_of: cloud.instance_create_failed: {node} was to be started for {pod}, and the cloud did not create it: {message}
+-- advice_of: cloud.instance_create_failed: Fix what the cloud's answer names, or submit the job to a partition with other machines.
 -- summary_of: slurm.task_launch_failed: The tasks of {pod} could not be started on one of its nodes: {message}
--- advice_of: slurm.task_launch_failed: Read slurmd's log of that node, and check the network between it and the node that srun ran on.
--- summary: {pod} could not be launched because preparing the node for the job failed. {message}
--- advice: Read slurmd's log of the node that was drained, and what its prolog wrote; release the job (scontrol release) once the node is repaired.
+-- advice_of: slurm.task_launch_failed: Read slurmd's log on that node, and check the network between it and the node on which srun ran.
+-- summary: {pod} could not be launched because preparing the node for the job failed: {message}
+-- advice: Read slurmd's log on the node that was drained, and the output of its prolog; release the job (scontrol release) once the node is repaired.
 --
 -- Slurm runs a prolog on each node before a job's first task. Where it fails, the node is drained and the job put back
 -- or held: the job has done nothing wrong, and has not run.

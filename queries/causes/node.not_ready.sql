@@ -9,10 +9,10 @@
 -- summary: {node} stopped responding; {pod} {was} on it.
 -- summary_of: ray.node_died: Ray reports that a node of {workload} was lost: {message}
 -- summary_of: slurm.node_fail: Slurm reports that a node of {pod} failed.
--- summary_of: k8s.pod.untaken: The kubelet of {node} has not begun with {pod}: {message}
--- summary_of: k8s.lease.past.node: The kubelet of {node} has not begun with {pod}, and has been silent since its {message}
--- advice_of: k8s.pod.untaken: Check that the kubelet on {node} runs (systemctl status kubelet), and its log.
--- advice_of: k8s.lease.past.node: Check that the kubelet on {node} runs (systemctl status kubelet), and its log.
+-- summary_of: k8s.pod.untaken: The kubelet of {node} has not acted on {pod}: {message}
+-- summary_of: k8s.lease.past.node: The kubelet of {node} has not acted on {pod}, and has been silent since its {message}
+-- summary_of: k8s.pod.evicted.taint, k8s.pod.deleted_by_node_controller: {pod} {was} evicted from {node}, as happens when a node stops responding.
+-- advice_of: k8s.pod.untaken, k8s.lease.past.node: Check that the kubelet on {node} is running (systemctl status kubelet), and read its log.
 -- advice: Check the machine's console, BMC and kernel log to see why it stopped responding; keep it out of the pool until then.
 --
 -- A NoExecute taint is anybody's: the node lifecycle controller's where the node had fallen silent, else that of

@@ -6,10 +6,12 @@
 -- alone: node.crashed
 -- overturned_by: kernel: who rebooted the node
 -- summary: {node} rebooted while {pod} {was} on it.
--- advice: The journal before the boot shows whether it was requested or a crash.
+-- summary_of: node.reboot_requested, node.shutdown_scheduled: {node} was rebooted{by} while {pod} {was} on it.
+-- summary_of: cloud.instance_reset_by_*: {node} was reset{by} while {pod} {was} on it.
+-- advice: Read the journal before the boot, which shows whether the reboot was requested or followed a crash.
 -- advice_of: node.reboot_requested, node.shutdown_scheduled: Find out why it was rebooted; there is no sign of a fault.
 -- advice_of: cloud.instance_reset_by_*: Find out why it was reset; there is no sign of a fault.
--- advice_of: node.rebooting: It went down in good order; find out who or what asked for that.
+-- advice_of: node.rebooting: Find out who or what asked for the reboot; the machine went down in good order.
 -- advice_of: node.crashed: Check its kernel log, crash dumps and BMC to see why it crashed.
 WITH reset_for_silence AS (
   -- Boots that somebody asked for because nothing was heard of the machine any more.

@@ -6,16 +6,16 @@
 -- needs: k8s.container.cannot_run.cgroup, k8s.pod.sandbox_failed.cgroup, k8s.pod.sandbox_failed.limits, k8s.container.image_pull_failed.runtime
 -- needs: node.runtime_killed, node.packages_upgraded, node.runtime_stopping, node.changed_by_tool
 -- title_of: node.runtime_killed: The node's container runtime was stopped
--- title_of: node.runtime_stopping: The node's container runtime was restarted
+-- title_of: node.runtime_stopping: The node's container runtime was stopped
 -- title_of: node.changed_by_tool: A tool restarted the node's container runtime
--- summary_of: node.runtime_stopping: The container runtime on {node} was stopped while {pod} {was} on it, and lost its containers: {message}
+-- summary_of: node.runtime_stopping: The container runtime on {node} was stopped while {pod} {was} on it, and it lost its containers: {message}
 -- summary_of: node.changed_by_tool: A configuration tool restarted the container runtime on {node} while {pod} {was} on it, and it lost its containers: {message}
 -- title_of: node.packages_upgraded: The node's container runtime was upgraded
 -- summary_of: node.runtime_killed: The container runtime on {node} was stopped with its containers while {pod} {was} on it: {message}
 -- summary_of: node.packages_upgraded: The container runtime on {node} was upgraded while {pod} {was} on it: {message}
--- advice_of: node.runtime_killed, node.packages_upgraded, node.runtime_stopping, node.changed_by_tool: Find out who or what restarted the runtime; drain a node before that, and let its service leave the containers running (KillMode=process).
+-- advice_of: node.runtime_killed, node.packages_upgraded, node.runtime_stopping, node.changed_by_tool: Find out who or what restarted the runtime; drain the node before that, and let the service leave its containers running (KillMode=process).
 -- summary: The container runtime on {node} failed while {pod} {was} on it: {message}
--- advice: Restart containerd or the node; check its journal.
+-- advice: Check the journal of the container runtime on {node}; restart the runtime or the node.
 -- A machine that goes down stops its runtime as well.
 WITH down AS (
   SELECT DISTINCT death FROM links

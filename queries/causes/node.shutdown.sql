@@ -8,7 +8,7 @@
 -- summary: {node} shut down while {pod} {was} on it.
 -- summary_of: node.poweroff_requested, node.shutdown_scheduled: {node} was switched off{by} while {pod} {was} on it.
 -- advice_of: node.poweroff_requested, node.shutdown_scheduled: Find out why it was switched off; there is no sign of a fault.
--- advice: Find out who shut the machine down: its journal, the cloud, or the data centre's maintenance log.
+-- advice: Find out who shut the machine down: check its journal, the cloud, or the maintenance log of the data center.
 WITH off AS (
   SELECT u.death, u.fact, u.time, u.time_hi, u.signal,
     CASE WHEN r.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge,

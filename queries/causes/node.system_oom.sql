@@ -1,14 +1,14 @@
 -- cause: node.system_oom
--- title: The node itself ran out of memory
+-- title: The node ran out of memory
 -- rank: 78
 -- level: supported
 -- needs: k8s.node.system_oom, kernel.oom_kill.node, kernel.oom_kill.outside, kernel.oom_kill.node.process, unit.oom_killed, node.memory_daemon_killed, ray.memory_monitor
 -- alone: kernel.oom_kill.node
 -- overturned_by: metrics: how much memory the machine had left
 -- summary: {node} ran out of memory, and the kernel killed a process of {pod}.
--- summary_of: node.memory_daemon_killed: {node} was about to run out of memory, and a daemon that watches it killed a process of {pod}: {message}
--- summary_of: ray.memory_monitor: Ray ended a worker of {pod}, as the node was nearly out of memory; what used it is not known: {message}
--- advice: Something on the node used more memory than it requested; set requests and limits, and leave room for the system.
+-- summary_of: node.memory_daemon_killed: {node} was about to run out of memory, and an out-of-memory daemon killed a process of {pod}: {message}
+-- summary_of: ray.memory_monitor: Ray killed a worker of {pod} because the node was nearly out of memory; what used the memory is not known: {message}
+-- advice: Find out what used the memory of {node}; set memory requests and limits, and leave room for the system.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links u
 JOIN links m ON m.death = u.death AND m.via = 'pod' AND m.signal IN ('k8s.container.oom_killed', 'k8s.container.sigkill')

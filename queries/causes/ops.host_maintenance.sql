@@ -8,12 +8,12 @@
 -- overturned_by: audit: whether someone had drained the node or deleted the pod before
 -- summary: The host of {node} went into maintenance; {pod} {was} on it.
 -- summary_of: maintenance.announced, maintenance.freeze_announced: Maintenance was announced for the host of {node}; {pod} {was} on it.
--- summary_of: slurm.waiting.maintenance: {pod} {was} not started: its nodes are reserved for maintenance that begins before the job would end.
+-- summary_of: slurm.waiting.maintenance: {pod} is waiting: its nodes are reserved for maintenance that begins before the job would end.
 -- advice_of: slurm.waiting.maintenance: Request less time (scontrol update TimeLimit=…) so that the job ends before the reservation begins (scontrol show reservation), or wait until it is over.
 -- summary_of: maintenance.requested_by_*: Maintenance of the host of {node} was simulated{by}, which terminated the machine; {pod} {was} on it.
 -- title_of: maintenance.requested_by_*: Simulated host maintenance
 -- advice_of: maintenance.requested_by_*: Find out why it was requested; there is no sign of a fault.
--- advice: Check what the cloud has scheduled next for these nodes before restarting there.
+-- advice: Check what the cloud has scheduled next for these nodes before running on them again.
 --
 -- What was announced counts while it is due, however long before it was said, unless it was moved or called off
 -- (such facts touch nothing; core/src/graph/announcements.rs),

@@ -15,30 +15,30 @@
 -- needs: cloud.group_stopped_by_user, cloud.group_resized_by_user, cloud.instance_recreation_requested_by_user, slurm.node.set_down, node.kill_requested, unit.stopping
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} deleted{by}.
--- summary_of: k8s.workload.deleted_by_gc: {pod} {was} cleared away because the object that owned the workload had been deleted; no record shows who deleted it.
+-- summary_of: k8s.workload.deleted_by_gc: {pod} {was} removed because the object that owned the workload had been deleted; no record shows who deleted it.
 -- summary_of: cloud.instance_stopped_by_user: The machine of {pod} was stopped{by}.
--- summary_of: cloud.group_stopped_by_user: The machine of {pod} was stopped or restarted with its whole group{by}.
+-- summary_of: cloud.group_stopped_by_user: The machine of {pod} was stopped or restarted with its whole instance group{by}.
 -- title_of: cloud.group_stopped_by_user: Stopped on request
--- summary_of: cloud.instance_recreation_requested_by_user: The machine of {pod} was deleted on request{by}, to be recreated.
+-- summary_of: cloud.instance_recreation_requested_by_user: The machine of {pod} was deleted{by} in order to recreate it.
 -- title_of: cloud.instance_recreation_requested_by_user: Recreated on request
--- advice_of: cloud.instance_recreation_requested_by_user: Find out why the machine was to be recreated; there is no sign of a fault.
--- summary_of: cloud.group_resized_by_user: The group of machines that {node} belonged to was resized{by}, and {node} was removed with it; {pod} {was} on it.
--- title_of: cloud.group_resized_by_user: Its group of machines was made smaller
--- advice_of: cloud.group_resized_by_user: Find out why the group was made smaller; protect machines that train from scale-in.
+-- advice_of: cloud.instance_recreation_requested_by_user: Find out why the machine was recreated; there is no sign of a fault.
+-- summary_of: cloud.group_resized_by_user: The instance group of {node} was resized{by}, and {node} was removed; {pod} {was} on it.
+-- title_of: cloud.group_resized_by_user: Its instance group was made smaller
+-- advice_of: cloud.group_resized_by_user: Find out why the group was made smaller; protect training machines from scale-in.
 -- summary_of: cloud.instance_reset_by_user: The machine of {pod} was reset{by}.
 -- summary_of: cloud.instance_deleted_by_user, cloud.group_deleted_by_user: The machine of {pod} was deleted{by}.
 -- summary_of: k8s.node.deleted_by_user: {node} was deleted{by}; {pod} {was} on it.
--- summary_of: k8s.node_claim.deleted_by_user: Karpenter's claim for {node} was deleted{by}, which ends the node; {pod} {was} on it.
--- summary_of: k8s.node_pool.deleted_by_user: Karpenter's pool of {node} was deleted{by}, which ends its nodes; {pod} {was} on one.
+-- summary_of: k8s.node_claim.deleted_by_user: The Karpenter NodeClaim of {node} was deleted{by}, which removed the node; {pod} {was} on it.
+-- summary_of: k8s.node_pool.deleted_by_user: The Karpenter NodePool of {node} was deleted{by}, which removed its nodes; {pod} {was} on one.
 -- summary_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: {pod} {was} evicted{by}.
--- summary_of: k8s.pod.evicted.descheduler: {pod} {was} evicted by the descheduler, which spreads load over the nodes.
--- summary_of: ray.job_stopped: Ray's job was stopped on request; {pod} ended with it.
+-- summary_of: k8s.pod.evicted.descheduler: {pod} {was} evicted by the descheduler, which moves pods to other nodes.
+-- summary_of: ray.job_stopped: The Ray job was stopped on request; {pod} ended with it.
 -- summary_of: k8s.workload.stopped, k8s.workload.stop_requested_by_*, k8s.workload.updated_by_user: {workload} was stopped{by}.
--- summary_of: k8s.pod.signalled_by_user: The program of {pod} was ended by a command that was run in its container{by}.
+-- summary_of: k8s.pod.signalled_by_user: The program of {pod} was killed by a command that was run in its container{by}.
 -- summary_of: slurm.cancelled: {pod} {was} cancelled{by}.
--- summary_of: log.interrupted: {pod} {was} interrupted, as Ctrl-C does (SIGINT); no record shows by whom.
+-- summary_of: log.interrupted: {pod} {was} interrupted by SIGINT, as by Ctrl-C; no record shows who sent it.
 -- summary_of: unit.stop_requested: The service of {pod} was stopped{by}.
--- summary_of: unit.stopping: The service of {pod} was stopped on request; no record shows whose.
+-- summary_of: unit.stopping: The service of {pod} was stopped on request; no record shows who requested it.
 -- summary_of: node.kill_requested: {pod} {was} killed just after a signal was sent to processes of {node}{by}.
 -- title_of: node.kill_requested: Killed by a command
 -- advice_of: node.kill_requested: Find out why it was killed; there is no sign of a fault.
@@ -52,18 +52,18 @@
 -- title_of: slurm.cancelled: Cancelled
 -- title_of: ray.job_stopped: Stopped on request
 -- title_of: log.interrupted: Interrupted
--- summary_of: slurm.node.down_requested: A node of {pod} was taken out of service in Slurm{by}, which ended what ran on it.
--- summary_of: slurm.node.set_down: {node} was taken out of service in Slurm{by}, which ended what ran on it.
--- summary_of: slurm.node.reason_given: {node} was taken out of service in Slurm{by}, which ended what ran on it; the reason given was "{detail}".
+-- summary_of: slurm.node.down_requested: A node of {pod} was taken out of service in Slurm{by}, which ended the jobs on it.
+-- summary_of: slurm.node.set_down: {node} was taken out of service in Slurm{by}, which ended the jobs on it.
+-- summary_of: slurm.node.reason_given: {node} was taken out of service in Slurm{by}, which ended the jobs on it; the reason given was "{detail}".
 -- title_of: slurm.node.set_down, slurm.node.reason_given, slurm.node.down_requested: Its node was taken out of service
--- advice_of: slurm.node.set_down, slurm.node.down_requested: Find out why the node was set down, rather than drained (which lets jobs finish): scontrol show node has the reason.
--- advice_of: slurm.node.reason_given: Look for what the reason speaks of in the log of the node's kernel; to take a node out of service without ending its jobs, drain it.
+-- advice_of: slurm.node.set_down, slurm.node.down_requested: Find out why the node was set to DOWN rather than drained, which lets jobs finish; scontrol show node has the reason.
+-- advice_of: slurm.node.reason_given: Look in the kernel log of the node for what the reason names; to take a node out of service without ending its jobs, drain it.
 -- advice: Find out why it was deleted; there is no sign of a fault.
 -- advice_of: k8s.pod.deletion_requested, k8s.container.killing: Find out who or what deleted it; a person, a drain and a controller leave the same traces here.
--- advice_of: cloud.instance_stopped_by_user, ray.job_stopped: Find out why it was stopped; there is no sign of a fault.
+-- advice_of: cloud.instance_stopped_by_user, cloud.group_stopped_by_user, ray.job_stopped: Find out why it was stopped; there is no sign of a fault.
 -- advice_of: cloud.instance_reset_by_user: Find out why it was reset; there is no sign of a fault.
 -- advice_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: Find out why it was evicted; there is no sign of a fault.
--- advice_of: k8s.pod.evicted.descheduler: Keep the descheduler away from training pods (its namespaces, priorities or the annotation descheduler.alpha.kubernetes.io/prefer-no-eviction).
+-- advice_of: k8s.pod.evicted.descheduler: Keep the descheduler away from training pods (by namespace, by priority, or with the annotation descheduler.alpha.kubernetes.io/prefer-no-eviction).
 -- advice_of: k8s.workload.deleted_by_gc: Find out who deleted the object that owned it (metadata.ownerReferences).
 -- advice_of: k8s.workload.stopped, k8s.workload.stop_requested_by_*, k8s.workload.updated_by_user: Find out why it was stopped; there is no sign of a fault.
 -- advice_of: k8s.pod.signalled_by_user: Find out why it was killed; there is no sign of a fault.

@@ -1,22 +1,25 @@
 -- cause: ops.node_drained
 -- title: The node was drained
+-- title_of: k8s.node.tainted.no_execute, k8s.node.changed_by_user, k8s.node.changed_by_other, k8s.pod.evicted.taint, k8s.pod.deleted_by_node_controller: Evicted because of a taint
 -- rank: 70
 -- level: established
 -- needs: k8s.node.tainted.no_execute, k8s.pod.drained_by_kubectl, k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user
 -- needs: k8s.pod.taint_eviction_told, k8s.node.changed_by_*, k8s.pod.drain_blocked, k8s.pod.deletion_requested, k8s.container.killing, ray.node_ended, slurm.node.failed_check
--- summary_of: slurm.node.failed_check: {node} was taken out of service by its own health check, which ended what ran on it: {detail}
+-- summary_of: slurm.node.failed_check: {node} was taken out of service by its own health check, which ended the jobs on it: {detail}
 -- title_of: slurm.node.failed_check: Its node was taken out of service
--- advice_of: slurm.node.failed_check: Look for what the check found in the log of the node's kernel; a check that drains a node, rather than sets it down, lets jobs finish.
+-- advice_of: slurm.node.failed_check: Look in the kernel log of the node for what the check found; a check that drains a node, rather than setting it to DOWN, lets jobs finish.
 -- summary_of: ray.node_ended: Ray reports that a node of {workload} was stopped, scaled down or preempted.
--- title_of: ray.node_ended: A node was taken away
--- advice_of: ray.node_ended: Look in the log of Ray's autoscaler, or of the cloud, for who took the node away and why; on machines that can be preempted, save checkpoints more often.
+-- title_of: ray.node_ended: A Ray node was removed
+-- advice_of: ray.node_ended: Look in the log of Ray's autoscaler, or of the cloud, for who removed the node and why; on preemptible machines, save checkpoints more often.
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} evicted from {node}, which was being drained{by}.
+-- summary_of: k8s.node.tainted.no_execute: {pod} {was} evicted from {node}, which had been given a NoExecute taint{by}.
 -- summary_of: k8s.node.cordoned_by_user: {node} was cordoned{by}, who then deleted {pod}.
 -- summary_of: k8s.node.cordoned, k8s.pod.deletion_requested, k8s.container.killing: {pod} {was} deleted just after its node, {node}, had been cordoned.
 -- summary_of: k8s.pod.evicted.taint, k8s.pod.deleted_by_node_controller: {pod} {was} evicted from {node} because of a taint that no record shows.
 -- summary_of: k8s.node.changed_by_user, k8s.node.changed_by_other: {node} was changed{by}, and {pod} {was} evicted from it because of a taint.
 -- advice: Make sure that drains wait for running jobs, or protect the jobs with a PodDisruptionBudget.
+-- advice_of: k8s.node.tainted.no_execute, k8s.node.changed_by_user, k8s.node.changed_by_other, k8s.pod.evicted.taint, k8s.pod.deleted_by_node_controller: Find out who tainted the node and why; a PodDisruptionBudget does not hold off a NoExecute taint.
 -- Who evicts one pod need not drain its node: unless a record says that the node was closed, or kubectl did it, which
 -- evicts for nothing else but what is written by hand, that is ops.manual_delete. A drained node stays closed.
 WITH stated AS (

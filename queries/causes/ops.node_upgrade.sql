@@ -5,7 +5,7 @@
 -- needs: upgrade.started, upgrade.announced, k8s.pod.evicted_by_upgrader
 -- needs: k8s.pod.deleted_by_upgrader, k8s.node.cordoned_by_upgrader, k8s.node.tainted_by_upgrader, repair.started
 -- needs: node.upgrading
--- summary_of: node.upgrading: {node} was upgrading its packages when the service of {pod} was stopped, as tools do that restart what uses them.
+-- summary_of: node.upgrading: {node} was upgrading its packages when the service of {pod} was stopped; package tools restart the services that use what they upgrade.
 -- advice_of: node.upgrading: Exclude the service from needrestart, or upgrade the machine between runs.
 -- summary: {node} was upgraded or repaired; {pod} {was} on it.
 -- advice: Set a maintenance window or exclusion for the node pool while long jobs run.

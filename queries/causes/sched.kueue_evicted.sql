@@ -8,9 +8,14 @@
 -- summary: Kueue stopped {workload}: {message}
 -- summary_of: kueue.pod_terminated: Kueue stopped {workload}; none of its records says why.
 -- summary_of: k8s.workload.suspension_requested_by_kueue, k8s.workload.updated_by_kueue: Kueue suspended {workload}; none of its records says why.
--- summary_of: kueue.deactivation_requested_by_*: {workload} was deactivated in Kueue{by}, which stopped its pods.
--- summary_of: kueue.queue_stop_requested_by_*: The queue of {workload} was stopped{by}, and Kueue stopped its pods.
--- advice: If pods were not ready in time, find out why; a queue is stopped or a workload deactivated because someone decided so.
+-- summary_of: kueue.deactivation_requested_by_*: {workload} was deactivated in Kueue{by}, which stopped it.
+-- summary_of: kueue.queue_stop_requested_by_*: The queue of {workload} was stopped{by}, and Kueue stopped the workload.
+-- advice: Read why Kueue stopped it (kubectl describe workloads, the log of its controller).
+-- advice_of: kueue.evicted.pods_ready_timeout: Find out why its pods were not ready in time, or raise the timeout (waitForPodsReady in Kueue's configuration).
+-- advice_of: kueue.evicted.stopped, kueue.queue_stop_requested_by_*: Find out why its queue was stopped (stopPolicy of the LocalQueue or ClusterQueue).
+-- advice_of: kueue.evicted.deactivated: Find out why it was deactivated (spec.active of the workload): by a person, or by Kueue after too many attempts.
+-- advice_of: kueue.deactivation_requested_by_*: Find out why it was deactivated; there is no sign of a fault.
+-- advice_of: kueue.evicted.admission_check: Find out why the admission check was withdrawn (kubectl describe workloads).
 --
 -- Past its time limit is code.deadline, a failed node node.not_ready, another workload sched.kueue_preempted.
 WITH why AS (

@@ -5,7 +5,7 @@
 -- needs: k8s.pod.evicted.pressure, k8s.pod.evicted.other
 -- summary: The kubelet evicted {pod} from {node}: {message}
 -- summary_of: k8s.pod.evicted.other: {pod} {was} evicted from {node} by its kubelet, which most often does so when the node runs low on resources.
--- advice: Set requests close to what the pod really uses; find out what else filled the node.
+-- advice: Set requests close to what the pod really uses, and find out what else filled the node.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'k8s.pod.evicted.pressure' AND via = 'pod' AND mode IN ('killed', 'lost')

@@ -6,7 +6,7 @@
 -- needs: k8s.quota.exceeded, kueue.pending, slurm.waiting.quota
 -- summary: There is not enough quota to start {workload}: {message}
 -- advice: Free up quota in the namespace or queue, or request less.
--- advice_of: slurm.waiting.quota: Wait until other jobs of the same user, account or quality of service end, request less, or have the limit raised.
+-- advice_of: slurm.waiting.quota: Wait until other jobs of the same user, account or QOS end, request less, or have the limit raised.
 -- What ran later had got its pods, though none of them is in the input.
 SELECT q.death, q.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
 FROM links q

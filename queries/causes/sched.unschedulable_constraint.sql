@@ -6,12 +6,12 @@
 -- needs: slurm.waiting.partition, slurm.waiting.burst_buffer, slurm.waiting.cleaning
 -- needs: k8s.pod.admission_failed.constraint
 -- summary: {pod} {was} never scheduled: {message}
--- summary_of: slurm.dependency_failed: {pod} never ran: a job that it was to come after had failed.
+-- summary_of: slurm.dependency_failed: {pod} never ran because a job that it depended on had failed.
 -- summary_of: slurm.waiting.turn: {pod} is waiting to start; Slurm gives the reason {detail}.
--- summary_of: slurm.waiting.dependency: {pod} will never run: the job that it depends on did not end as it requires.
+-- summary_of: slurm.waiting.dependency: {pod} will never run because the job that it depends on did not end as required.
 -- summary_of: slurm.waiting.partition: {pod} cannot start because its partition is not starting jobs; Slurm gives the reason {detail}.
 -- summary_of: slurm.waiting.burst_buffer: {pod} cannot start because an operation on its burst buffer failed.
--- summary_of: slurm.waiting.cleaning: {pod} was requeued and is waiting until Slurm has cleaned up after its previous run.
+-- summary_of: slurm.waiting.cleaning: {pod} {was} requeued, and Slurm is still cleaning up after its previous run.
 -- title_of: slurm.waiting.turn: Waiting to start
 -- title_of: slurm.waiting.partition: The partition is down
 -- title_of: slurm.waiting.burst_buffer: The burst buffer failed
@@ -20,14 +20,14 @@
 -- title_of: k8s.pod.unschedulable.gated: Held back by a scheduling gate
 -- title_of: slurm.dependency_failed: A dependency was never satisfied
 -- advice: Check the node selector, affinity and tolerations against the labels and taints of the nodes it should run on.
--- advice_of: k8s.pod.unschedulable.gated: See who removes the gate: of kueue.x-k8s.io/admission Kueue does, once it admits the workload (kubectl get workloads; its queue, its quota).
+-- advice_of: k8s.pod.unschedulable.gated: Find out what should remove the gate; Kueue removes kueue.x-k8s.io/admission once it admits the workload (check kubectl get workloads, its queue and its quota).
 -- advice_of: slurm.waiting.turn: Wait, or change what the job is waiting for: its start time, its dependency, the limit of its array or its burst buffer (scontrol show job).
 -- advice_of: slurm.waiting.partition: Ask the administrators when the partition will be up again (scontrol show partition), or submit the job to another one.
--- advice_of: slurm.waiting.burst_buffer: Check the burst buffer directives of the job and the log of slurmctld; the job does not start by waiting.
--- advice_of: slurm.waiting.cleaning: Wait; if it lasts, look for processes on the nodes of the previous run that do not end.
--- advice_of: slurm.waiting.dependency: Find out what became of the job that it depends on; cancel it, and submit it anew once that one has done its work.
--- advice_of: slurm.dependency_failed: Find out what became of the job that it depends on, and submit it anew once that one has done its work.
--- advice_of: slurm.waiting.constraint: Check the reason that Slurm gives against the limits of the partition, account and quality of service that the job was submitted to.
+-- advice_of: slurm.waiting.burst_buffer: Check the burst buffer directives of the job and the log of slurmctld; waiting does not start the job.
+-- advice_of: slurm.waiting.cleaning: Wait; if it takes long, look for processes of the previous run that still run on its nodes.
+-- advice_of: slurm.waiting.dependency: Find out how the job that it depends on ended; cancel this job, and submit it again once that one has succeeded.
+-- advice_of: slurm.dependency_failed: Find out how the job that it depended on ended, and submit this job again once that one has succeeded.
+-- advice_of: slurm.waiting.constraint: Compare the reason that Slurm gives with the limits of the partition, account and QOS that the job was submitted to.
 -- Of a pod that would fit if there were room, the nodes that it may not use are not what is missing.
 SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN room.fact IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'state' AS role

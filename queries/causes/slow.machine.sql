@@ -6,7 +6,7 @@
 -- needs: nic.error, metric.nic_errors, kernel.pcie_error, kernel.memory_error_corrected, kernel.lockup, node.overheated, node.power_fault
 -- overturned_by: metrics: clock, power and link rates of each machine
 -- summary: {workload} slowed down when {node} reported a fault: {message}
--- advice: Move the rank off {node} and have the machine checked; a gang is as fast as its slowest member.
+-- advice: Move the rank off {node}, and have the machine checked; a gang is as fast as its slowest member.
 --
 -- What slows a machine down, and began when the steps became longer. GPUs that are throttled under load are nothing
 -- unusual, links count errors that hurt nobody, and a machine has power supplies to spare: by themselves they are

@@ -4,8 +4,8 @@
 -- level: hypothesis
 -- needs: log.slow
 -- overturned_by: metrics: clock, power and link rates of each machine
--- summary: {workload} is running, more slowly than before: {detail}. The reason is not known.
--- advice: Compare clock rates, power and link errors of its machines: the slowest of a gang sets its pace. Longer sequences, a fuller file system and a busier network slow all ranks alike.
+-- summary: {workload} is running more slowly than before: {detail}. The reason is not known.
+-- advice: Compare the clock rates, power and link errors of its machines, since the slowest one sets the pace; longer sequences, a fuller file system or a busier network slow all ranks alike.
 --
 -- A symptom: it leads only where nothing else is known.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
