@@ -89,6 +89,6 @@ def cut(w, twin):
         w.queue[:] = [q for q in w.queue if q[0] <= at]; heapq.heapify(w.queue); r.weak += ("none.running", "unknown") + r.right; r.seen = ""
         if end in ("exit", "oom", "complete", "pressure", "shutdown", "deadline", "kueue", "suspend", "node-deleted", "scale-down", "liveness", "delete-job", "runs", "lost", "tainted", "preempt", "drain", "delete-pod"): r.unseen = ("none.running",) if at < t + 3 and end in ("exit", "oom", "complete", "pressure", "shutdown", "node-deleted", "liveness") else ()
     if how == "audit-late": w.after = lambda: w.audit.__setitem__(slice(None), [a for a in w.audit if a["requestReceivedTimestamp"] > w.ts(t + 1.5, 6)]); r.who, r.seen = "", ""; r.unseen = r.weak
-    if how == "audit-early": w.after = lambda: w.audit.__setitem__(slice(None), [a for a in w.audit if a["requestReceivedTimestamp"] < w.ts(t - 5, 6)]); r.who, r.seen = "", ""
+    if how == "audit-early": w.after = lambda: w.audit.__setitem__(slice(None), [a for a in w.audit if a["requestReceivedTimestamp"] < w.ts(t - 5, 6)]); r.who, r.seen = "", ""; r.unseen += ("none.running",)  # as it was then
     if how == "snapshot-before": w.at(t - 60, lambda: setattr(w, "earlier", copy.deepcopy({k: o for k, o in w.objs.items() if k[0] == "Pod"})))
     return j.name, r

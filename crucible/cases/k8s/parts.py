@@ -231,11 +231,11 @@ def delete_node(w, t, who, nd):
 class Job:
     """A batch Job with indexed pods on the given nodes."""
 
-    def __init__(self, w, t, name, nodes, who=ALICE, backoff=0, spec=None, labels=(), of=None, by=None, deadline=None, ttl=None, kind="Job", generate=True, policy=None, suspend=False, parts=None):
+    def __init__(self, w, t, name, nodes, who=ALICE, backoff=0, spec=None, labels=(), of=None, by=None, deadline=None, ttl=None, kind="Job", generate=True, policy=None, suspend=False, parts=None, size=None):
         self.w, self.name, self.ns, self.t, self.backoff = w, name, w.ns, t, backoff
         self.lab = {"batch.kubernetes.io/job-name": name, "job-name": name} | dict(labels)
         self.spec = spec or template()
-        js = {"backoffLimit": backoff, "completionMode": "Indexed", "completions": max(1, len(nodes)), "parallelism": max(1, len(nodes)), "suspend": suspend, "template": {"metadata": {"labels": self.lab}, "spec": self.spec}}
+        js = {"backoffLimit": backoff, "completionMode": "Indexed", "completions": size or max(1, len(nodes)), "parallelism": size or max(1, len(nodes)), "suspend": suspend, "template": {"metadata": {"labels": self.lab}, "spec": self.spec}}
         if deadline: js["activeDeadlineSeconds"] = deadline
         if ttl is not None: js["ttlSecondsAfterFinished"] = ttl
         if policy: js["podFailurePolicy"] = policy
