@@ -113,7 +113,7 @@ fn is_unseen(report: &Report) -> bool {
 }
 
 fn reported(report: &Report, unnamed: Option<&str>, now: Nanos, args: &Args) -> String {
-    let shown = |time: &str| Clock(args.output.tz).full(time);
+    let shown = |time: &str| Clock(args.output.tz).full_with_zone(time);
     let mut out = String::new();
     let name = &report.name;
     for one in &report.announced {

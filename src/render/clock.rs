@@ -34,6 +34,14 @@ impl Clock {
         self.format(time, |at| at.format("%Y-%m-%d %H:%M:%S").to_string())
     }
 
+    /// The same with the zone's offset, where nothing beside it names the zone.
+    pub(crate) fn full_with_zone(self, time: &str) -> String {
+        match self.0 {
+            Tz::Utc => self.full(time),
+            _ => self.format(time, |at| at.format("%Y-%m-%d %H:%M:%S%:z").to_string()),
+        }
+    }
+
     /// The day and the time of day with all decimals that it has.
     pub(crate) fn exact(self, time: &str) -> String {
         self.format(time, |at| at.format("%Y-%m-%d %H:%M:%S%.f").to_string())

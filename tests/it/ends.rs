@@ -129,7 +129,10 @@ fn who_was_stopped_by_nobody_knows_whom_does_not_go_before_who_lost_its_node() {
     assert_eq!(main["cause"], "node.not_ready", "{main:#}");
     assert_eq!(main["first_victim"]["pod"], "train-0");
     let summary = main["summary"].as_str().unwrap_or_default();
-    assert!(summary.starts_with("The node of train-0"), "{summary}");
+    assert!(
+        summary.starts_with("train-0 was evicted from its node"),
+        "{summary}"
+    );
 }
 
 /// What accounting tells of a job that somebody cancelled at 10:04:12, with two steps.

@@ -249,7 +249,7 @@ fn what_the_cloud_answered_is_why_a_machine_did_not_come_up() {
         ("QUOTA_EXCEEDED", "cloud.quota supported"),
         (
             "PERMISSION_DENIED",
-            "node.launch_failed supported c0 was to be started for job 902, and the cloud did not make it",
+            "node.launch_failed supported c0 was to be started for job 902, and the cloud did not create it",
         ),
     ] {
         let found = not_made(&refused(code));

@@ -164,7 +164,7 @@ fn a_run_on_no_machine_awaits_nothing() {
     let (code, out, err) = lab(&["upcoming", GPT2, "--at", "now"]);
     assert_eq!(code, Some(0), "{err}");
     assert!(
-        out.contains("was on no machine at 2026-11-21T15:23:09"),
+        out.contains("was on no machine at 2026-11-21 15:23:09Z"),
         "{out}"
     );
 }

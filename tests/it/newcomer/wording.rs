@@ -112,7 +112,7 @@ fn a_sentence_about_a_batch_job_is_english() {
     assert!(
         reported.contains("Job 4715 could not be launched")
             && reported
-                .contains("for the job failed. The job is waiting: launch_failed_requeued_held"),
+                .contains("for the job failed: the job is waiting: launch_failed_requeued_held"),
         "{reported}"
     );
 }
