@@ -634,7 +634,8 @@ fn the_manual_makes_its_folder() {
 #[test]
 fn the_state_of_a_store_is_one_object() {
     let (_folder, store) = imported(&["fixtures/lab-cluster/input"]);
-    let (code, out, err) = kept(&store, &["store", "status", "--format", "json"]);
+    let ask = ["store", "status", "--format", "json", "--store", &store];
+    let (code, out, err) = whathappened(&ask);
     assert_eq!(code, Some(0), "{err}");
     let status: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert!(status["bytes"].as_u64().unwrap() > 1_000, "{out}");
