@@ -5,7 +5,8 @@
 -- needs: k8s.workload.failed.exception, log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.exception.logged, log.gives_up, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed, slurm.task_failed
 -- overturned_by: logs: the traceback
 -- summary: {pod} failed with an error: {message}
--- summary_of: k8s.container.exited_nonzero, slurm.failed, slurm.task_failed: The program of {pod} ended with exit code {exit_code}; no log shows why.
+-- summary_of: k8s.container.exited_nonzero: The program of {pod} ended with exit code {exit_code}; no log shows why.
+-- summary_of: slurm.failed, slurm.task_failed: The program of {pod} failed, and no log shows why: {message}
 -- summary_of: nccl.mismatch: The ranks of {workload} called different collectives at the same point, so each waited for the others: {message}
 -- title_of: nccl.mismatch: Ranks called different collectives
 -- advice_of: nccl.mismatch: Find where the ranks of the program take different branches: all of them must call the same collectives in the same order.
