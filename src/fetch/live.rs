@@ -256,7 +256,7 @@ fn unanswered(source: &dyn Connector) -> Vec<Coverage> {
     let row = |resource: &&str| Coverage {
         status: Status::Failed,
         detail: Some("no response in the time allowed; allow more time with --timeout".to_owned()),
-        ..Coverage::new(source.name(), *resource)
+        ..Coverage::new(source.name(), resource)
     };
     resources.iter().map(row).collect()
 }

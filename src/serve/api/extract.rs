@@ -39,8 +39,8 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
     }
 }
 
-/// What the reader of queries says, without its own words: `Failed to deserialize query string: sinc: unknown field
-/// `sinc`, expected one of `since`, `until``.
+/// What the reader of queries says, without its own words: it "failed to deserialize" the query string, at a field that it names,
+/// and lists those that there are.
 fn in_words(text: &str) -> String {
     let why = text
         .rsplit_once("query string: ")
