@@ -16,6 +16,7 @@ mod verdict;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+use whathappened_model::time::{Nanos, Stamp};
 
 pub use drawn::{Curve, Drawn, Life, LifeState};
 pub use edge::Edge;
@@ -342,6 +343,15 @@ pub struct Victim {
     /// `stuck_starting`, `not_ready`, `stalled`, `failing`, …
     #[serde(default)]
     pub state: String,
+}
+
+impl Victim {
+    /// How long the range of the time is in which it died.
+    #[must_use]
+    pub fn time_width(&self) -> Option<Nanos> {
+        let at = |time: &Option<String>| Stamp::parse(time.as_deref()?).map(|time| time.lo);
+        Some(at(&self.time_hi)?.saturating_sub(at(&self.time)?))
+    }
 }
 
 /// One step from cause to effect.

@@ -43,6 +43,9 @@ pub enum Error {
         /// What to do about it.
         hint: String,
     },
+    /// Nothing was named, and nothing piped in.
+    #[error("standard input is empty")]
+    NothingPiped,
     /// The case cannot be opened.
     #[error(transparent)]
     Case(#[from] CaseError),
@@ -154,7 +157,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::UnknownName { .. } | Self::UnknownRun { .. } | Self::NoneLeft { .. } => 3,
-            Self::Usage(_) | Self::Misused { .. } => 2,
+            Self::Usage(_) | Self::Misused { .. } | Self::NothingPiped => 2,
             Self::Failed(_) | Self::Damaged(_) => 4,
             Self::Ended(code) => *code,
             _ => 1,
@@ -180,6 +183,9 @@ impl Error {
             Self::NoneLeft { hint, .. }
             | Self::Misused { hint, .. }
             | Self::Halted { hint, .. } => vec![hint.clone()],
+            Self::NothingPiped => {
+                vec!["name an experiment, or pipe in the output of kubectl".to_owned()]
+            }
             Self::Partial(_) => vec![
                 "the rest was imported; correct the path and import again (nothing is stored twice)"
                     .to_owned(),

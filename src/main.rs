@@ -90,7 +90,7 @@ fn main() -> ExitCode {
         Err(error) => {
             let mut hints = error.hints();
             // As from cron: nothing was asked, and nothing piped in.
-            if is_bare && error.to_string().ends_with("standard input is empty") {
+            if is_bare && matches!(error, Error::NothingPiped) {
                 hints = vec![
                     USAGE.to_owned(),
                     format!("everything else: {program} --help"),
@@ -274,6 +274,7 @@ fn is_of_a_name(error: &Error) -> bool {
         Error::UnknownName { .. }
             | Error::NoneLeft { .. }
             | Error::Misused { .. }
+            | Error::NothingPiped
             | Error::Store(_)
     )
 }

@@ -20,18 +20,13 @@
 --
 -- Not every Xid: 13, 31, 43 and 45 are what the driver says of programs. A device is tainted by its driver, or by a person's
 -- DeviceTaintRule for whatever reason.
-WITH quiet AS (
-  SELECT death, MIN(time) AS time FROM links
-  WHERE via = 'node' AND mode = 'lost' AND (signal = 'k8s.node.silent' OR signal = 'k8s.node.unreachable' AND COALESCE(detail, '') LIKE '%/unreachable')
-  GROUP BY death
-),
-faults AS (
+WITH faults AS (
   SELECT u.*,
     -- A node that goes on for a minute after it was told of as one with a bad GPU did not fall silent of that, which is found 40 s
     -- after its last word at the earliest.
-    u.signal IN ('gpu.unhealthy', 'gpu.allocatable_dropped') AND COALESCE(q.time - u.time > 120000000000, false) AS is_past
+    u.signal IN ('gpu.unhealthy', 'gpu.allocatable_dropped') AND COALESCE(u.mode = 'lost' AND q.time - u.time > 120000000000, false) AS is_past
   FROM links u
-  LEFT JOIN quiet q ON q.death = u.death
+  LEFT JOIN fell_silent q ON q.death = u.death
   WHERE u.signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND u.via IN ('node', 'pod')
     -- Of a label of which nobody knows when it came, nothing says that it was there then.
     AND (u.signal <> 'gpu.unhealthy' OR u.time_hi - u.time < 3600000000000)

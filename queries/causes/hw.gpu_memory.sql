@@ -10,15 +10,10 @@
 -- advice: Drain the node, and reset the GPU, which row remapping needs; replace the GPU if the errors come back.
 -- A machine that goes on for a minute after a GPU's memory failed did not fall silent of that, which is found 40 s after its last
 -- word at the earliest.
-WITH quiet AS (
-  SELECT death, MIN(time) AS time FROM links
-  WHERE via = 'node' AND mode = 'lost' AND (signal = 'k8s.node.silent' OR signal = 'k8s.node.unreachable' AND COALESCE(detail, '') LIKE '%/unreachable')
-  GROUP BY death
-),
-faults AS (
-  SELECT u.*, COALESCE(q.time - u.time > 120000000000, false) AS is_past
+WITH faults AS (
+  SELECT u.*, COALESCE(u.mode = 'lost' AND q.time - u.time > 120000000000, false) AS is_past
   FROM links u
-  LEFT JOIN quiet q ON q.death = u.death
+  LEFT JOIN fell_silent q ON q.death = u.death
   WHERE u.signal = 'gpu.memory_error' AND u.via IN ('node', 'pod')
 )
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN is_past THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role

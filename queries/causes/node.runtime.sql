@@ -35,12 +35,6 @@ stopped AS (
       OR u.signal = 'node.packages_upgraded' AND u.lag_s BETWEEN -5 AND 120 AND COALESCE(u.reason, '') IN ('ContainerStatusUnknown', 'Unknown')
            AND regexp_like(COALESCE(u.detail, ''), '(^|[ ,])(containerd|docker|cri-o|moby|runc)'))
 ),
--- When a node is first found to be silent, 40 s after its last word at the earliest.
-quiet AS (
-  SELECT death, MIN(time) AS time FROM links
-  WHERE via = 'node' AND (signal = 'k8s.node.silent' OR signal = 'k8s.node.unreachable' AND COALESCE(detail, '') LIKE '%/unreachable')
-  GROUP BY death
-),
 failed AS (
   SELECT u.death, u.fact, u.time,
     CASE WHEN asked.death IS NOT NULL OR own.death IS NOT NULL OR again.time > u.time OR stopped_by.time > u.time
@@ -50,7 +44,7 @@ failed AS (
   FROM links u
   LEFT JOIN asked_for asked ON asked.death = u.death
   LEFT JOIN (SELECT DISTINCT death FROM reactions WHERE person) own ON own.death = u.death
-  LEFT JOIN quiet ON quiet.death = u.death
+  LEFT JOIN fell_silent quiet ON quiet.death = u.death
   LEFT JOIN (SELECT death, MAX(time) AS time FROM links
              WHERE signal = 'k8s.node.ready' AND via = 'node' AND lag_s > 0 GROUP BY death) again ON again.death = u.death
   -- A kubelet that stops a container has a runtime that does it.

@@ -159,10 +159,7 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
         .map(|at| case.graph.now.map_or(at, |last| at.min(last)));
     let now = at.or(case.graph.now);
     if piped && case.summary.total.records == 0 {
-        return Err(Error::misused(
-            "standard input is empty",
-            "name an experiment, or pipe in the output of kubectl",
-        ));
+        return Err(Error::NothingPiped);
     }
     let only = only_run(&case).filter(|_| piped);
     let time = |text: &Option<String>| {

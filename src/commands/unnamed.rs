@@ -2,15 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use whathappened_connectors::node_log::is_calendar_entry;
 use whathappened_core::graph::Task;
 use whathappened_core::resolve::{Name, place, rank_names, resolve};
 
 use crate::case::Case;
 use crate::error::Error;
 use crate::report;
-
-/// How the reasons begin for which an entry of a calendar is rejected.
-const ENTRY: &str = "a maintenance ";
 
 /// That no record names the machine, with the nearest name, where announcements are all that was read. A calendar lists
 /// machines that something is planned for: whether another one is free or its name misspelt, it does
@@ -57,7 +55,7 @@ fn is_calendar_at_most(case: &Case) -> bool {
     let is_nothing = evidence.rows().is_empty() && evidence.objects.iter().next().is_none();
     let mut rejected = case.summary.rejected.iter();
     report::is_calendar_alone(case)
-        || (is_nothing && rejected.any(|record| record.why.starts_with(ENTRY)))
+        || (is_nothing && rejected.any(|record| is_calendar_entry(&record.why)))
 }
 
 /// Every machine that some record names.

@@ -313,13 +313,13 @@ impl Grouping<'_> {
             };
             of_this.extend(&collateral);
             left.retain(|other| !of_this.contains(other));
-            // What went on after it had been made smaller, and then failed, did not fail of that.
             // Who waited, and was taken away since, is not what went on.
             let rest: Vec<usize> = left
                 .iter()
                 .copied()
                 .filter(|death| !self.waits(*death) || !ended.contains(&self.pod(*death)))
                 .collect();
+            // What went on after it had been made smaller, and then failed, did not fail of that.
             let trimmed = !rest.is_empty() && self.was_trimmed(primary);
             // Nor did a Job whose time was up while it had tries left fail of the one that it was to try again.
             let retried = self.was_retried(primary, &rest);

@@ -193,10 +193,10 @@ pub(super) fn came_after(
     // What is stopped for a shutdown ends before most of what tells of that; who panics stops nothing.
     let stops_it = goes_down(signal)
         && signal != named::KERNEL_PANIC
-        && !was_out_of_memory(graph, death)
-        && !was_asked_to_stop(graph, death)
         && matches!(death.exit_code, Some(0 | 137 | 143))
-        && fact.time.lo <= death.time.hi.saturating_add(GOING_DOWN);
+        && fact.time.lo <= death.time.hi.saturating_add(GOING_DOWN)
+        && !was_out_of_memory(graph, death)
+        && !was_asked_to_stop(graph, death);
     let is_prompt = goes_down(signal) || fact.time.lo.saturating_sub(fact.onset) <= AT_ONCE;
     let is_dated = death.time != Stamp::OPEN;
     let is_behind = end.is_some_and(|end| end.is_before(graph, fact));

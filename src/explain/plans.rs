@@ -33,13 +33,14 @@ macro_rules! view {
 
 /// The views that rules may select from, by name.
 /// One may use those before it.
-pub(super) const VIEWS: [(&str, &str); 19] = [
+pub(super) const VIEWS: [(&str, &str); 20] = [
     view!("answering"),
     view!("mechanisms"),
     view!("asked_at_cloud"),
     view!("asked_for"),
     view!("cut_off"),
     view!("ended_by_others"),
+    view!("fell_silent"),
     view!("missed"),
     view!("not_asked_for"),
     view!("not_evicted"),

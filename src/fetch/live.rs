@@ -245,10 +245,7 @@ fn unanswered(source: &dyn Connector) -> Vec<Coverage> {
     let resources: &[&str] = match source.source_kind() {
         SourceKind::Prometheus => &["metrics"],
         SourceKind::Slurm => &["jobs"],
-        SourceKind::Loki
-        | SourceKind::Datadog
-        | SourceKind::Elasticsearch
-        | SourceKind::CloudwatchLogs => &["logs", "kernel", "events"],
+        store if store.is_log_store() => &["logs", "kernel", "events"],
         SourceKind::Alertmanager => &["alerts"],
         SourceKind::Grafana => &["annotations"],
         _ => &["activity"],

@@ -1,12 +1,10 @@
 //! Input of which nothing could be used: that nothing is known is no answer that nothing happened.
 
+use whathappened_connectors::node_log::is_calendar_entry;
 use whathappened_connectors::recording::{FileStatus, FileSummary, Summary};
 
 /// Files that are named one by one.
 const SHOWN: usize = 5;
-/// How the reasons begin for which an entry of a calendar is rejected: `upcoming` says of such a
-/// calendar that it is unknown what is announced, which is an answer of its own.
-const ENTRY: &str = "a maintenance ";
 
 /// Why nothing of the input could be used, where that is so.
 #[must_use]
@@ -28,9 +26,10 @@ pub fn unusable(summary: &Summary) -> Option<String> {
         .iter()
         .filter(|file| file.bytes > 0 || file.records > 0 || file.status != FileStatus::Complete)
         .collect();
+    // `upcoming` says of such a calendar that it is unknown what is announced, which is an answer of its own.
     let of_calendar = |summary: &Summary| {
         let mut rejected = summary.rejected.iter();
-        rejected.any(|record| record.why.starts_with(ENTRY))
+        rejected.any(|record| is_calendar_entry(&record.why))
     };
     if files.is_empty() || !files.iter().all(|file| is_unusable(file)) || of_calendar(summary) {
         return None;

@@ -2,6 +2,8 @@
 
 use crate::answer::{Answer, Incident, Level, Run, StepRole, Victim};
 
+use whathappened_model::time::SECOND;
+
 use super::clock::{Clock, duration, run_of, seconds_between};
 use super::machine_history::before;
 use super::page::{Spans, Tone};
@@ -302,8 +304,8 @@ fn first(facts: &mut Vec<Fact>, incident: &Incident, clock: Clock, label: &'stat
 
 /// Whether nobody saw an end, and it is known between what it was; by an hour it is not.
 fn is_wide(victim: &Victim) -> bool {
-    let width = seconds_between(victim.time.as_deref(), victim.time_hi.as_deref());
-    width.is_some_and(|width| width > 5.0 && width < 3600.0)
+    let width = victim.time_width();
+    width.is_some_and(|width| width > 5 * SECOND && width < 3600 * SECOND)
 }
 
 fn is_first(incident: &Incident, pod: &str) -> bool {

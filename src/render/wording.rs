@@ -1,7 +1,6 @@
 //! The same things said in the same words everywhere.
 
-use crate::answer::CoverageRow;
-use crate::answer::{Actor, Attempt, ChainLink, Edge, Incident, Level, Run, Victim};
+use crate::answer::{Actor, Attempt, ChainLink, CoverageRow, Edge, Incident, Level, Run, Victim};
 
 use super::page::{Spans, Tone};
 

@@ -12,7 +12,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::context::ReportContext;
 use super::record::reported;
-use crate::answer::{ChainLink, StepRole, Victim};
+use crate::answer::{ChainLink, StepRole};
 use crate::explain::candidate::{Candidate, Step};
 use crate::explain::edge::Kind;
 use crate::explain::gang::Finding;
@@ -24,15 +24,6 @@ const CITED: usize = 16;
 /// begun long before.
 const SOON: Nanos = 60 * SECOND;
 const LONG: Nanos = 120 * SECOND;
-
-/// Whether an end is known to no more than a stretch of seconds.
-fn is_wide(victim: &Victim) -> bool {
-    let at = |time: &Option<String>| Stamp::parse(time.as_deref()?).map(|time| time.lo);
-    let width = at(&victim.time_hi)
-        .zip(at(&victim.time))
-        .map(|(to, from)| to.saturating_sub(from));
-    width.is_some_and(|width| width > SECOND)
-}
 
 /// Whether a fact that was reported well after a death was so before it, as far as is known.
 fn was_before(fact: &Fact, died: Nanos) -> bool {
@@ -183,7 +174,11 @@ impl ReportContext<'_> {
                 .unwrap_or_default();
             links.push(ChainLink {
                 time: first.time.clone(),
-                time_hi: first.time_hi.clone().filter(|_| is_wide(first)),
+                // To the second it is known.
+                time_hi: first
+                    .time_hi
+                    .clone()
+                    .filter(|_| first.time_width() > Some(SECOND)),
                 role: match first.state.as_str() {
                     "" | "crash_loop" | "died" | "failed" | "restarted" => StepRole::Death,
                     _ => StepRole::Stuck,

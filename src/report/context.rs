@@ -1,6 +1,6 @@
 //! What telling of a finding needs: the case, the verdict, and facts by pod.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 
 use whathappened_core::death::Death;
@@ -51,6 +51,8 @@ pub(super) struct ReportContext<'a> {
     complaints: OnceCell<HashMap<Symbol, Vec<Nanos>>>,
     shared_faults: OnceCell<SharedFaults>,
     reactions: OnceCell<Reactions>,
+    /// Runs of whose pods it was asked whether they run several processes each.
+    several: RefCell<HashMap<usize, bool>>,
 }
 
 impl<'a> ReportContext<'a> {
@@ -72,6 +74,7 @@ impl<'a> ReportContext<'a> {
             complaints: OnceCell::new(),
             shared_faults: OnceCell::new(),
             reactions: OnceCell::new(),
+            several: RefCell::default(),
         }
     }
 
@@ -153,7 +156,7 @@ impl<'a> ReportContext<'a> {
         let proven = proven.filter(|best| best.level >= Level::Supported);
         let root = proven.map(Candidate::root);
         let cause = root.and_then(|root| reported(self.fact(root)?.time));
-        let runs_several = self.runs_several(finding);
+        let runs_several = self.runs_several(finding.run);
         let mut seen = BTreeSet::new();
         let named = deaths.iter().filter_map(|death| self.death(*death));
         named
@@ -173,19 +176,20 @@ impl<'a> ReportContext<'a> {
     }
 
     /// Whether the processes of a run's pods have other ranks than the pods have numbers.
-    fn runs_several(&self, finding: &Finding) -> bool {
+    fn runs_several(&self, run: usize) -> bool {
         /// Pods that are looked at.
         const MOST: usize = 64;
-        let pods = self
-            .case
-            .runs
-            .get(finding.run)
-            .map(|run| run.pods.as_slice());
+        if let Some(known) = self.several.borrow().get(&run) {
+            return *known;
+        }
+        let pods = self.case.runs.get(run).map(|run| run.pods.as_slice());
         let pods = pods.unwrap_or_default();
         let many = i32::try_from(pods.len()).unwrap_or(i32::MAX);
         let looked_at = pods.iter().take(MOST);
-        looked_at
+        let several = looked_at
             .flat_map(|pod| self.facts_of(*pod))
-            .any(|fact| fact.is_line && fact.rank.is_some_and(|rank| rank >= many))
+            .any(|fact| fact.is_line && fact.rank.is_some_and(|rank| rank >= many));
+        self.several.borrow_mut().insert(run, several);
+        several
     }
 }

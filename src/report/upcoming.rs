@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use whathappened_connectors::node_log::is_calendar_entry;
 use whathappened_core::describe::describe;
 use whathappened_core::resolve::{MachineMatch, Name, place, resolve};
 use whathappened_core::upcoming::{Machines, is_undated, upcoming as coming};
@@ -117,7 +118,7 @@ pub fn upcoming(case: &Case, name: &str, now: Nanos, within: Nanos) -> Result<Re
     }
     // An entry that could not be read may be of the machine that is asked about.
     let rejected = case.summary.rejected.iter();
-    let rejected = rejected.filter(|record| record.why.starts_with(ENTRY));
+    let rejected = rejected.filter(|record| is_calendar_entry(&record.why));
     let rejected: Vec<String> = rejected
         .map(|record| format!("{}: {}", record.origin, record.why))
         .collect();
@@ -162,13 +163,10 @@ pub fn is_calendar_alone(case: &Case) -> bool {
         && rows.all(|row| Some(row.fact) == planned)
 }
 
-/// How the reasons begin for which an entry of a calendar is rejected.
-const ENTRY: &str = "a maintenance ";
-
 /// Whether everything is asked for and no entry of the calendar could be read.
 fn is_all_of_nothing(case: &Case, name: &Name) -> bool {
     let mut rejected = case.summary.rejected.iter();
-    name.is_everything() && rejected.any(|record| record.why.starts_with(ENTRY))
+    name.is_everything() && rejected.any(|record| is_calendar_entry(&record.why))
 }
 
 /// The machines that a name means: those its newest run is on, else itself.

@@ -56,7 +56,7 @@ impl Service {
                 Error::UnknownName { .. } | Error::UnknownRun { .. } | Error::NoneLeft { .. } => {
                     "unknown_name"
                 }
-                Error::Usage(_) | Error::Misused { .. } => "not_understood",
+                Error::Usage(_) | Error::Misused { .. } | Error::NothingPiped => "not_understood",
                 _ => "failed",
             },
         };

@@ -14,6 +14,15 @@ use crate::time::{Stamp, rfc3339};
 
 const NEEDED: [&str; 3] = ["maintenance", "hosts", "starts"];
 
+/// How every reason begins for which an entry is rejected.
+const ENTRY: &str = "a maintenance ";
+
+/// Whether a record was rejected, for that reason, as an entry of a calendar.
+#[must_use]
+pub fn is_calendar_entry(why: &str) -> bool {
+    why.starts_with(ENTRY)
+}
+
 /// Whether these are the fields of a calendar's line.
 pub(super) fn is_record(fields: &Map<String, Value>) -> bool {
     NEEDED.iter().all(|key| fields.contains_key(*key))
@@ -62,7 +71,7 @@ fn read(text: &dyn Fn(&str) -> Option<String>, hosts: Vec<String>) -> Result<Ent
         Some(text) => match Stamp::parse(&text) {
             Some(stamp) => Ok(Some(stamp)),
             None => Err(format!(
-                "a maintenance entry whose `{key}` is not an RFC 3339 time"
+                "{ENTRY}entry whose `{key}` is not an RFC 3339 time"
             )),
         },
         None => Ok(None),
@@ -78,16 +87,16 @@ fn read(text: &dyn Fn(&str) -> Option<String>, hosts: Vec<String>) -> Result<Ent
         id: text("id").filter(|id| !id.is_empty()),
     };
     if entry.hosts.is_empty() {
-        return Err("a maintenance without hosts".to_owned());
+        return Err(format!("{ENTRY}without hosts"));
     }
     if entry.starts.is_none() {
-        return Err("a maintenance without `starts`".to_owned());
+        return Err(format!("{ENTRY}without `starts`"));
     }
     match entry.status.as_str() {
         "" | "planned" | "started" | "done" | "cancelled" => Ok(entry),
-        _ => Err(
-            "a maintenance whose `status` is not planned, started, done or cancelled".to_owned(),
-        ),
+        _ => Err(format!(
+            "{ENTRY}whose `status` is not planned, started, done or cancelled"
+        )),
     }
 }
 
@@ -210,7 +219,7 @@ impl Csv {
         if !missing.is_empty() {
             let missing = missing.join(", ");
             return Err(format!(
-                "a maintenance entry below a first line that does not name: {missing}"
+                "{ENTRY}entry below a first line that does not name: {missing}"
             ));
         }
         let mut reader = csv::ReaderBuilder::new()

@@ -55,6 +55,7 @@ mod healthy;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use calendar::is_calendar_entry;
 pub use filter::may_be_evidence;
 pub use syslog::{SyslogFacts, decode_syslog};
 

@@ -2,6 +2,7 @@
 //! `train.log` on the same machine.
 
 use crate::signals::named;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use whathappened_model::event::Event;
@@ -76,7 +77,8 @@ pub(super) fn claim(
         .filter(|fact| BOOTS.contains(&symbols.name(fact.signal)) && fact.time != Stamp::OPEN)
         .map(|fact| (fact.node, fact.time.lo))
         .collect();
-    let by_local_clock = by_local_clock(evidence, pod_of_row);
+    // Asked of few, and dear to know.
+    let by_local_clock = LazyCell::new(|| by_local_clock(evidence, pod_of_row));
     let mut said: Vec<ServiceRecord> = Vec::new();
     for (place, fact) in facts.iter().enumerate() {
         let signal = symbols.name(fact.signal);

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::last_words::{ended, given_up};
+use super::went_down::Downs;
 use super::{End, Mode, Restart, State};
 use crate::graph::{EntityGraph, Exit, InstanceChange, InstanceRecord, Progress, Task, TaskKind};
 use crate::symbols::Symbol;
@@ -99,6 +100,7 @@ pub(super) fn end(
     one: &Task,
     done: Option<Stamp>,
     crashes: &[InstanceRecord],
+    downs: &Downs<'_>,
 ) -> End {
     // One that could not be made, and of which nothing else is told, never was.
     let refused = one.signs.first().filter(|first| {
@@ -198,7 +200,7 @@ pub(super) fn end(
     let by = last.filter(|end| !outlived(end));
     let failed =
         failed(one, by).filter(|said| by.is_none() || !another_worked_on(graph, one, *said));
-    let service = service_end(graph, one, by);
+    let service = service_end(graph, one, by, downs);
     if failed.is_some() || service.is_some() {
         last = None;
     }
@@ -241,7 +243,12 @@ pub(super) fn end(
 
 /// How the service ended that the program on an instance ran as, before the end of the instance itself and since it was
 /// last started, as the machine's journal tells.
-fn service_end(graph: &EntityGraph, one: &Task, end: Option<&InstanceRecord>) -> Option<End> {
+fn service_end(
+    graph: &EntityGraph,
+    one: &Task,
+    end: Option<&InstanceRecord>,
+    downs: &Downs<'_>,
+) -> Option<End> {
     let exit = one.exits.iter().max_by_key(|exit| exit.time);
     let by = exit.map(|exit| exit.time.lo);
     let kill = one
@@ -258,7 +265,7 @@ fn service_end(graph: &EntityGraph, one: &Task, end: Option<&InstanceRecord>) ->
     let goes_down = mode == Mode::Killed || matches!(code, Some(0 | 143));
     let apart = if goes_down { GOING_DOWN } else { CLOCKS };
     // A machine that goes down in good order says so before it stops anything: by its own clock a program had ended before.
-    let ended_before = || !goes_down && goes_down_after(graph, one, time);
+    let ended_before = || !goes_down && downs.has_first_after(graph, one.node, time, GOING_DOWN);
     let first = end.is_none_or(|end| time.hi.saturating_add(apart) < end.time.lo || ended_before());
     // That a machine was started, or is again, shows nothing of a program that writes a log and wrote nothing since.
     let wrote_since =
@@ -277,18 +284,6 @@ fn service_end(graph: &EntityGraph, one: &Task, end: Option<&InstanceRecord>) ->
         exit: exit.cloned(),
         restarts: Vec::new(),
     })
-}
-
-/// Whether the machine's own log says first after that, within minutes, that the machine goes down.
-fn goes_down_after(graph: &EntityGraph, one: &Task, time: Stamp) -> bool {
-    let mut lags = graph.facts.iter().filter_map(|fact| {
-        let signal = graph.name(fact.signal);
-        let is_down = [named::NODE_POWERING_OFF, named::NODE_REBOOTING].contains(&signal);
-        let is_own = fact.node == one.node && fact.time != Stamp::OPEN;
-        (is_down && is_own).then(|| fact.time.lo.saturating_sub(time.hi))
-    });
-    lags.clone().any(|lag| (0..=GOING_DOWN).contains(&lag))
-        && !lags.any(|lag| (-GOING_DOWN..0).contains(&lag))
 }
 
 /// When the work on an instance that runs on was done: no step was made since, and the instance was not started anew.

@@ -180,7 +180,7 @@ pub fn ends(graph: &EntityGraph) -> Vec<End> {
             }
             TaskKind::Instance => {
                 let crashes = crashes.get(&one.node).map_or(&[][..], Vec::as_slice);
-                let end = instance::end(graph, one, done.get(&number).copied(), crashes);
+                let end = instance::end(graph, one, done.get(&number).copied(), crashes, &downs);
                 downs.end(graph, one, end)
             }
             TaskKind::Job => job::end(graph, one),

@@ -38,6 +38,24 @@ impl<'a> Downs<'a> {
         Self(found)
     }
 
+    /// Whether the machine's own log says first after that, within `soon`, that the machine goes down in good order.
+    pub(super) fn has_first_after(
+        &self,
+        graph: &EntityGraph,
+        node: Symbol,
+        time: Stamp,
+        soon: Nanos,
+    ) -> bool {
+        let downs = self.0.get(&node).map(Vec::as_slice).unwrap_or_default();
+        let in_order = downs.iter().filter(|fact| {
+            let signal = graph.name(fact.signal);
+            [named::NODE_POWERING_OFF, named::NODE_REBOOTING].contains(&signal)
+        });
+        let mut lags = in_order.map(|fact| fact.time.lo.saturating_sub(time.hi));
+        lags.clone().any(|lag| (0..=soon).contains(&lag))
+            && !lags.any(|lag| (-soon..0).contains(&lag))
+    }
+
     /// The end of a log's program, where its machine went down soon after its last line: between that line and the
     /// first word that the machine was down.
     pub(super) fn end(&self, graph: &EntityGraph, log: &Task, end: End) -> End {

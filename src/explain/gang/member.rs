@@ -1,7 +1,7 @@
 //! What is known of one member's end.
 
 use whathappened_core::death::Death;
-use whathappened_core::graph::{NO, TaskKind};
+use whathappened_core::graph::{NO, TaskKind, Workload};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Root;
 use whathappened_core::signals::named;
@@ -50,13 +50,17 @@ impl Grouping<'_> {
         pod.is_some_and(|pod| pod.started.is_some())
     }
 
+    /// The workload at the root of a run.
+    fn root_workload(&self, run: usize) -> Option<&Workload> {
+        match self.runs.get(run)?.root {
+            Root::Workload(root) => self.graph.workloads.get(root as usize),
+            Root::Pod(_) => None,
+        }
+    }
+
     /// Whether the root of a run is a Job of Kubernetes' own.
     pub(super) fn is_plain_job(&self, run: usize) -> bool {
-        let root = self.runs.get(run).map(|run| run.root);
-        let Some(Root::Workload(root)) = root else {
-            return false;
-        };
-        let root = self.graph.workloads.get(root as usize);
+        let root = self.root_workload(run);
         root.is_some_and(|root| self.graph.name(root.kind) == "Job")
     }
 
@@ -129,14 +133,8 @@ impl Grouping<'_> {
     pub(super) fn was_trimmed(&self, death: usize) -> bool {
         let cause = self.best(death).and_then(|best| self.rules.get(best.rule));
         let changed = cause.is_some_and(|rule| rule.cause == "ops.config_change");
-        let run = self
-            .deaths
-            .get(death)
-            .and_then(|one| self.runs.get(one.run));
-        let root = run.and_then(|run| match run.root {
-            Root::Workload(root) => self.graph.workloads.get(root as usize),
-            Root::Pod(_) => None,
-        });
+        let one = self.deaths.get(death);
+        let root = one.and_then(|one| self.root_workload(one.run));
         // An audit log of metadata does not say to which size: what is left of the run says that it was to go on.
         let is_wanted = root.is_some_and(|root| {
             let body = root.body.as_ref();

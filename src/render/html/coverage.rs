@@ -16,7 +16,8 @@ pub(super) type Group<'a> = Vec<&'a CoverageRow>;
 /// Sources that fell short, and what they would have shown.
 pub(super) fn missing(told: Page<'_>) -> Markup {
     let groups = groups(&told.answer.coverage);
-    let short: Vec<&Group<'_>> = groups.iter().filter(|group| !is_whole(group)).collect();
+    let is_short = |group: &&Group<'_>| group.first().is_none_or(|row| row.status != "complete");
+    let short: Vec<&Group<'_>> = groups.iter().filter(is_short).collect();
     table(&short, true, told)
 }
 
@@ -26,15 +27,15 @@ pub(super) fn read(told: Page<'_>) -> Markup {
     if groups.is_empty() {
         return html! { p { "No source was asked." } };
     }
-    let whole: Vec<&Group<'_>> = groups.iter().filter(|group| is_whole(group)).collect();
+    let is_whole = |group: &&Group<'_>| {
+        let row = group.first();
+        row.is_some_and(|row| wording::is_read_in_full(row, &told.answer.coverage))
+    };
+    let whole: Vec<&Group<'_>> = groups.iter().filter(is_whole).collect();
     if whole.is_empty() {
         return html! { p { "No source was read in full." } };
     }
     table(&whole, false, told)
-}
-
-fn is_whole(group: &Group<'_>) -> bool {
-    group.first().is_some_and(|row| row.status == "complete")
 }
 
 fn table(groups: &[&Group<'_>], is_short: bool, told: Page<'_>) -> Markup {

@@ -222,7 +222,7 @@ fn foot(answer: &Answer, main: Option<&Incident>) -> Block {
     let full = answer
         .coverage
         .iter()
-        .filter(|row| row.status == "complete");
+        .filter(|row| wording::is_read_in_full(row, &answer.coverage));
     match full.count() {
         0 => parts.push("no source was read completely".to_owned()),
         read => parts.push(format!("{} read in full", wording::count(read, "source"))),

@@ -115,7 +115,9 @@ impl From<&Error> for Problem {
             Error::UnknownName { .. } | Error::UnknownRun { .. } | Error::NoneLeft { .. } => {
                 Self::not_found(error.to_string())
             }
-            Error::Usage(_) | Error::Misused { .. } => Self::bad(error.to_string()),
+            Error::Usage(_) | Error::Misused { .. } | Error::NothingPiped => {
+                Self::bad(error.to_string())
+            }
             Error::Store(StoreError::Missing { .. }) => Self::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "there is no store yet: nothing has been collected",
