@@ -44,7 +44,7 @@ pub enum Error {
         hint: String,
     },
     /// Nothing was named, and nothing piped in.
-    #[error("standard input is empty")]
+    #[error("nothing could be read: standard input is empty")]
     NothingPiped,
     /// The case cannot be opened.
     #[error(transparent)]

@@ -262,6 +262,9 @@ fn nothing_there(summary: &Summary, from: &[String]) -> Result<(), Error> {
     if summary.files.iter().any(|file| file.bytes > 0) || summary.total.records > 0 {
         return Ok(());
     }
+    if from == ["-"] {
+        return Err(Error::NothingPiped);
+    }
     let name = |path: &String| match path.as_str() {
         "-" => "standard input".to_owned(),
         path => path.to_owned(),

@@ -350,8 +350,20 @@ fn what_is_lost_of_a_store_is_not_read_in_full() {
     );
     let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
     let whole = text.split("read in full: ").nth(1).unwrap_or_default();
-    for lost in ["nodes", "pods", "jobs and other workloads"] {
-        assert!(!whole.contains(lost), "{text}");
+    let lost = ["nodes", "pods", "jobs and other workloads"];
+    for one in lost {
+        assert!(!whole.contains(one), "{text}");
+    }
+    // The same on a page.
+    let (_, page, err) = kept(&store, &[GPT2, "--format", "html"]);
+    let read = page
+        .split("aria-label=\"Sources read\"")
+        .nth(1)
+        .unwrap_or_default();
+    let read = read.split("</table>").next().unwrap_or_default();
+    assert!(read.contains("Kubernetes Events"), "{read}{err}");
+    for one in lost {
+        assert!(!read.contains(&format!(">{one}<")), "{one}: {read}");
     }
 }
 
