@@ -202,6 +202,20 @@ WHERE t.signal = 'log.traceback' AND t.via = 'pod' AND t.mode = 'exited' AND t.l
   AND COALESCE(t.exit_code, 1) NOT IN (0, 130, 137, 143) AND p.death IS NULL
   AND NOT regexp_like(COALESCE(t.detail, ''), '(DistBackendError|ChildFailedError|SignalException|KeyboardInterrupt)$')
 UNION ALL
+-- What is started again after it failed may only find what the first try left behind: where the later ones say nothing of their
+-- own, what ended the first is why, as far as anybody can tell.
+SELECT f.death, f.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
+FROM (
+  SELECT death, fact, record, ROW_NUMBER() OVER (PARTITION BY death ORDER BY time, fact) AS place FROM links
+  WHERE signal IN ('log.traceback', 'log.exception.stack') AND via = 'pod' AND same_container
+    AND state IN ('crash_loop', 'restarted') AND mode = 'exited' AND exit_code BETWEEN 1 AND 125
+    AND lag_s BETWEEN 60 AND 7200 AND steps_after IS NOT TRUE
+    AND COALESCE(detail, '') <> ''
+    AND NOT regexp_like(detail, '(DistBackendError|ChildFailedError|SignalException|SIGTERMException|KeyboardInterrupt)$')
+    AND record NOT IN (SELECT record FROM missed_peer)
+) f
+WHERE f.place = 1 AND f.death NOT IN (SELECT death FROM told)
+UNION ALL
 -- What was changed shortly before the pod was made may be why its program fails; it is part of the story.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
 FROM links

@@ -11,6 +11,7 @@ mod everything;
 mod evidence;
 mod incident;
 mod last_heard;
+mod lately;
 mod leading_run;
 mod listing;
 mod machine;

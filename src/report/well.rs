@@ -11,6 +11,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::batch_state;
 use super::last_heard;
+use super::lately::failed_lately;
 use super::shown::{is_only_named, is_shown};
 use crate::answer::{Incident, IncidentRole};
 use crate::case::Case;
@@ -36,6 +37,7 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
     let asked_to_stop = (state == RunState::Completed)
         .then(|| asked_to_stop(case, run))
         .flatten();
+    let failed_lately = failed_lately(case, run);
     let (cause, title, summary) = match (state, shown) {
         (RunState::Completed, _) if let Some(error) = &denied => (
             "none.completed",
@@ -80,6 +82,13 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
                 replaced.map(rfc3339).unwrap_or_default()
             ),
         ),
+        (RunState::Running, true) if failed_lately => (
+            "none.running",
+            "Running again",
+            format!(
+                "{name} is running again: its program failed and was restarted less than 10 minutes ago, too recently to tell whether it has recovered."
+            ),
+        ),
         (RunState::Running, true) => ("none.running", "Running", format!("{name} is running.")),
         (RunState::Running, false) if is_only_named(case, run, state) => (
             "none.running",
@@ -101,6 +110,7 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
         _ if is_over => Level::Unknown,
         _ if asked_to_stop.is_some() => Level::Hypothesis,
         (true, _) if denied.is_some() => Level::Supported,
+        (true, _) if state == RunState::Running && failed_lately => Level::Supported,
         (true, _) => Level::Established,
         (false, true) => Level::Unknown,
         (false, false) => Level::Hypothesis,

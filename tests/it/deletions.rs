@@ -456,3 +456,30 @@ fn what_a_kubelet_reported_before_another_of_that_name_was_made_is_of_the_one_be
     let died = evicted["first_victim"]["time"].as_str().unwrap_or_default();
     assert!(died.starts_with("2026-11-24T09:00:3"), "{evicted:#}");
 }
+
+/// A Job's controller counts a pod that has ended, and one that is on its way out once it is gone: whose pods had all been
+/// counted before anybody asked for anything had ended by itself, and was cleared away.
+#[test]
+fn what_its_job_had_counted_before_was_not_ended_by_its_deletion() {
+    const CONTROLLER: &str = "system:serviceaccount:kube-system:job-controller";
+    const COLLECTOR: &str = "system:serviceaccount:kube-system:generic-garbage-collector";
+    let pods = ["moe-0-aaaaa", "moe-1-bbbbb"];
+    // Minutes before the deletion, and just after it, when the collector had asked for the pods' ends.
+    for (counted, ended_it) in [("10:20", false), ("10:30", true)] {
+        let mut lines = vec![created("moe")];
+        for (place, name) in (1..).zip(pods) {
+            lines.extend(started(name, &format!("n{place}"), place));
+            if ended_it {
+                let at = format!("10:30:00.70000{place}");
+                lines.push(of_pod("delete", COLLECTOR, &at, name, ""));
+            }
+            let at = format!("{counted}:30.00000{place}");
+            lines.push(of_pod("patch", CONTROLLER, &at, name, ""));
+        }
+        lines.push(deleted("jobs", "batch", "moe", "carol@lab.example"));
+        let answer = ask("moe", &[("audit.log", lines.join("\n") + "\n")]);
+        let (_, cause, by) = main_of(&answer);
+        let is_blamed = (cause, by) == ("ops.manual_delete", "carol@lab.example");
+        assert_eq!(is_blamed, ended_it, "{answer:#}");
+    }
+}

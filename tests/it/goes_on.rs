@@ -425,3 +425,33 @@ fn of_a_gang_known_from_events_the_member_that_was_not_deleted_failed_first() {
     assert_eq!(main["first_victim"]["pod"], "run-1", "{answer:#}");
     assert_eq!(main["actor"], Value::Null, "{answer:#}");
 }
+
+/// A container that failed a moment ago and runs again by its own word may fail again; a kubelet forgets that after ten
+/// minutes.
+#[test]
+fn what_was_restarted_a_moment_ago_is_not_known_to_be_well() {
+    let mut again = running(0);
+    let status = &mut again["status"]["containerStatuses"][0];
+    status["restartCount"] = 1.into();
+    status["state"]["running"]["startedAt"] = "2026-11-24T10:00:02Z".into();
+    status["lastState"] = json!({ "terminated": {
+        "exitCode": 1, "reason": "Error", "startedAt": "2026-11-24T09:59:40Z", "finishedAt": "2026-11-24T10:00:00Z",
+    } });
+    for (now, level) in [
+        ("2026-11-24T10:03:00Z", "supported"),
+        ("2026-11-24T10:30:00Z", "established"),
+    ] {
+        again["status"]["conditions"] = json!([
+            { "type": "Ready", "status": "True", "lastTransitionTime": now },
+        ]);
+        let alone = json!({ "parallelism": 1, "completions": 1 });
+        let job = job(&alone, &json!({ "active": 1, "ready": 1 }));
+        let answer = told(&[job, again.clone()]);
+        let (state, cause, found, _) = verdict(&answer);
+        assert_eq!(
+            (state, cause, found),
+            ("running", "none.running", level),
+            "{answer:#}"
+        );
+    }
+}

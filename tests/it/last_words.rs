@@ -175,3 +175,17 @@ fn a_node_that_came_back_is_said_to_be_back() {
         "{out}{err}"
     );
 }
+
+/// What is started again may only find what its first try left behind: why that ended is told.
+#[test]
+fn what_ended_the_first_try_is_told_where_the_later_ones_say_nothing() {
+    let (code, out, err) = whathappened(&["job/ppo-44", "--from", "fixtures/lab-logs/input", "-q"]);
+    assert_eq!(code, Some(0), "{err}");
+    let told = words(&out);
+    assert!(
+        told.contains("failed with an error: KeyError: 'reward_scale'"),
+        "{out}"
+    );
+    assert!(told.contains("code.exception · hypothesis"), "{out}");
+    assert!(!told.contains("no log shows why"), "{out}");
+}

@@ -139,12 +139,31 @@ pub(super) fn outlives(graph: &EntityGraph, run: &Run, gone: Stamp, ends: &[End]
 
 /// Whether all pods of a run's last attempt had ended by themselves before its workload was deleted:
 /// what was cleared away is told by its end.
-pub(super) fn was_over(run: &Run, gone: Stamp, ends: &[End]) -> bool {
+pub(super) fn was_over(
+    graph: &EntityGraph,
+    run: &Run,
+    root: &Workload,
+    gone: Stamp,
+    ends: &[End],
+) -> bool {
+    let asked = root.leaving.map_or(gone, |leaving| leaving.asked.min(gone));
     let over = |pod: &u32| {
         let end = ended_by_itself(ends, *pod);
         end.is_some_and(|end| end.time.hi.saturating_add(SETTLED) < gone.lo)
+            || was_counted_before(graph, *pod, asked)
     };
     all_of_last(run, over)
+}
+
+/// Whether a Job's controller had counted a pod as ended before anybody asked for its end, or for that of its workload. It
+/// counts those that are on their way out as well, once they are.
+fn was_counted_before(graph: &EntityGraph, pod: u32, asked: Stamp) -> bool {
+    let Some(pod) = graph.pods.get(pod as usize) else {
+        return false;
+    };
+    let asked = pod.first_asked().map_or(asked, |own| own.min(asked));
+    pod.untracked
+        .is_some_and(|counted| counted.hi.saturating_add(SECOND) < asked.lo)
 }
 
 /// Whether all pods of a run's last attempt ended by themselves after its workload was gone, and nobody had asked for

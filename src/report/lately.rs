@@ -1,0 +1,27 @@
+//! Runs whose program failed a moment ago and was started again.
+
+use whathappened_core::lifecycle::{Mode, State};
+use whathappened_core::resolve::Run;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
+
+use crate::case::Case;
+
+/// A kubelet has forgotten after this long that a container kept failing, and starts its back-off anew: what runs for
+/// less may fail the same way again.
+const FORGOTTEN: Nanos = 600 * SECOND;
+
+/// Whether a program of a run ended by itself in a failure, and runs again and not yet for long.
+pub(super) fn failed_lately(case: &Case, run: &Run) -> bool {
+    let (Some(now), Some(last)) = (case.graph.now, run.attempts.last()) else {
+        return false;
+    };
+    let pods = &last.pods;
+    let ends = pods.iter().filter_map(|pod| case.ends.get(*pod as usize));
+    let mut failures = ends
+        .filter(|end| end.state == State::Running)
+        .flat_map(|end| &end.restarts)
+        .filter(|restart| restart.mode == Mode::Exited && restart.exit.exit_code != Some(0))
+        .map(|restart| restart.exit.time)
+        .filter(|time| *time != Stamp::OPEN);
+    failures.any(|time| now.saturating_sub(time.lo) < FORGOTTEN)
+}
