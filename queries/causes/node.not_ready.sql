@@ -6,6 +6,7 @@
 -- needs: ray.node_died, kueue.evicted.node_failures, slurm.node_fail, slurm.batch_missing, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller, k8s.pod.deleted_by_user, k8s.pod.untaken, k8s.lease.past.node
 -- overturned_by: audit: whether someone stopped the node
 -- overturned_by: kernel: why the machine stopped responding
+-- overturned_by: activity: whether the cloud, or somebody there, took the machine
 -- summary: {node} stopped responding; {pod} {was} on it.
 -- summary_of: ray.node_died: Ray reports that a node of {workload} was lost: {message}
 -- summary_of: slurm.node_fail: Slurm reports that a node of {pod} failed.
