@@ -1,5 +1,8 @@
 //! What many seeds came to, as tables.
 
+mod missing;
+mod precision;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -55,6 +58,8 @@ pub fn all(rows: &[Row]) -> String {
     });
     causes(&mut out, rows);
     levels(&mut out, rows);
+    precision::cells(&mut out, rows);
+    missing::misses(&mut out, rows);
     details(&mut out, rows);
     confusion(&mut out, rows);
     invariants(&mut out, every);

@@ -190,6 +190,14 @@ impl Coverage {
         self.resource == "file" && self.detail.as_deref().is_some_and(says)
     }
 
+    /// Whether a row is of a file that was not read to its end, of which nobody knows what it held: evidence of any kind.
+    #[must_use]
+    pub fn is_unread_file(&self) -> bool {
+        self.resource == "file"
+            && SourceKind::parse(&self.source).is_none()
+            && self.status.caps_a_verdict()
+    }
+
     /// Whether a row is of a cluster that did not respond, or would not.
     #[must_use]
     pub fn is_silent_cluster(&self) -> bool {

@@ -133,9 +133,11 @@ pub async fn explain(
     let is_damaged = coverage
         .iter()
         .any(|row| row.is_damage() || row.is_more_than_held());
-    let is_silent = coverage.iter().any(Coverage::is_silent_cluster);
+    let is_silent = coverage
+        .iter()
+        .any(|row| row.is_silent_cluster() || row.is_unread_file());
     let capped = |rule: &Rule| {
-        // Damage takes away what was there; a cluster could have added what would overturn it.
+        // Damage takes away what was there; a cluster, or a file of any kind, could have added what would overturn it.
         if is_damaged || is_silent && !rule.overturned_by.is_empty() {
             return true;
         }

@@ -7,6 +7,8 @@ use whathappened_core::graph::{Fact, InstanceChange, Task, TaskKind};
 use whathappened_core::lifecycle::{Mode, State, given_up};
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::signals::named;
+use whathappened_model::coverage::EvidenceKind;
+use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::batch_state;
@@ -110,7 +112,9 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
         _ if is_over => Level::Unknown,
         _ if asked_to_stop.is_some() => Level::Hypothesis,
         (true, _) if denied.is_some() => Level::Supported,
-        (true, _) if state == RunState::Running && failed_lately => Level::Supported,
+        (true, _) if state == RunState::Running && (failed_lately || is_cut_short(case)) => {
+            Level::Supported
+        }
         (true, _) => Level::Established,
         (false, true) => Level::Unknown,
         (false, false) => Level::Hypothesis,
@@ -145,6 +149,22 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
         attempt: u32::try_from(run.attempts.len()).ok(),
         role: IncidentRole::Main,
         ..Incident::default()
+    })
+}
+
+/// Whether a record that could have said that a run ended may be missing: a file of requests or objects, or of nobody knows
+/// what, was not read to its end.
+fn is_cut_short(case: &Case) -> bool {
+    let mut cut = case
+        .coverage
+        .iter()
+        .filter(|row| row.status.caps_a_verdict());
+    cut.any(|row| {
+        row.shows() == Some(EvidenceKind::Audit)
+            || row.resource == "file" && row.source == SourceKind::Kubernetes.as_str()
+            || row.is_unread_file()
+            || row.is_damage()
+            || row.is_more_than_held()
     })
 }
 

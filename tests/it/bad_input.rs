@@ -142,3 +142,74 @@ fn records_of_unknown_kinds_alone_are_no_answer() {
     let (code, out, err) = whathappened(&["*", "--from", folder.path().to_str().unwrap()]);
     assert_eq!(code, Some(0), "{out}{err}");
 }
+
+/// What a file of which nothing is left held nobody knows: it may have been what would have overturned the verdict.
+#[test]
+fn a_file_cut_off_before_its_first_record_lowers_the_verdict() {
+    let of = |name: &str| std::fs::read(format!("fixtures/aks-host-fault/input/{name}")).unwrap();
+    let objects = || ("objects.jsonl", of("objects.jsonl"));
+    let folder = tempfile::tempdir().unwrap();
+    let level = |files: &[(&str, Vec<u8>)]| {
+        for (name, bytes) in files {
+            std::fs::write(folder.path().join(name), bytes).unwrap();
+        }
+        let from = folder.path().to_str().unwrap();
+        let (_, out, err) = whathappened(&["vit-l-5", "--from", from, "--format", "json"]);
+        let answer: serde_json::Value = serde_json::from_str(&out).expect(&err);
+        let told = &answer["incidents"][0];
+        format!("{} {}", told["cause"], told["level"]).replace('"', "")
+    };
+    assert_eq!(level(&[objects()]), "node.not_ready established");
+    let activity = of("activity-log.json");
+    let cut = ("activity-log.json", activity[..700].to_vec());
+    assert_eq!(level(&[objects(), cut]), "node.not_ready supported");
+    let whole = ("activity-log.json", activity);
+    assert_eq!(level(&[objects(), whole]), "cloud.host_error supported");
+}
+
+/// A list shows how a pod stood when it was printed; what somebody asked for later stood in the audit log.
+#[test]
+fn a_run_is_not_known_to_run_where_the_audit_log_was_cut_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let object = |kind: &str, name: &str, more: serde_json::Value| {
+        let mut object = serde_json::json!({
+            "apiVersion": "v1", "kind": kind,
+            "metadata": { "name": name, "namespace": "ml", "uid": format!("u-{name}"), "creationTimestamp": "2026-11-24T09:00:00Z" },
+        });
+        let fields = object.as_object_mut().unwrap();
+        fields.extend(more.as_object().cloned().unwrap_or_default());
+        object.to_string()
+    };
+    let spec = serde_json::json!({ "nodeName": "g1", "containers": [{ "name": "main" }] });
+    let ready = serde_json::json!([{ "type": "Ready", "status": "True", "lastTransitionTime": "2026-11-24T09:00:03Z" }]);
+    let state = serde_json::json!({ "running": { "startedAt": "2026-11-24T09:00:02Z" } });
+    let containers =
+        serde_json::json!([{ "name": "main", "ready": true, "restartCount": 0, "state": state }]);
+    let status = serde_json::json!({ "phase": "Running", "startTime": "2026-11-24T09:00:01Z",
+        "conditions": ready, "containerStatuses": containers });
+    let pod = object(
+        "Pod",
+        "solo",
+        serde_json::json!({ "spec": spec, "status": status }),
+    );
+    std::fs::write(folder.path().join("pods.json"), pod).unwrap();
+    let record = crate::deletions::record(
+        "get",
+        "alice",
+        "2026-11-24T09:00:02.500000Z",
+        &serde_json::json!({ "resource": "pods", "namespace": "ml", "name": "solo" }),
+        "/api/v1/namespaces/ml/pods/solo",
+        &serde_json::json!({}),
+    );
+    for (cut, level) in [(0, "established"), (40, "supported")] {
+        let log = format!("{record}\n{record}");
+        let log = &log[..log.len() - cut];
+        std::fs::write(folder.path().join("audit.log"), log).unwrap();
+        let from = folder.path().to_str().unwrap();
+        let (_, out, err) = whathappened(&["pod/ml/solo", "--from", from, "--format", "json"]);
+        let answer: serde_json::Value = serde_json::from_str(&out).expect(&err);
+        let told = &answer["incidents"][0];
+        assert_eq!(told["cause"], "none.running", "{answer:#}");
+        assert_eq!(told["level"], level, "{answer:#}");
+    }
+}
