@@ -30,7 +30,7 @@ LEFT JOIN (SELECT DISTINCT d.death, d.fact FROM links d
            LEFT JOIN links n ON n.death = d.death AND n.via = 'pod' AND n.lag_s BETWEEN -5 AND 60
              AND n.signal IN ('log.nan_loss', 'log.wrong_result', 'log.wrong_result.persistent')
            LEFT JOIN links g ON g.death = d.death AND g.machine = d.machine AND g.time > u.time AND g.lag_s BETWEEN -5 AND 60
-             AND g.signal IN ('gpu.missing', 'gpu.hardware_error', 'kernel.pcie_error.fatal')
+             AND g.signal IN ('gpu.missing', 'gpu.hardware_error', 'gpu.firmware_error', 'kernel.pcie_error.fatal')
            LEFT JOIN links w ON w.death = d.death AND w.via = 'pod' AND w.lag_s BETWEEN -5 AND 60
              AND (w.signal LIKE 'nccl.%' OR w.signal LIKE 'nic.%' OR w.signal LIKE 'ucx.%')
            WHERE d.signal = 'nic.error'
