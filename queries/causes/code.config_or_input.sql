@@ -3,6 +3,8 @@
 -- title_of: k8s.workload.create_failed*: The pods could not be created
 -- title_of: log.address_in_use: The port is already in use
 -- title_of: log.no_gpu: No GPU is visible
+-- title_of: kernel.fork_rejected: The limit on processes was reached
+-- title_of: log.limits: A limit of the system was reached
 -- rank: 14
 -- level: established
 -- needs: k8s.container.cannot_run*, k8s.container.hook_failed.post_start, k8s.workload.invalid, k8s.workload.create_failed*
@@ -29,6 +31,10 @@
 -- advice_of: log.device_ordinal: Compare the number of processes that the program starts with the GPUs that its container requests, CUDA_VISIBLE_DEVICES in it, and what nvidia-smi shows on {node}.
 -- summary_of: nccl.no_interface: NCCL found no network interface in {pod}: {message}
 -- advice_of: nccl.no_interface: Compare NCCL_SOCKET_IFNAME with the interfaces that the container has (ip address).
+-- summary_of: log.limits: {pod} reached a limit on processes, threads, open files or locked memory: {message}
+-- advice_of: log.limits: Find the limit that the message is about (ulimit -a in the container, and the limit on processes of its pod), and raise it or use less.
+-- summary_of: kernel.fork_rejected: The kernel refused {pod} another process, at the limit of its pod: {message}
+-- advice_of: kernel.fork_rejected: Raise the limit on processes of a pod (podPidsLimit of the kubelet on {node}, or --pids-limit), or start fewer processes and threads: data loader workers, OMP_NUM_THREADS.
 -- advice: Check the command, arguments, environment, limits and input paths of {pod}.
 --
 -- What the container runtime says of the command, the image's processor, its mounts, user and security profile.
@@ -117,11 +123,36 @@ FROM links
 WHERE signal = 'nccl.no_interface' AND via = 'pod' AND same_container AND mode = 'exited'
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 120
 UNION ALL
--- The kernel names the pod that may have no more processes; it says so once, maybe long before.
-SELECT k.death, k.fact AS cause, l.fact AS effect, 'asserted' AS edge, 'act' AS role
+-- The kernel names the pod that may have no more processes. It says so once for each group, maybe long before, so what the program
+-- was refused later is of the same limit. Other calls fail in the same words (of sockets, of locks): those count only in the
+-- same seconds. A fork that fails for want of memory fails with another word.
+SELECT k.death, k.fact AS cause, r.effect,
+  CASE WHEN r.any_time OR r.time - k.time BETWEEN -5000000000 AND 5000000000 THEN 'asserted' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links k
-JOIN links l ON l.death = k.death AND l.via = 'pod' AND l.signal = 'log.limits' AND l.lag_s BETWEEN -5 AND 60
-WHERE k.signal = 'kernel.fork_rejected' AND k.via = 'pod'
+JOIN (
+  -- The end itself, and each way in which the same record is read.
+  SELECT l.death, e.fact AS effect, l.time, l.signal = 'log.limits.processes' AS any_time
+  FROM links l
+  JOIN (SELECT death, record, fact FROM links WHERE via = 'pod' AND (signal IN ('log.limits', 'log.traceback') OR signal LIKE 'log.exception.%')
+        UNION
+        SELECT death, record, CAST(NULL AS BIGINT) FROM links WHERE via = 'pod' AND signal IN ('log.limits.processes', 'log.would_block')) e
+    ON e.death = l.death AND e.record = l.record
+  WHERE l.signal IN ('log.limits.processes', 'log.would_block') AND l.via = 'pod' AND l.same_container AND l.mode = 'exited'
+    AND COALESCE(l.exit_code, 1) NOT IN (0, 137, 143) AND l.steps_after IS NOT TRUE AND l.lag_s BETWEEN -5 AND 60
+) r ON r.death = k.death AND r.time - k.time >= -15000000000 AND (r.any_time OR r.time - k.time <= 15000000000)
+WHERE k.signal = 'kernel.fork_rejected' AND k.via IN ('pod', 'named')
+UNION ALL
+-- Without a word of the program's own, the refusal just before its end.
+SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links k
+LEFT JOIN (SELECT DISTINCT death FROM links
+           WHERE via = 'pod' AND lag_s BETWEEN -5 AND 60
+             AND (signal IN ('log.host_oom', 'log.fatal', 'log.sigterm', 'log.segfault', 'nccl.timeout', 'nccl.peer_lost', 'gloo.error', 'rendezvous.error')
+               OR signal LIKE 'log.storage_%' OR signal LIKE 'log.exception%' OR signal LIKE 'log.cuda_%')) own ON own.death = k.death
+WHERE k.signal = 'kernel.fork_rejected' AND k.via IN ('pod', 'named') AND k.mode = 'exited'
+  AND COALESCE(k.exit_code, 1) NOT IN (0, 137, 139, 143) AND k.state IN ('died', 'restarted', 'crash_loop')
+  AND k.steps_after IS NOT TRUE AND k.lag_s BETWEEN -5 AND 60 AND own.death IS NULL
+  AND k.death NOT IN (SELECT death FROM own_reason)
 UNION ALL
 -- What the API server or the workload's controller does not take.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'claim' AS role

@@ -38,6 +38,16 @@ follows AS (
     AND (o.via = 'pod' AND o.lag_s BETWEEN -1 AND 1 AND regexp_like(o.pod, '-(head|worker)(-|$)')
       OR o.via = 'workload' AND o.signal = 'ray.pod_oom_killed')
 ),
+-- Whose launcher says that the first process to end was killed: the code that the launcher then ends with is its own. What srun
+-- stopped itself it tells in the same words.
+killed_first AS (
+  SELECT k.death FROM links k
+  WHERE k.signal = 'launcher.worker_killed' AND k.via = 'pod' AND k.lag_s BETWEEN -60 AND 900
+  UNION
+  SELECT k.death FROM links k
+  LEFT JOIN links s ON s.death = k.death AND s.via = 'pod' AND s.signal = 'launcher.teardown.step' AND s.time <= k.time
+  WHERE k.signal = 'launcher.task_killed' AND k.via = 'pod' AND k.lag_s BETWEEN -60 AND 900 AND s.fact IS NULL
+),
 -- Records that only say that another member of the gang was gone: no failure of this program.
 missed_peer AS (
   SELECT DISTINCT death, record FROM links
@@ -141,7 +151,9 @@ LEFT JOIN (SELECT DISTINCT death FROM links
              'vllm.worker_died', 'sglang.child_failed', 'sglang.gives_up', 'sglang.watchdog', 'nvrx.hang', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')
              -- Who is told to stop ends as it likes.
              OR signal = 'log.sigterm' AND lag_s BETWEEN -5 AND 120
-             OR signal = 'log.traceback' AND lag_s BETWEEN -5 AND 60 AND regexp_like(COALESCE(detail, ''), '(SignalException|KeyboardInterrupt|SIGTERMException)$'))) w ON w.death = e.death
+             OR signal = 'log.traceback' AND lag_s BETWEEN -5 AND 60 AND regexp_like(COALESCE(detail, ''), '(SignalException|KeyboardInterrupt|SIGTERMException)$'))
+           UNION
+           SELECT death FROM killed_first) w ON w.death = e.death
 WHERE e.signal = 'k8s.container.exited_nonzero' AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
   AND e.exit_code BETWEEN 1 AND 125 AND e.code = e.exit_code AND e.lag_s BETWEEN -1 AND 1 AND w.death IS NULL
   AND e.death NOT IN (SELECT death FROM follows)
@@ -149,6 +161,7 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM links
 WHERE signal IN ('slurm.failed', 'slurm.task_failed') AND via = 'pod' AND mode = 'exited' AND exit_code BETWEEN 1 AND 125
+  AND death NOT IN (SELECT death FROM killed_first)
   -- Accounting takes 128 away from what a shell makes of a signal: SIGKILL and SIGTERM are 9 and 15.
   AND exit_code NOT IN (9, 15)
   AND lag_s BETWEEN -1 AND 1

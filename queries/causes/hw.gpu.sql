@@ -1,17 +1,20 @@
 -- cause: hw.gpu
 -- title: A GPU failed
 -- title_of: gpu.test.failed: A GPU test failed
+-- title_of: gpu.firmware_error: GPU firmware failed
 -- rank: 82
 -- level: supported
--- needs: gpu.unhealthy, gpu.missing, gpu.hardware_error, gpu.allocatable_dropped
+-- needs: gpu.unhealthy, gpu.missing, gpu.hardware_error, gpu.firmware_error, gpu.allocatable_dropped
 -- needs: k8s.pod.evicted.device_taint, gpu.test.failed, gpu.fewer, log.cuda_error.device, gpu.application_error.repeated, nvrx.node_unhealthy
--- alone: gpu.hardware_error, gpu.missing
+-- alone: gpu.hardware_error, gpu.missing, gpu.firmware_error
 -- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: A GPU in {node} failed while {pod} {was} on it: {message}
 -- summary_of: gpu.test.failed: A test of the GPUs in {node} failed while {pod} {was} on it: {message}
 -- summary_of: gpu.unhealthy: A GPU in {node} was reported unhealthy while {pod} {was} on it: {message}
 -- summary_of: gpu.allocatable_dropped, gpu.fewer: {node} had fewer GPUs than it should have while {pod} {was} on it: {message}
+-- summary_of: gpu.firmware_error: The firmware of a GPU in {node}, or the driver that talks to it, stopped answering while {pod} {was} on it: {message}
+-- advice_of: gpu.firmware_error: Drain the node, and have the GPU reset. If it comes back, or other nodes show the same, compare their driver and GSP firmware versions: a regression of the driver is then more likely than a bad GPU, so try another version before GPUs are replaced.
 -- advice_of: gpu.test.failed: Drain the node, and find out what the test found: a GPU, NVLink or the network.
 -- summary_of: k8s.pod.evicted.device_taint: {pod} {was} evicted from {node} because of a taint on a device that it used: {message}
 -- title_of: k8s.pod.evicted.device_taint: A device was tainted
@@ -20,19 +23,54 @@
 --
 -- Not every Xid: 13, 31, 43 and 45 are what the driver says of programs. A device is tainted by its driver, or by a person's
 -- DeviceTaintRule for whatever reason.
-WITH faults AS (
+--
+-- The processors on a GPU that schedule, manage its power and answer the driver (GSP, PMU, FECS, SEC2) hang of a fault of the GPU, of
+-- a mistake of theirs or of the driver's: that is told apart. A GPU that is gone answers nothing either, so what follows a worse
+-- fault is that fault's.
+WITH firmware AS (SELECT DISTINCT death, record, fact, machine, time FROM links WHERE signal = 'gpu.firmware_error'),
+worse AS (
+  SELECT DISTINCT f.death, f.fact
+  FROM firmware f
+  JOIN links o ON o.death = f.death AND o.machine = f.machine
+  LEFT JOIN firmware same ON same.death = o.death AND same.record = o.record
+  LEFT JOIN links again ON again.death = f.death AND again.machine = f.machine AND again.signal = 'k8s.node.rebooted'
+    AND again.time > o.time AND again.time < f.time
+  WHERE same.fact IS NULL AND again.fact IS NULL
+    AND (o.signal = 'gpu.missing' AND o.time BETWEEN f.time - 3600000000000 AND f.time + 120000000000
+      OR o.signal IN ('gpu.hardware_error', 'gpu.memory_error', 'gpu.nvlink_error', 'gpu.power_missing', 'kernel.pcie_error.fatal')
+        AND o.time BETWEEN f.time - 600000000000 AND f.time + 1000000000)
+),
+-- What hangs after the program broke something on a GPU may hang of that.
+of_program AS (
+  SELECT DISTINCT f.death, f.fact
+  FROM firmware f
+  JOIN links a ON a.death = f.death AND a.machine = f.machine AND a.record <> f.record AND a.signal = 'gpu.application_error'
+    AND f.time - a.time BETWEEN 0 AND 60000000000
+),
+-- Each record once, as what it tells most closely.
+devices AS (
+  SELECT u.*, p.fact IS NOT NULL AS is_programs
+  FROM links u
+  LEFT JOIN firmware f ON f.death = u.death AND f.record = u.record
+  LEFT JOIN worse w ON w.death = u.death AND w.fact = u.fact
+  LEFT JOIN of_program p ON p.death = u.death AND p.fact = u.fact
+  WHERE u.signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.firmware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint')
+    AND (f.fact IS NULL OR u.signal NOT IN ('gpu.unhealthy', 'gpu.hardware_error'))
+    AND w.fact IS NULL
+),
+faults AS (
   SELECT u.*,
     -- A node that goes on for a minute after it was told of as one with a bad GPU did not fall silent of that, which is found 40 s
     -- after its last word at the earliest.
     u.signal IN ('gpu.unhealthy', 'gpu.allocatable_dropped') AND COALESCE(u.mode = 'lost' AND q.time - u.time > 120000000000, false) AS is_past
-  FROM links u
+  FROM devices u
   LEFT JOIN fell_silent q ON q.death = u.death
-  WHERE u.signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND u.via IN ('node', 'pod')
+  WHERE u.via IN ('node', 'pod')
     -- Of a label of which nobody knows when it came, nothing says that it was there then.
     AND (u.signal <> 'gpu.unhealthy' OR u.time_hi - u.time < 3600000000000)
 )
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN signal = 'k8s.pod.evicted.device_taint' OR is_past THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+  CASE WHEN signal = 'k8s.pod.evicted.device_taint' OR is_past OR is_programs THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM faults
 -- What somebody asked to end did not end of a fault; why they asked, see below. Who stopped it without
 -- being seen may be what watches GPUs, where that had found the node's unhealthy.
@@ -48,7 +86,7 @@ WHERE (mode = 'lost' OR state = 'lingering' OR mode = 'exited' AND COALESCE(exit
   AND death NOT IN (SELECT death FROM own_reason)
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
-  CASE WHEN m.person OR u.signal = 'k8s.pod.evicted.device_taint'
+  CASE WHEN m.person OR u.is_programs OR u.signal = 'k8s.pod.evicted.device_taint'
       OR u.is_past AND m.signal NOT LIKE 'k8s.node.cordoned%' AND m.signal NOT LIKE '%_by_remediator' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM faults u
 JOIN reactions m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
@@ -111,9 +149,9 @@ UNION ALL
 -- A rank that waits in the driver writes nothing, lets the others wait until their time is up, and is stopped with what
 -- is left of them: what happened to its machine meanwhile is why it was missing.
 SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
-FROM links k
+FROM devices k
 JOIN missed g ON g.death = k.death AND g.time - k.time BETWEEN 60000000000 AND 7200000000000
-WHERE k.signal IN ('gpu.missing', 'gpu.hardware_error') AND k.via = 'node' AND k.mode IN ('exited', 'killed') AND COALESCE(k.exit_code, 137) <> 0
+WHERE k.signal IN ('gpu.missing', 'gpu.hardware_error', 'gpu.firmware_error') AND k.via = 'node' AND k.mode IN ('exited', 'killed') AND COALESCE(k.exit_code, 137) <> 0
   AND k.steps_after IS NOT TRUE
   -- It was there until the others had given up.
   AND k.time + k.lag_s * 1e9 >= g.time - 5e9
@@ -122,9 +160,9 @@ UNION ALL
 -- A rank that another one lost touch with just after its GPU had failed, and that was taken away with what was left: it
 -- wrote no more.
 SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
-FROM links k
+FROM devices k
 JOIN cut_off c ON c.death = k.death AND c.time - k.time BETWEEN -5000000000 AND 120000000000
-WHERE k.signal IN ('gpu.missing', 'gpu.hardware_error') AND k.via = 'node' AND k.steps_after IS NOT TRUE AND k.mode = 'killed'
+WHERE k.signal IN ('gpu.missing', 'gpu.hardware_error', 'gpu.firmware_error') AND k.via = 'node' AND k.steps_after IS NOT TRUE AND k.mode = 'killed'
   AND k.death NOT IN (SELECT death FROM own_reason)
 UNION ALL
 -- A GPU that is gone takes its links with it: the GPUs at their other ends tell of that.
@@ -148,9 +186,18 @@ LEFT JOIN links told ON told.death = u.death AND told.via IN ('node', 'pod')
 WHERE u.signal = 'gpu.unhealthy' AND u.via = 'node' AND u.mode IN ('killed', 'lost') AND told.fact IS NULL
 UNION ALL
 -- A program that hangs since its GPU failed is ended by its time limit, by whoever notices, or by whoever wants the machine.
-SELECT DISTINCT death, fact AS cause, effect, edge, 'fault' AS role
-FROM outwaited
-WHERE signal IN ('gpu.missing', 'gpu.hardware_error')
+SELECT DISTINCT o.death, o.fact AS cause, o.effect, o.edge, 'fault' AS role
+FROM outwaited o
+JOIN devices d ON d.death = o.stood AND d.fact = o.fact
+WHERE o.signal IN ('gpu.missing', 'gpu.hardware_error', 'gpu.firmware_error')
+UNION ALL
+-- What an agent then calls unhealthy is this GPU.
+SELECT u.death, u.fact AS cause, g.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM faults u
+JOIN faults g ON g.death = u.death AND g.machine = u.machine AND g.record <> u.record
+  AND (g.signal = 'gpu.unhealthy' AND g.time BETWEEN u.time - 5000000000 AND u.time + 300000000000
+    OR g.signal = 'gpu.allocatable_dropped' AND g.time BETWEEN u.time - 900000000000 AND u.time + 300000000000)
+WHERE u.signal = 'gpu.firmware_error'
 UNION ALL
 -- A program that did not find all of its GPUs, on a machine of which Slurm says then that it has fewer than it should.
 SELECT DISTINCT g.death, g.fact AS cause, c.fact AS effect, 'inferred' AS edge, 'fault' AS role

@@ -44,7 +44,7 @@ UNION ALL
 SELECT u.death, u.fact AS cause, g.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links u
 JOIN links g ON g.death = u.death AND g.machine = u.machine AND g.fact <> u.fact
-  AND (g.signal IN ('gpu.missing', 'gpu.hardware_error', 'gpu.unhealthy', 'nic.error') AND g.time BETWEEN u.time AND u.time + 60000000000
+  AND ((g.signal IN ('gpu.missing', 'gpu.hardware_error', 'gpu.firmware_error', 'gpu.unhealthy') OR g.signal LIKE 'nic.error%' OR g.signal LIKE 'nic.link_lost.%') AND g.time BETWEEN u.time AND u.time + 60000000000
     -- Between which two looks of the device plugin it was, its node does not say, and it says so with its next report.
     OR g.signal = 'gpu.allocatable_dropped' AND g.time BETWEEN u.time - 900000000000 AND u.time + 300000000000)
 WHERE u.signal = 'kernel.pcie_error.fatal' AND u.via IN ('node', 'pod')

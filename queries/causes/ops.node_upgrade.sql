@@ -64,8 +64,9 @@ LEFT JOIN (
   SELECT DISTINCT death FROM links
   WHERE signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'cloud.host_error')
      OR via IN ('node', 'pod') AND lag_s BETWEEN 0 AND 3900
-        AND signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.memory_error', 'gpu.nvlink_error', 'gpu.allocatable_dropped',
-                       'kernel.panic', 'kernel.machine_check', 'kernel.disk_error', 'kernel.pcie_error.fatal', 'nic.error', 'node.hardware_alert')) fault
+        AND signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.firmware_error', 'gpu.memory_error', 'gpu.nvlink_error',
+                       'gpu.allocatable_dropped', 'kernel.panic', 'kernel.machine_check', 'kernel.disk_error',
+                       'kernel.pcie_error.fatal', 'nic.error', 'node.hardware_alert')) fault
   ON fault.death = u.death AND u.signal = 'repair.started'
 WHERE u.signal IN ('upgrade.started', 'repair.started') AND u.via = 'pool' AND u.mode IN ('killed', 'lost')
   AND own.death IS NULL AND fault.death IS NULL

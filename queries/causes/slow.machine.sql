@@ -3,7 +3,7 @@
 -- rank: 30
 -- level: supported
 -- needs: log.slow, gpu.throttled, gpu.thermal, gpu.power_brake, gpu.nvlink_error, metric.gpu_throttled, metric.gpu_slowed_down, metric.gpu_link_errors
--- needs: nic.error, metric.nic_errors, kernel.pcie_error, kernel.memory_error_corrected, kernel.lockup, node.overheated, node.power_fault
+-- needs: nic.error, metric.nic_errors, kernel.pcie_error, kernel.memory_error_corrected, kernel.lockup, node.overheated, node.power_fault, node.cpu_throttled
 -- overturned_by: metrics: clock, power and link rates of each machine
 -- summary: {workload} slowed down when {node} reported a fault: {message}
 -- advice: Move the rank off {node}, and have the machine checked; a gang is as fast as its slowest member.
@@ -12,7 +12,8 @@
 -- unusual, links count errors that hurt nobody, and a machine has power supplies to spare: by themselves they are
 -- guesses, as is what several machines have.
 SELECT m.death, m.fact AS cause, s.fact AS effect,
-  CASE WHEN m.signal IN ('gpu.throttled', 'metric.gpu_throttled', 'metric.gpu_link_errors', 'metric.nic_errors', 'kernel.memory_error_corrected', 'kernel.lockup', 'node.power_fault')
+  CASE WHEN m.signal IN ('gpu.throttled', 'metric.gpu_throttled', 'metric.gpu_link_errors', 'metric.nic_errors', 'kernel.memory_error_corrected', 'kernel.lockup', 'node.power_fault',
+                          'node.cpu_throttled')
          OR others.machines > 1 OR back.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links m
 JOIN links s ON s.death = m.death AND s.signal = 'log.slow' AND s.via = 'pod'
@@ -29,4 +30,4 @@ LEFT JOIN (SELECT DISTINCT e.death, e.fact FROM links e
 WHERE m.state = 'slow' AND m.via IN ('node', 'gang') AND m.lag_s BETWEEN -60 AND 300
   AND m.signal IN ('gpu.throttled', 'gpu.thermal', 'gpu.power_brake', 'gpu.nvlink_error', 'metric.gpu_throttled', 'metric.gpu_slowed_down', 'metric.gpu_link_errors',
                    'nic.error', 'metric.nic_errors', 'kernel.pcie_error', 'kernel.memory_error_corrected', 'kernel.lockup', 'node.overheated',
-                   'node.power_fault')
+                   'node.power_fault', 'node.cpu_throttled')
