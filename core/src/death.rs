@@ -450,7 +450,7 @@ fn short_of_members(graph: &EntityGraph, number: usize, run: &Run, ends: &[End])
     let Root::Workload(root) = run.root else {
         return None;
     };
-    let wanted = graph.workloads.get(root as usize)?.body.as_ref()?.pods?;
+    let wanted = graph.pods_wanted(root)?;
     let stands = run_state(graph, run, ends);
     if !matches!(stands, RunState::Running | RunState::Pending) {
         return None;

@@ -455,3 +455,30 @@ fn what_was_restarted_a_moment_ago_is_not_known_to_be_well() {
         );
     }
 }
+
+/// Whoever lists pods and ReplicaSets alone has not seen the Deployment: how many pods it wants its ReplicaSet says.
+#[test]
+fn what_lacks_pods_is_not_well_though_its_own_object_was_not_seen() {
+    let set = json!({
+        "apiVersion": "apps/v1", "kind": "ReplicaSet",
+        "metadata": { "name": "judge-6d4", "namespace": "ml", "uid": "u-rs", "creationTimestamp": "2026-11-24T09:00:00Z",
+            "ownerReferences": [{ "apiVersion": "apps/v1", "kind": "Deployment", "name": "judge", "uid": "u-dep", "controller": true }] },
+        "spec": { "replicas": 2, "template": { "spec": { "containers": [{ "name": "main" }] } } },
+        "status": { "replicas": 1 },
+    });
+    let mut one = running(0);
+    one["metadata"]["name"] = "judge-6d4-aaaaa".into();
+    one["metadata"]["labels"] = json!({});
+    one["metadata"]["ownerReferences"] = json!([{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "judge-6d4", "uid": "u-rs", "controller": true }]);
+    let refused = json!({
+        "apiVersion": "v1", "kind": "Event", "metadata": { "name": "judge-6d4.1", "namespace": "ml", "uid": "e-1" },
+        "involvedObject": { "apiVersion": "apps/v1", "kind": "ReplicaSet", "namespace": "ml", "name": "judge-6d4", "uid": "u-rs" },
+        "reason": "FailedCreate", "type": "Warning", "source": { "component": "replicaset-controller" }, "count": 9,
+        "message": "Error creating: pods \"judge-6d4-bbbbb\" is forbidden: exceeded quota: team, requested: requests.memory=32Gi, used: requests.memory=32Gi, limited: requests.memory=40Gi",
+        "firstTimestamp": "2026-11-24T09:00:01Z", "lastTimestamp": "2026-11-24T09:10:00Z",
+    });
+    let lines: Vec<String> = [set, one, refused].iter().map(Value::to_string).collect();
+    let files = [("all.ndjson", lines.join("\n") + "\n")];
+    let answer = ask("deployment/judge", &files);
+    assert_eq!(verdict(&answer).1, "sched.quota", "{answer:#}");
+}

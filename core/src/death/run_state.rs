@@ -269,9 +269,8 @@ fn replaces_pods(graph: &EntityGraph, run: &Run) -> bool {
 
 /// How many pods a run's workload wants at a time.
 fn wanted(graph: &EntityGraph, run: &Run) -> Option<i64> {
-    let Root::Workload(root) = run.root else {
-        return None;
-    };
-    let root = graph.workloads.get(root as usize)?;
-    root.body.as_ref()?.pods
+    match run.root {
+        Root::Workload(root) => graph.pods_wanted(root),
+        Root::Pod(_) => None,
+    }
 }
