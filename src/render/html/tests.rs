@@ -125,6 +125,71 @@ fn the_picture_is_complete_without_the_script() {
     assert!(svg.contains(" wide"));
 }
 
+/// What the script draws the picture from.
+fn model(page: &str) -> serde_json::Value {
+    let model = page.split("type=\"application/json\">").nth(1).unwrap();
+    serde_json::from_str(model.split("</script>").next().unwrap()).unwrap()
+}
+
+/// The number of the folded lane of a kind.
+fn folded_lane(model: &serde_json::Value, kind: &str) -> usize {
+    let groups = model["groups"].as_array().unwrap();
+    let group = groups.iter().position(|one| one["key"] == kind).unwrap();
+    let lanes = model["lanes"].as_array().unwrap();
+    let is_folded = |lane: &serde_json::Value| lane[0] == group && lane[3].as_u64().unwrap() > 0;
+    lanes.iter().position(is_folded).unwrap()
+}
+
+#[test]
+fn a_mark_of_many_stands_on_the_folded_lane_itself() {
+    let model = model(&page(&large()));
+    let lane = folded_lane(&model, "pods");
+    let marks = model["marks"].as_array().unwrap().iter();
+    let own: Vec<_> = marks.filter(|mark| mark[0] == lane).collect();
+    // Places within the lane are for when it is open, and what stands there is one thing.
+    let together: Vec<_> = own.iter().filter(|mark| mark[6] != 1).collect();
+    assert!(!together.is_empty(), "{own:?}");
+    assert!(together.iter().all(|mark| mark[1] == -1), "{together:?}");
+    let of_all: u64 = own
+        .iter()
+        .filter(|mark| mark[1] == -1)
+        .map(|mark| mark[6].as_u64().unwrap())
+        .sum();
+    let within = own.iter().filter(|mark| mark[1] != -1).count();
+    assert!(within > 0 && of_all >= within as u64, "{of_all} {within}");
+}
+
+#[test]
+fn machines_of_a_folded_lane_have_their_states() {
+    let mut many = gpt2();
+    for number in 0..20 {
+        let name = format!("node-{number:02}");
+        let mut down = row(10.0, "node", &name, "not ready");
+        down.signals = vec!["k8s.node.not_ready".to_owned()];
+        let mut cordoned = row(20.0, "node", &name, "cordoned");
+        cordoned.signals = vec!["k8s.node.cordoned".to_owned()];
+        let mut up = row(40.0, "node", &name, "ready");
+        up.signals = vec!["k8s.node.ready".to_owned()];
+        many.timeline.extend([down, cordoned, up]);
+    }
+    let model = model(&page(&many));
+    let lane = folded_lane(&model, "machines");
+    let bars = model["bars"].as_array().unwrap().iter();
+    let own: Vec<_> = bars.filter(|bar| bar[0] == lane).collect();
+    let members = model["lanes"][lane][4].as_array().unwrap().len();
+    assert!(members > 10);
+    for member in 0..members {
+        let states: Vec<&str> = own
+            .iter()
+            .filter(|bar| bar[1] == member)
+            .map(|bar| bar[5].as_str().unwrap())
+            .collect();
+        assert_eq!(states, ["not ready", "cordoned, no end seen"], "{own:?}");
+    }
+    // Where it is folded, they stand for no single machine.
+    assert!(own.iter().all(|bar| bar[1] != -1), "{own:?}");
+}
+
 #[test]
 fn the_incidents_of_everything_come_before_what_is_missing() {
     let place = |page: &str, id: &str| page.find(&format!("<section id=\"{id}\"")).unwrap();

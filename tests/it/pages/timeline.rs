@@ -24,6 +24,19 @@ fn a_folded_lane_opens_in_place() {
     else {
         return;
     };
+    // Folded, the lane shows how many records there are; opened, each stands on the line of its own pod.
+    let drawn = "(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => { \
+        const { model, targets } = window.__picture; const lane = model.lanes.findIndex((one) => one.folded > 0); \
+        const own = targets.filter((one) => one.mark?.lane === lane).map((one) => one.mark); \
+        done([own.length, own.filter((one) => one.member >= 0).length, own.filter((one) => one.count > 1).length]); }))))()";
+    browser.eval("document.querySelector('button.label.lane').scrollIntoView({ block: 'center' })");
+    browser.eval("document.querySelector('[data-do=all]').click()");
+    let counts = |told: serde_json::Value| [0, 1, 2].map(|at| told[at].as_u64().unwrap());
+    let [all, within, together] = counts(browser.eval(drawn));
+    assert!(
+        all > 0 && within == 0 && together > 0,
+        "{all} {within} {together}"
+    );
     let height = "document.querySelector('.lanes').getBoundingClientRect().height";
     let shut = browser.eval(height).as_f64().unwrap();
     let folds = "document.querySelector('button.label.lane')";
@@ -33,6 +46,11 @@ fn a_folded_lane_opens_in_place() {
     browser.until(&format!("{folds}.getAttribute('aria-expanded') === 'true'"));
     let open = browser.eval(height).as_f64().unwrap();
     assert!(open > shut + 30.0, "{shut} {open}");
+    let [all, within, together] = counts(browser.eval(drawn));
+    assert!(
+        all > 0 && within == all && together == 0,
+        "{all} {within} {together}"
+    );
     // No label stands on another.
     let clear = "(() => { const boxes = [...document.querySelectorAll('.live .label')].map((one) => one.getBoundingClientRect()); \
         return boxes.every((box, at) => at === 0 || box.top >= boxes[at - 1].bottom - 0.5); })()";

@@ -150,7 +150,14 @@ pub(super) fn folded(marks: Vec<Mark>, window: Span, lanes: &Lanes) -> Vec<Mark>
                 other.row = other.row.or(mark.row);
             }
             None => {
-                together.insert(key, mark);
+                // It stands for all of them, on the lane itself: the one that was first has a place within it.
+                together.insert(
+                    key,
+                    Mark {
+                        member: None,
+                        ..mark
+                    },
+                );
             }
         }
     }

@@ -8,6 +8,7 @@ mod lanes;
 mod marks;
 mod model;
 mod scale;
+mod sources;
 mod steps;
 mod window;
 
