@@ -17,8 +17,8 @@ use super::scale::{Span, Times};
 /// Characters of a record in the picture; the list has more.
 const CHARACTERS: usize = 160;
 
-/// Stretches that a folded lane is divided into, over the first window.
-const STRETCHES: f64 = 120.0;
+/// Stretches that a folded lane is divided into, over the first window: each has room for a number.
+const STRETCHES: f64 = 40.0;
 
 /// One mark.
 #[derive(Clone, Debug)]
