@@ -293,7 +293,10 @@ class Painter {
       c.stroke();
       if (mark.count > 1) {
         c.fillStyle = this.ink.text ?? "";
-        this.halo(`×${mark.count.toLocaleString("en")}`, x + 11, y + 0.5);
+        // What follows from ends stands on their right.
+        c.textAlign = "right";
+        this.halo(`×${mark.count.toLocaleString("en")}`, x - 11, y + 0.5);
+        c.textAlign = "left";
       }
       reach = 8;
     } else {
