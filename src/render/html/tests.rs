@@ -351,7 +351,7 @@ fn a_file_has_the_record_behind_each_row() {
             own[0].as_str().unwrap().starts_with("input/pods.json:"),
             "{own}"
         );
-        let text = &records["texts"][own[1].as_u64().unwrap() as usize];
+        let text = &records["texts"][usize::try_from(own[1].as_u64().unwrap()).unwrap()];
         assert!(
             text.as_str().unwrap().ends_with("a record </script><b>"),
             "{text}"

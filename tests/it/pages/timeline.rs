@@ -360,7 +360,9 @@ fn a_broken_watch_is_hatched_where_it_broke_on_the_lane_of_what_was_watched() {
     let minutes = chrono::DateTime::parse_from_rfc3339(to.unwrap()).unwrap()
         - chrono::DateTime::parse_from_rfc3339(from.unwrap()).unwrap();
     assert!(
-        wide.len() == 1 && (wide[0] - minutes.num_milliseconds() as f64).abs() < 2.0,
+        wide.len() == 1
+            && (wide[0] - f64::from(i32::try_from(minutes.num_milliseconds()).unwrap())).abs()
+                < 2.0,
         "{wide:?} {broke}"
     );
     judge(&browser.seen(), &base, "the file");
