@@ -18,7 +18,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use whathappened_model::time::{Nanos, Stamp};
 
-pub use drawn::{Curve, Drawn, Life, LifeState};
+pub use drawn::{Curve, Drawn, DrawnRecord, Life, LifeState};
 pub use edge::Edge;
 pub use fleet::{Figure, FleetReport, REPORT_SCHEMA};
 pub use level::Level;

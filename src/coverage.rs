@@ -11,6 +11,7 @@ use whathappened_model::coverage::{Coverage, Status, resource_of, resource_of_ob
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::Nanos;
 
+mod breaks;
 mod lost;
 
 /// What a store holds beside the rows that a case was made of.
@@ -362,17 +363,6 @@ fn short_files(
             });
         }
     }
-    for gap in summary
-        .rejected
-        .iter()
-        .filter(|record| record.why.contains("the recorded watch broke"))
-    {
-        rows.push(Coverage {
-            status: Status::Truncated,
-            detail: Some(format!("{}: {}", gap.origin, gap.why)),
-            would_have_shown: Some("changes between the break and the next record".to_owned()),
-            ..Coverage::new("kubernetes", "watch")
-        });
-    }
+    rows.extend(breaks::of(graph, summary));
     rows
 }

@@ -189,7 +189,8 @@ pub fn timeline(
         if wanted.contains(&event.id) || !is_noise(&event) {
             let seen_by = row.seen_by().map(SourceKind::as_str).collect();
             let time = dated.get(&number).filter(|_| is_undated(&event));
-            let mut entry = entry(event, seen_by);
+            let owner = graph.pods.get(pod as usize).map(|pod| graph.name(pod.name));
+            let mut entry = entry(event, seen_by, owner);
             if let Some(time) = time {
                 entry.time = *time;
                 entry.text = undated_words(&entry.text);
@@ -274,10 +275,13 @@ fn is_noise(event: &Event) -> bool {
     }
 }
 
-fn entry(event: Event, seen_by: Vec<&'static str>) -> Entry {
+/// `owner` is the pod that a record was found to be of: logs in files and experiment trackers name none.
+fn entry(event: Event, seen_by: Vec<&'static str>, owner: Option<&str>) -> Entry {
     let names = &event.entities;
+    let owner = || owner.filter(|name| !name.is_empty()).map(str::to_owned);
     let (lane, entity) = if event.fact == "log.line" {
-        ("log", names.pod.clone().or_else(|| names.node.clone()))
+        let named = names.pod.clone().or_else(|| names.node.clone());
+        ("log", named.or_else(owner))
     } else if event.fact.starts_with("k8s.container.") {
         ("container", names.pod.clone())
     } else if names.pod.is_some() {
@@ -289,6 +293,8 @@ fn entry(event: Event, seen_by: Vec<&'static str>) -> Entry {
             "node",
             names.node.clone().or_else(|| names.instance.clone()),
         )
+    } else if let Some(pod) = owner() {
+        ("pod", Some(pod))
     } else {
         ("other", None)
     };

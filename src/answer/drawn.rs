@@ -1,5 +1,7 @@
 //! What only pictures show: how pods lived, and how the work went. It is no part of the JSON form.
 
+use std::collections::BTreeMap;
+
 use whathappened_model::time::Nanos;
 
 /// What a picture of an answer shows beside it.
@@ -9,6 +11,17 @@ pub struct Drawn {
     pub lives: Vec<Life>,
     /// Values over time.
     pub curves: Vec<Curve>,
+    /// Records behind rows of the timeline by their ids, where a page has to do without the input.
+    pub records: BTreeMap<String, DrawnRecord>,
+}
+
+/// A record as it was read.
+#[derive(Clone, Debug)]
+pub struct DrawnRecord {
+    /// File and line.
+    pub place: String,
+    /// Its text; nothing where it has none of its own.
+    pub raw: Option<String>,
 }
 
 /// How one pod lived.

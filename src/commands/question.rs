@@ -204,6 +204,10 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
     let snapshot = stored.as_ref().map(Store::snapshot).transpose()?;
     history::remember(&mut answer, &case, snapshot.as_ref())?;
     drop(snapshot);
+    if args.output.format == Format::Html {
+        let rows = render::rows_with_records(&answer, timeline_limit(args));
+        answer.drawn.records = report::records(&case, rows)?;
+    }
     keep(stored, args, &case, &answer);
     Ok(answer)
 }

@@ -47,6 +47,7 @@ pub(crate) use self::clock::Clock;
 pub use self::error::RenderError;
 pub use self::fleet::fleet;
 pub use self::format::{Format, UnknownFormat};
+pub(crate) use self::html::rows_with_records;
 pub use self::html::site;
 pub use self::listed::listed;
 pub use self::node::node;

@@ -44,6 +44,16 @@ pub(crate) fn select(rows: &[TimelineRow], limit: Option<usize>) -> Vec<VisibleR
     shown
 }
 
+/// Places of rows, those nearest to the chain first.
+pub(crate) fn nearest(rows: &[TimelineRow], mut places: Vec<usize>) -> Vec<usize> {
+    let distances = distances(rows);
+    places.sort_by_key(|&at| {
+        let near = rows.get(at).zip(distances.get(at));
+        (near.map(|(row, distance)| score(row, *distance)), at)
+    });
+    places
+}
+
 fn score(row: &TimelineRow, distance: usize) -> usize {
     let doublings = distance.checked_ilog2().map_or(0, |n| n as usize + 1);
     match row.weight.as_str() {

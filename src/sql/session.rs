@@ -373,7 +373,7 @@ impl Session {
         frame.execute_stream().await
     }
 
-    /// All rows of one statement.
+    /// All rows of one statement; without any there is one batch of none, which has the columns.
     ///
     /// # Errors
     /// When it cannot be run to its end.
@@ -381,10 +381,14 @@ impl Session {
         let mut rows = Vec::new();
         for statement in Self::parse(text)? {
             let stream = self.run(statement).await?;
+            let schema = stream.schema();
             rows = stream
                 .try_collect()
                 .await
                 .map_err(|error| self.failed(error))?;
+            if rows.is_empty() {
+                rows.push(RecordBatch::new_empty(schema));
+            }
         }
         Ok(rows)
     }

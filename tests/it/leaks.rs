@@ -466,15 +466,72 @@ fn pages(service: &Service) {
         hidden += u32::from(expected == 404);
     }
     assert!(hidden > 0 && !own.is_empty());
-    // A name that is hidden and one that nobody has look alike.
-    let without = |name: &str| {
-        let told = service.get(&format!("/x/{name}"), &[TEAM_A]);
-        (told.status, told.text().replace(name, "NAME"))
+    // A name that is hidden and one that nobody has look alike, wherever one asks for it.
+    let nobody = "z".repeat(MARK.len());
+    let told = |path: &str, name: &str| {
+        let told = service.get(&path.replace("NAME", name), &[TEAM_A]);
+        // It stands in what is told of it, as it was asked for, and nowhere else.
+        let text = told.text().replace(name, "NAME");
+        assert!(!text.contains(MARK), "{path}: {text}");
+        (told.status, text)
     };
-    let nobody = "z".repeat(MARK.len()) + "exp";
-    assert_eq!(without(&format!("{MARK}exp")), without(&nobody));
+    for path in [
+        "/x/NAMEexp",
+        "/suggest?q=NAME",
+        "/suggest?q=NAMEtr",
+        "/x/NAMEexp/follow?seen=else",
+    ] {
+        assert_eq!(told(path, MARK), told(path, &nobody), "{path}");
+    }
+    // Which of the caller's own names are near is a matter of what was typed.
+    for path in [
+        "/x/NAMEtrain-0",
+        "/node/NAMEnode",
+        "/node/NAMEtrain-0",
+        "/search?q=NAMEexp",
+        "/search?q=NAMEtrain",
+    ] {
+        assert_eq!(told(path, MARK).0, told(path, &nobody).0, "{path}");
+    }
+    // The stream of a hidden name has no place for it.
+    let stream = service.get(&format!("/x/{MARK}exp/follow?seen=else"), &[TEAM_A]);
+    clean(&stream, "the stream of a hidden name");
+    assert_eq!(
+        service.get(&format!("/suggest?q={MARK}"), &[TEAM_A]).text(),
+        "[]"
+    );
+    let shown = service.get(&format!("/suggest?q={MARK}"), &[ALL]).text();
+    assert!(shown.contains(MARK), "{shown}");
+    records(service);
     let open = service.get("/", &[ALL]).text();
     assert!(open.contains(MARK), "{open}");
+}
+
+/// Records on a click: what the table of events has for the caller, and nothing else.
+fn records(service: &Service) {
+    let ids = |token| -> Vec<String> {
+        let told = service
+            .sql(b"SELECT id FROM events ORDER BY id", &[token])
+            .json();
+        let rows = told.as_array().unwrap().iter();
+        rows.map(|row| row["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let (all, mut own, mut hidden) = (ids(ALL), 0, 0);
+    for id in &all {
+        let told = service.get(&format!("/record/{id}"), &[TEAM_A]);
+        clean(&told, "a record");
+        match told.status {
+            200 => own += 1,
+            404 => hidden += 1,
+            _ => panic!("{id}: {}", told.text()),
+        }
+        let whole = service.get(&format!("/record/{id}"), &[ALL]);
+        assert_eq!(whole.status, 200, "{id}: {}", whole.text());
+    }
+    assert!(own > 0 && hidden > 0, "{own} {hidden} of {}", all.len());
+    let told = service.get(&format!("/record/{}", all[0]), &[]);
+    assert_eq!(told.status, 401, "{}", told.text());
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod list;
 mod page;
 mod picture;
 mod policy;
+mod records;
 mod room;
 mod rows;
 pub mod site;
@@ -20,6 +21,7 @@ mod verdict;
 
 use std::io;
 
+pub(crate) use self::records::rows_with_records;
 pub(crate) use self::rows::Rows;
 pub(crate) use self::site::fleet_alone as fleet;
 
@@ -33,7 +35,10 @@ use self::room::Room;
 /// Bytes of a page, at most: it has to go through an e-mail or a ticket.
 const CAP: usize = 3_000_000;
 
-/// Writes the answer as one page, with as much of its lists as fits.
+/// Bytes that are kept for the records behind its rows, where somebody brought them.
+const OF_RECORDS: usize = 300_000;
+
+/// Writes the answer as one page, with as much of its lists as fits, and of the records behind them.
 pub(crate) fn answer(
     answer: &Answer,
     style: &Style,
@@ -41,12 +46,23 @@ pub(crate) fn answer(
 ) -> Result<(), RenderError> {
     let mut room = Room::new(style.timeline_limit);
     let mut text = page::whole(answer, style, room);
-    while text.len() > CAP
+    let has_records = !answer.drawn.records.is_empty();
+    let lists = if has_records { CAP - OF_RECORDS } else { CAP };
+    while text.len() > lists
         && let Some(less) = room.less()
     {
         room = less;
         text = page::whole(answer, style, room);
     }
-    out.write_all(text.as_bytes())?;
+    let records = page::records(answer, style, room, CAP.saturating_sub(text.len()));
+    out.write_all(with_records(&text, &records).as_bytes())?;
     Ok(())
+}
+
+/// The page with its records, before its own script reads them.
+fn with_records(page: &str, records: &str) -> String {
+    match page.split_once(page::BEFORE_SCRIPT) {
+        Some((before, after)) => format!("{before}{records}{}{after}", page::BEFORE_SCRIPT),
+        None => page.to_owned(),
+    }
 }

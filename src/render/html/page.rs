@@ -13,7 +13,7 @@ use super::links::Links;
 use super::picture::Picture;
 use super::policy::{SCRIPT, STYLE, policy};
 use super::room::Room;
-use super::{beside, cells, chain, coverage, evidence, list, verdict};
+use super::{beside, cells, chain, coverage, evidence, list, records, verdict};
 
 /// What every part of the page is made from.
 #[derive(Clone, Copy)]
@@ -25,21 +25,37 @@ pub(super) struct Page<'a> {
     pub(super) links: Links,
 }
 
+impl<'a> Page<'a> {
+    /// An answer in one file.
+    fn in_file(answer: &'a Answer, style: &Style, room: Room) -> Self {
+        Self {
+            answer,
+            main: leading(answer),
+            clock: Clock(style.tz),
+            room,
+            links: Links::Nowhere,
+        }
+    }
+}
+
+/// What stands where a page ends and its script begins. No text from outside has an element in it.
+pub(super) const BEFORE_SCRIPT: &str = "<i id=\"end\" hidden></i>";
+
+/// The records behind the rows of such a page, in so many bytes.
+pub(super) fn records(answer: &Answer, style: &Style, room: Room, bytes: usize) -> String {
+    records::script(Page::in_file(answer, style, room), bytes)
+}
+
 /// The whole page in one file.
 pub(super) fn whole(answer: &Answer, style: &Style, room: Room) -> String {
-    let told = Page {
-        answer,
-        main: leading(answer),
-        clock: Clock(style.tz),
-        room,
-        links: Links::Nowhere,
-    };
+    let told = Page::in_file(answer, style, room);
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             (head(&title(told), true))
             body {
                 (body(told, &[]))
+                (PreEscaped(BEFORE_SCRIPT))
                 script { (PreEscaped(SCRIPT)) }
             }
         }

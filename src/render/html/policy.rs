@@ -14,6 +14,7 @@ pub(super) const SCRIPT: &str = concat!(
     include_str!("script/model.js"),
     include_str!("script/layout.js"),
     include_str!("script/paint.js"),
+    include_str!("script/lines.js"),
     include_str!("script/timeline.js"),
 );
 

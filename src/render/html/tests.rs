@@ -2,7 +2,13 @@
 
 use super::super::fixtures::{all, everything, gpt2, hostile, large, row};
 use super::super::{Format, Style, answer};
-use super::CAP;
+use super::{CAP, site};
+
+/// The texts that a browser is shown as well.
+#[path = "../../../tests/it/pages/attacks.rs"]
+mod attacks;
+use self::attacks::ATTACKS;
+
 use crate::answer::Answer;
 
 fn page(of: &Answer) -> String {
@@ -125,6 +131,71 @@ fn the_picture_is_complete_without_the_script() {
     assert!(svg.contains(" wide"));
 }
 
+/// What the script draws the picture from.
+fn model(page: &str) -> serde_json::Value {
+    let model = page.split("type=\"application/json\">").nth(1).unwrap();
+    serde_json::from_str(model.split("</script>").next().unwrap()).unwrap()
+}
+
+/// The number of the folded lane of a kind.
+fn folded_lane(model: &serde_json::Value, kind: &str) -> usize {
+    let groups = model["groups"].as_array().unwrap();
+    let group = groups.iter().position(|one| one["key"] == kind).unwrap();
+    let lanes = model["lanes"].as_array().unwrap();
+    let is_folded = |lane: &serde_json::Value| lane[0] == group && lane[3].as_u64().unwrap() > 0;
+    lanes.iter().position(is_folded).unwrap()
+}
+
+#[test]
+fn a_mark_of_many_stands_on_the_folded_lane_itself() {
+    let model = model(&page(&large()));
+    let lane = folded_lane(&model, "pods");
+    let marks = model["marks"].as_array().unwrap().iter();
+    let own: Vec<_> = marks.filter(|mark| mark[0] == lane).collect();
+    // Places within the lane are for when it is open, and what stands there is one thing.
+    let together: Vec<_> = own.iter().filter(|mark| mark[6] != 1).collect();
+    assert!(!together.is_empty(), "{own:?}");
+    assert!(together.iter().all(|mark| mark[1] == -1), "{together:?}");
+    let of_all: u64 = own
+        .iter()
+        .filter(|mark| mark[1] == -1)
+        .map(|mark| mark[6].as_u64().unwrap())
+        .sum();
+    let within = own.iter().filter(|mark| mark[1] != -1).count();
+    assert!(within > 0 && of_all >= within as u64, "{of_all} {within}");
+}
+
+#[test]
+fn machines_of_a_folded_lane_have_their_states() {
+    let mut many = gpt2();
+    for number in 0..20 {
+        let name = format!("node-{number:02}");
+        let mut down = row(10.0, "node", &name, "not ready");
+        down.signals = vec!["k8s.node.not_ready".to_owned()];
+        let mut cordoned = row(20.0, "node", &name, "cordoned");
+        cordoned.signals = vec!["k8s.node.cordoned".to_owned()];
+        let mut up = row(40.0, "node", &name, "ready");
+        up.signals = vec!["k8s.node.ready".to_owned()];
+        many.timeline.extend([down, cordoned, up]);
+    }
+    let model = model(&page(&many));
+    let lane = folded_lane(&model, "machines");
+    let bars = model["bars"].as_array().unwrap().iter();
+    let own: Vec<_> = bars.filter(|bar| bar[0] == lane).collect();
+    let members = model["lanes"][lane][4].as_array().unwrap().len();
+    assert!(members > 10);
+    for member in 0..members {
+        let states: Vec<&str> = own
+            .iter()
+            .filter(|bar| bar[1] == member)
+            .map(|bar| bar[5].as_str().unwrap())
+            .collect();
+        assert_eq!(states, ["not ready", "cordoned, no end seen"], "{own:?}");
+    }
+    // Where it is folded, they stand for no single machine.
+    assert!(own.iter().all(|bar| bar[1] != -1), "{own:?}");
+}
+
 #[test]
 fn the_incidents_of_everything_come_before_what_is_missing() {
     let place = |page: &str, id: &str| page.find(&format!("<section id=\"{id}\"")).unwrap();
@@ -177,6 +248,7 @@ fn what_others_wrote_stays_in_its_cell() {
         "&lt;b&gt;",
         "javascript:alert(1)",
     ];
+    let nasty = nasty.into_iter().chain(ATTACKS);
     let mut plain = gpt2();
     plain.timeline.push(row(50.0, "log", "name", "text"));
     let spoil = |nasty: &str| {
@@ -193,15 +265,39 @@ fn what_others_wrote_stays_in_its_cell() {
         spoiled.coverage[0].source.push_str(nasty);
         spoiled.runs[0].owner = Some(nasty.to_owned());
         spoiled.experiment = Some(nasty.to_owned());
-        page(&spoiled)
+        let raw = crate::answer::DrawnRecord {
+            place: nasty.to_owned(),
+            raw: Some(nasty.to_owned()),
+        };
+        let ids = spoiled.timeline.iter().flat_map(|row| &row.event_ids);
+        let records = ids.map(|id| (id.clone(), raw.clone())).collect();
+        let served = site::answer(
+            &site::Frame::default(),
+            &spoiled,
+            &site::AnswerView::default(),
+        );
+        spoiled.drawn.records = records;
+        (page(&spoiled), served)
     };
-    // Not a word: those are offered as sources to filter by, and no other text is.
-    let wanted = elements(&body(&spoil("harmless text")));
+    // A word is offered as a source to filter by, and no other text is.
+    let is_word = |text: &str| text.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
+    let wanted = |text: &str| {
+        let harmless = if is_word(text) {
+            "harmless"
+        } else {
+            "harmless text"
+        };
+        let (file, served) = spoil(harmless);
+        (elements(&body(&file)), elements(&served))
+    };
     for nasty in nasty {
-        let page = spoil(nasty);
-        assert_eq!(elements(&body(&page)), wanted, "{nasty:?}");
+        let (page, served) = spoil(nasty);
+        let (file_wanted, served_wanted) = wanted(nasty);
+        assert_eq!(elements(&body(&page)), file_wanted, "{nasty:?}");
+        assert_eq!(elements(&served), served_wanted, "{nasty:?}");
         let invisible = |c: char| {
-            c.is_control() && c != '\n'
+            // Lines and tabs of a record are its own.
+            c.is_control() && !matches!(c, '\n' | '\t')
                 || ('\u{202a}'..='\u{202e}').contains(&c)
                 || ('\u{2066}'..='\u{2069}').contains(&c)
                 || c == '\u{200f}'
@@ -209,6 +305,101 @@ fn what_others_wrote_stays_in_its_cell() {
         assert!(!body(&page).contains(invisible), "{nasty:?}");
     }
     assert!(page(&hostile()).len() < CAP);
+}
+
+/// The answer with a record behind each of its rows.
+fn with_records(mut told: Answer, raw: &str) -> Answer {
+    let rows = told.timeline.iter().enumerate();
+    let record = |at: usize| crate::answer::DrawnRecord {
+        place: format!("input/pods.json:{at}"),
+        raw: Some(format!("{at} {raw}")),
+    };
+    let ids = rows.filter_map(|(at, row)| Some((row.event_ids.first()?.clone(), record(at))));
+    told.drawn.records = ids.collect();
+    told
+}
+
+/// The records that came with a page.
+fn records(page: &str) -> serde_json::Value {
+    let text = page
+        .split("<script id=\"records\" type=\"application/json\">")
+        .nth(1)
+        .unwrap();
+    serde_json::from_str(text.split("</script>").next().unwrap()).unwrap()
+}
+
+#[test]
+fn a_file_has_the_record_behind_each_row() {
+    let told = with_records(gpt2(), "a record </script><b>");
+    let page = page(&told);
+    assert!(!page.contains("a record </script>"));
+    let records = records(&page);
+    assert_eq!(records["left_out"], 0);
+    let evidence: Vec<&str> = told.incidents[0]
+        .evidence
+        .iter()
+        .filter_map(|row| row["id"].as_str())
+        .collect();
+    for (at, row) in told.timeline.iter().enumerate() {
+        let own = &records["rows"][at.to_string()];
+        // What stands among the evidence stands there whole.
+        if evidence.contains(&row.event_ids[0].as_str()) {
+            assert!(own.is_null(), "{own}");
+            continue;
+        }
+        assert!(
+            own[0].as_str().unwrap().starts_with("input/pods.json:"),
+            "{own}"
+        );
+        let text = &records["texts"][usize::try_from(own[1].as_u64().unwrap()).unwrap()];
+        assert!(
+            text.as_str().unwrap().ends_with("a record </script><b>"),
+            "{text}"
+        );
+    }
+    // Nothing is brought that nobody asked for.
+    assert!(!self::page(&gpt2()).contains("id=\"records\""));
+}
+
+#[test]
+fn records_that_do_not_fit_are_counted_and_those_of_the_chain_are_kept() {
+    let mut many = large();
+    let rows = many.timeline.clone();
+    let mut number = 0_u32;
+    while many.timeline.len() < 2_500 {
+        many.timeline.extend(rows.iter().cloned().map(|mut row| {
+            number += 1;
+            row.event_ids = vec![format!("{number:032x}")];
+            row.in_chain = false;
+            row
+        }));
+    }
+    let told = with_records(many, &"words of a record ".repeat(200));
+    let page = page(&told);
+    assert!(
+        page.len() < CAP && page.len() > CAP - 200_000,
+        "{}",
+        page.len()
+    );
+    let records = records(&page);
+    let kept = records["rows"].as_object().unwrap().len();
+    let left_out = records["left_out"].as_u64().unwrap();
+    assert!(kept > 100 && left_out > 100, "{kept} {left_out}");
+    for (at, row) in told
+        .timeline
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.in_chain)
+    {
+        let among_evidence = told.incidents[0]
+            .evidence
+            .iter()
+            .any(|one| one["id"] == row.event_ids[0].as_str());
+        assert!(
+            among_evidence || records["rows"][at.to_string()].is_array(),
+            "{at}"
+        );
+    }
 }
 
 #[test]

@@ -29,6 +29,7 @@ pub(super) fn drawn(case: &Case, number: usize, incidents: &[Incident]) -> Resul
     Ok(Drawn {
         lives: lives::of(case, number, run, incidents),
         curves: [curves(case, run)?, measured::of(case, run, incidents)?].concat(),
+        ..Drawn::default()
     })
 }
 

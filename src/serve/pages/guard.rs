@@ -107,7 +107,10 @@ pub(super) async fn guard(
 
 /// Whether a person looks at the answer, and no script.
 fn is_page(uri: &Uri) -> bool {
-    !matches!(uri.path(), "/suggest" | "/sql/catalogue") && !uri.path().ends_with("/follow")
+    let path = uri.path();
+    !matches!(path, "/suggest" | "/sql/catalogue")
+        && !path.ends_with("/follow")
+        && !path.starts_with("/record/")
 }
 
 fn path_of(uri: &Uri) -> String {

@@ -14,6 +14,7 @@ mod incident;
 mod login;
 mod node;
 mod oidc;
+mod record;
 mod search;
 mod sessions;
 mod sql;
@@ -115,6 +116,7 @@ pub(super) fn router(service: &Arc<Service>) -> Router<Arc<Service>> {
         .route("/x/{name}/follow", get(follow::get))
         .route("/i/{id}", get(incident::get))
         .route("/node/{name}", get(node::get))
+        .route("/record/{id}", get(record::get))
         .route("/fleet", get(fleet::get))
         .route("/sql", get(sql::get))
         .route("/sql/catalogue", get(catalogue::get))

@@ -80,6 +80,7 @@ mod tests {
             assert!(
                 !query.title.is_empty()
                     && query.definition.ends_with('.')
+                    && query.coverage.is_some_and(|told| told.ends_with('.'))
                     && query.incidents.is_some(),
                 "{query:?}"
             );

@@ -287,16 +287,22 @@ impl Browser {
             "Escape" => 27,
             "Tab" => 9,
             "ArrowLeft" => 37,
+            "ArrowUp" => 38,
             "ArrowRight" => 39,
             "ArrowDown" => 40,
             _ => 0,
         };
-        let types = key.chars().count() == 1;
+        // A browser does what Enter is for, such as following a link, only where it types a line's end.
+        let typed = match key {
+            "Enter" => Some("\r"),
+            key => Some(key).filter(|key| key.chars().count() == 1),
+        };
+        let types = typed.is_some();
         for kind in [if types { "keyDown" } else { "rawKeyDown" }, "keyUp"] {
             let mut params =
                 json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});
-            if types && kind == "keyDown" {
-                params["text"] = json!(key);
+            if kind == "keyDown" {
+                params["text"] = json!(typed);
             }
             self.call("Input.dispatchKeyEvent", &params);
         }

@@ -84,6 +84,22 @@ fn behind_each_number_are_as_many_incidents() {
 }
 
 #[test]
+fn a_figure_without_rows_has_its_columns() {
+    let args = ["report", "--from", "fixtures/tracker-healthy/input", "-q"];
+    let (code, out, err) =
+        crate::whathappened(&[&args[..], &["--since", "90d", "--format", "json"]].concat());
+    assert_eq!(code, Some(0), "{err}");
+    let told: Value = serde_json::from_str(&out).unwrap();
+    let figures = told["figures"].as_array().unwrap();
+    let is_empty = |figure: &&Value| figure["rows"] == json!([]);
+    assert!(figures.iter().any(|figure| is_empty(&figure)), "{told:#}");
+    for figure in figures {
+        assert_ne!(figure["columns"], json!([]), "{figure:#}");
+        assert!(figure["coverage"].is_string(), "{figure:#}");
+    }
+}
+
+#[test]
 fn a_number_leads_to_its_incidents() {
     let service = Service::start(&[LAB], "");
     let base = service.base();

@@ -98,6 +98,41 @@ fn a_page_follows_a_run_that_goes_on() {
 }
 
 #[test]
+fn a_browsers_page_changes_by_itself() {
+    let service = Service::start(&[LAB], "");
+    let base = service.base();
+    let Some(mut browser) = super::Browser::start() else {
+        return;
+    };
+    let path = format!("{base}/x/dota-5v5-scale");
+    super::judge(&browser.open(&path), &base, "/x");
+    browser.until("document.getElementById('following')?.checkVisibility()");
+    let news = "9 Insufficient nvidia.com/gpu (and a word that nobody said before)";
+    assert!(!browser.text().contains(news), "{}", browser.text());
+    browser.eval("window.before = 1");
+    browser.forget();
+    let event = serde_json::json!({"apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": "FailedScheduling",
+        "message": news, "metadata": {"name": "dota-5v5-scale-0-j8zbz.zz", "namespace": "research", "uid": "ev-zz-1",
+            "creationTimestamp": "2026-11-21T15:25:00Z"},
+        "source": {"component": "default-scheduler"}, "count": 1,
+        "involvedObject": {"kind": "Pod", "namespace": "research", "name": "dota-5v5-scale-0-j8zbz"},
+        "firstTimestamp": "2026-11-21T15:25:00Z", "lastTimestamp": "2026-11-21T15:25:00Z"});
+    let body = event.to_string();
+    let done = service.ask(
+        "POST",
+        "/api/v1/imports?name=event.json",
+        &[],
+        body.as_bytes(),
+    );
+    assert_eq!(done.status, 200, "{}", done.text());
+    // Nobody touches the page: it is another one, and tells the news.
+    browser.until(&format!(
+        "window.before === undefined && document.body.textContent.includes({news:?})"
+    ));
+    super::judge(&browser.loaded("the page that follows"), &base, "/x");
+}
+
+#[test]
 fn watching_ends_when_nothing_goes_on() {
     let (code, out, err) = crate::whathappened(&["gpt2-small-7f3", "--from", LAB, "-q", "--watch"]);
     assert_eq!(code, Some(0), "{err}");

@@ -2,52 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::attacks::ATTACKS;
 use super::browser::Browser;
 use super::{incidents, judge};
 use crate::service::Service;
-
-const ATTACKS: [&str; 40] = [
-    "<script>window.pwned=1</script>",
-    "\"><img src=x onerror=window.pwned=1>",
-    "</title></textarea><svg onload=window.pwned=1>",
-    "\u{202e}gnorw\u{202c} \u{200b}\u{2066}x",
-    "javascript:window.pwned=1",
-    "{{7*7}} ${7*7} <%= 7*7 %>",
-    "'; DROP TABLE incidents; --",
-    "&lt;b&gt; &#x3c;script&#x3e;",
-    "</script><script>window.pwned=1</script>",
-    "<!--<script>window.pwned=1//",
-    "--><img src=x onerror=window.pwned=1>",
-    "]]><svg><script>window.pwned=1</script>",
-    "\\u003cscript>window.pwned=1</script>",
-    "\";window.pwned=1;//",
-    "');window.pwned=1;//",
-    "`${window.pwned=1}`",
-    "__proto__",
-    "constructor",
-    "toString",
-    "{\"__proto__\":{\"pwned\":1}}",
-    "<iframe srcdoc='<script>parent.pwned=1</script>'>",
-    "<a href=\"javascript:window.pwned=1\">click</a>",
-    "<base href=\"https://evil.example/\">",
-    "<meta http-equiv=refresh content=\"0;url=https://evil.example/\">",
-    "<link rel=stylesheet href=//evil.example/x.css>",
-    "<style>*{display:none}</style>",
-    "\" style=\"position:fixed;inset:0\" x=\"",
-    "' onmouseover='window.pwned=1",
-    "<math><mtext></mtext><mglyph><style></math><img src onerror=window.pwned=1>",
-    "<object data=//evil.example></object>",
-    "\u{2028}window.pwned=1\u{2029}",
-    "\u{feff}\u{200f}\u{202d}\u{2067}mixed\u{2069}",
-    "\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}31m",
-    "a\tb\u{b}c\u{c}d\u{7f}e",
-    "e\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}",
-    "العربية שלום",
-    "../../../../etc/passwd",
-    "//evil.example/%2e%2e",
-    "%3Cscript%3Ewindow.pwned%3D1%3C/script%3E",
-    "=cmd|' /C calc'!A0",
-];
 
 /// A word of a million letters.
 fn long_word() -> String {
@@ -90,6 +48,30 @@ fn recording() -> Value {
     json!({"apiVersion": "v1", "kind": "List", "items": items})
 }
 
+/// What the processes of these jobs wrote: an attack a line, and in what they died of.
+fn logs(folder: &std::path::Path) {
+    for (number, attack) in ATTACKS.iter().enumerate() {
+        let own = format!("cluster-resources/pods/logs/ml/train-{number}-0");
+        let own = folder.join(own);
+        std::fs::create_dir_all(&own).unwrap();
+        let line =
+            |second: usize, text: &str| format!("2026-11-20T10:30:{second:02}.000000000Z {text}\n");
+        // A line is a line, whatever stands in it.
+        let one = |text: &str| text.replace(['\n', '\r'], " ");
+        let mut text = String::new();
+        for (at, other) in ATTACKS.iter().enumerate() {
+            text += &line(at / 2, &format!("ERROR: {}", one(other)));
+        }
+        text += &line(25, "Traceback (most recent call last):");
+        text += &line(
+            25,
+            &format!("  File \"/srv/{}.py\", line 7, in <module>", one(attack)),
+        );
+        text += &line(25, &format!("RuntimeError: {}", one(attack)));
+        std::fs::write(own.join("trainer.log"), text).unwrap();
+    }
+}
+
 fn encoded(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
@@ -99,7 +81,18 @@ fn hostile_names_are_only_text() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("objects.json");
     std::fs::write(&file, recording().to_string()).unwrap();
-    let service = Service::start(&[file.to_str().unwrap()], "");
+    logs(folder.path());
+    let service = Service::start(&[folder.path().to_str().unwrap()], "");
+    // The lines arrived: they are on the pages that are opened below.
+    let told = service.sql(
+        b"SELECT count(*) AS n FROM events WHERE message LIKE '%window.pwned%' AND source_kind = 'container_log'",
+        &[],
+    );
+    assert!(
+        told.json()[0]["n"].as_u64().unwrap() > 20,
+        "{}",
+        told.text()
+    );
     let base = service.base();
     let mut paths: Vec<String> = ["/", "/fleet?since=7d"].map(str::to_owned).to_vec();
     let all = incidents(&service, &[]);
@@ -181,5 +174,74 @@ fn hostile_names_are_only_text() {
     for path in &missing {
         browser.open(&format!("{base}{path}"));
         assert_eq!(browser.eval("typeof window.pwned"), "undefined", "{path}");
+    }
+}
+
+/// Elements of the page as the browser has it, one after the other: what the script makes of its data as well.
+const ELEMENTS: &str = "(async () => { for (const details of document.querySelectorAll('details')) details.open = true; \
+    const numbers = [...Records.numbers.keys()]; const shown = []; \
+    for (const row of numbers) { Records.pick({ row, text: '', at: 0, to: 0, count: 1, lane: '' }, false); \
+    shown.push([...document.querySelectorAll('#picked *')].map((one) => one.localName).join(' ')); } \
+    return [...document.querySelectorAll('*')].map((one) => one.localName).join(' ') + ' | ' + shown.join(' | '); })()";
+
+/// A job that failed, with a text where names and words are free.
+fn recording_of(text: &str) -> Value {
+    let meta = |name: &str| {
+        json!({"name": name, "namespace": "ml", "uid": format!("{name}-uid"), "resourceVersion": "100",
+            "creationTimestamp": "2026-11-20T10:00:00Z", "annotations": {"note": text}, "labels": {"job-name": "train", "team": text}})
+    };
+    let mut pod = meta("train-0");
+    pod["ownerReferences"] = json!([{"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "train-uid", "controller": true}]);
+    json!({"apiVersion": "v1", "kind": "List", "items": [
+        {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta("train"), "spec": {"parallelism": 1},
+            "status": {"failed": 1, "conditions": [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded",
+                "message": format!("said {text}"), "lastTransitionTime": "2026-11-20T10:31:00Z"}]}},
+        {"apiVersion": "v1", "kind": "Pod", "metadata": pod,
+            "spec": {"nodeName": "node-1", "restartPolicy": "Never", "containers": [{"name": "main", "image": text, "command": [text]}]},
+            "status": {"phase": "Failed", "startTime": "2026-11-20T10:00:05Z", "containerStatuses": [{"name": "main",
+                "state": {"terminated": {"exitCode": 1, "reason": "Error", "message": format!("said {text}"),
+                "startedAt": "2026-11-20T10:00:10Z", "finishedAt": "2026-11-20T10:30:30Z"}}}]}},
+        {"apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": "BackOff", "message": format!("said {text}"),
+            "metadata": meta("train-0.1"), "source": {"component": "kubelet", "host": "node-1"}, "count": 1,
+            "involvedObject": {"kind": "Pod", "namespace": "ml", "name": "train-0", "uid": "train-0-uid"},
+            "firstTimestamp": "2026-11-20T10:30:00Z", "lastTimestamp": "2026-11-20T10:30:00Z"},
+    ]})
+}
+
+#[test]
+fn the_file_of_a_hostile_recording_has_the_elements_of_a_harmless_one() {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let mut elements = |text: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let input = folder.path().join("input");
+        let logs = input.join("cluster-resources/pods/logs/ml/train-0");
+        std::fs::create_dir_all(&logs).unwrap();
+        std::fs::write(input.join("objects.json"), recording_of(text).to_string()).unwrap();
+        let line = |text: &str| format!("2026-11-20T10:30:20.000000000Z {text}\n");
+        let one = text.replace(['\n', '\r'], " ");
+        let log = line("Traceback (most recent call last):")
+            + &line("  File \"/srv/train.py\", line 7, in <module>")
+            + &line(&format!("RuntimeError: said {one}"));
+        std::fs::write(logs.join("main.log"), log).unwrap();
+        let page = folder.path().join("page.html");
+        let (input, page) = (input.to_str().unwrap(), page.to_str().unwrap());
+        let args = [
+            "train", "--from", input, "-q", "--format", "html", "-o", page,
+        ];
+        let (code, _, err) = crate::whathappened(&args);
+        assert_eq!(code, Some(0), "{text:?}: {err}");
+        let base = format!("file://{page}");
+        judge(&browser.open(&base), &base, text);
+        assert_eq!(browser.eval("typeof window.pwned"), "undefined", "{text:?}");
+        let drawn = browser.eval(ELEMENTS);
+        judge(&browser.seen(), &base, text);
+        drawn.as_str().unwrap().to_owned()
+    };
+    let wanted = elements("nothing but a few harmless words");
+    assert!(wanted.matches(" pre").count() > 3, "{wanted}");
+    for attack in ATTACKS {
+        assert_eq!(elements(attack), wanted, "{attack:?}");
     }
 }

@@ -5,7 +5,7 @@ use super::{LAB, judge};
 use crate::service::Service;
 
 /// Two readers: one of a namespace alone, one of everything.
-fn service(folder: &tempfile::TempDir) -> Service {
+pub(super) fn service(folder: &tempfile::TempDir) -> Service {
     let token = |name: &str, text: &str| {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();

@@ -1,11 +1,13 @@
 //! The pages of the service, opened in a real browser.
 
 mod accessible;
+mod attacks;
 mod browser;
 mod fixtures;
 mod fleet;
 mod growing;
 mod hostile;
+mod keyboard;
 mod login;
 mod oidc;
 mod real_provider;

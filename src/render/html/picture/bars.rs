@@ -1,15 +1,15 @@
-//! States that last: attempts, pods, machines, and what each source could show.
+//! States that last: attempts, pods and machines; `sources` has what each source could show.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use whathappened_core::signals::named;
 
 use super::super::super::facts::told_run;
 use super::super::super::wording;
-use super::super::coverage;
 use super::super::page::Page;
 use super::Group;
 use super::lanes::Lanes;
 use super::scale::{Span, Times};
+use super::sources;
 use crate::answer::{LifeState, Victim};
 
 /// One state on one lane.
@@ -28,7 +28,7 @@ pub(super) fn of(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Ve
     bars.extend(lives(told, times, lanes, whole));
     bars.extend(victims(told, times, lanes, &bars));
     bars.extend(machines(told, times, lanes, whole));
-    bars.extend(read(told, times, lanes, whole));
+    bars.extend(sources::bars(told, times, lanes, whole));
     bars
 }
 
@@ -82,13 +82,9 @@ fn known(state: &str) -> String {
 fn lives(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
     let mut bars = Vec::new();
     for life in &told.answer.drawn.lives {
-        let Some(lane) = lanes.find(Group::Pods, &life.pod) else {
+        let Some((lane, member)) = place(lanes, Group::Pods, &life.pod) else {
             continue;
         };
-        let member = lanes.member(Group::Pods, &life.pod);
-        if lanes.is_folded(lane) && member.is_none() {
-            continue;
-        }
         for (state, from, to) in &life.states {
             let (class, what) = match state {
                 LifeState::Waiting => ("pending", "waiting for a machine"),
@@ -208,31 +204,29 @@ const STATES: [(&[&str], &[&str], &str, &str); 4] = [
 fn machines(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
     let mut bars = Vec::new();
     for (begin, finish, class, what) in STATES {
-        let mut open: HashMap<usize, f64> = HashMap::new();
+        let mut open: BTreeMap<(usize, Option<usize>), f64> = BTreeMap::new();
         for row in &told.answer.timeline {
             let group = Group::of(row);
-            let lane = lanes
-                .find(group, &row.entity)
-                .filter(|lane| !lanes.is_folded(*lane));
-            let (Some(at), Some(lane)) = (times.at(&row.time), lane) else {
-                continue;
-            };
             if !matches!(group, Group::Machines | Group::Cloud) {
                 continue;
             }
+            let place = place(lanes, group, &row.entity);
+            let (Some(at), Some(place)) = (times.at(&row.time), place) else {
+                continue;
+            };
             let has = |signals: &[&str]| {
                 row.signals
                     .iter()
                     .any(|own| signals.contains(&own.as_str()))
             };
             if has(begin) {
-                open.entry(lane).or_insert(at);
+                open.entry(place).or_insert(at);
             } else if has(finish)
-                && let Some(from) = open.remove(&lane)
+                && let Some(from) = open.remove(&place)
             {
                 bars.push(Bar {
-                    lane,
-                    member: None,
+                    lane: place.0,
+                    member: place.1,
                     span: Span {
                         from,
                         to: at.max(from),
@@ -242,11 +236,9 @@ fn machines(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar
                 });
             }
         }
-        let mut left: Vec<(usize, f64)> = open.into_iter().collect();
-        left.sort_by_key(|(lane, _)| *lane);
-        bars.extend(left.into_iter().map(|(lane, from)| Bar {
+        bars.extend(open.into_iter().map(|((lane, member), from)| Bar {
             lane,
-            member: None,
+            member,
             span: Span {
                 from,
                 to: whole.to.max(from),
@@ -258,58 +250,10 @@ fn machines(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar
     bars
 }
 
-/// What each source could show: from its first to its last record, hatched where it fell short.
-fn read(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
-    let Some(begin) = lanes.first(Group::Coverage) else {
-        return Vec::new();
-    };
-    let mut bars = Vec::new();
-    for (number, group) in coverage::groups(&told.answer.coverage)
-        .iter()
-        .take(Group::Coverage.limit())
-        .enumerate()
-    {
-        let lane = begin + number;
-        let spans = group
-            .iter()
-            .filter_map(|row| times.span(row.got_from.as_deref()?, row.got_to.as_deref()?));
-        let got = spans.reduce(Span::with);
-        let is_whole = group.first().is_some_and(|row| row.status == "complete");
-        let mut unseen = |from: f64, to: f64| {
-            if to > from {
-                bars.push(Bar {
-                    lane,
-                    member: None,
-                    span: Span { from, to },
-                    class: "unseen",
-                    text: "could not be seen".to_owned(),
-                });
-            }
-        };
-        // Beyond its first and last record a source that was read in full has nothing to tell.
-        match got {
-            None if !is_whole => unseen(f64::NEG_INFINITY, f64::INFINITY),
-            Some(got) if !is_whole => {
-                unseen(f64::NEG_INFINITY, got.from);
-                unseen(got.to, f64::INFINITY);
-            }
-            _ => {}
-        }
-        if let Some(got) = got {
-            bars.push(Bar {
-                lane,
-                member: None,
-                span: got,
-                class: "read",
-                text: "read, from the first to the last record".to_owned(),
-            });
-        }
-    }
-    // An open end reaches to the end of what can be shown.
-    let far = whole.length().max(1.0) * 50.0;
-    for bar in &mut bars {
-        bar.span.from = bar.span.from.max(whole.from - far);
-        bar.span.to = bar.span.to.min(whole.to + far);
-    }
-    bars
+/// The line that something has: a lane of its own, or a place where a folded lane is opened. Those that
+/// have neither have no line to draw on.
+fn place(lanes: &Lanes, group: Group, entity: &str) -> Option<(usize, Option<usize>)> {
+    let lane = lanes.find(group, entity)?;
+    let member = lanes.member(group, entity);
+    (!lanes.is_folded(lane) || member.is_some()).then_some((lane, member))
 }

@@ -6,9 +6,9 @@ use crate::answer::Victim;
 
 use super::super::super::wording;
 use super::super::cells;
-use super::super::coverage;
 use super::super::page::Page;
 use super::group::Group;
+use super::sources;
 
 /// Things of a folded lane that are shown one by one where it is opened.
 const OPENED: usize = 200;
@@ -58,15 +58,12 @@ impl Lanes {
         for (group, names) in groups {
             lanes.add(group, names, told);
         }
-        for group in coverage::groups(&told.answer.coverage)
-            .iter()
-            .take(Group::Coverage.limit())
-        {
-            let Some(row) = group.first() else { continue };
+        for source in sources::of(&told.answer.coverage) {
+            let Some(row) = source.first() else { continue };
             lanes.all.push(Lane {
                 group: Group::Coverage,
                 label: cells::cut(&wording::source(&row.source, &row.resource), 60),
-                note: cells::cut(&row.status.replace('_', " "), 40),
+                note: cells::cut(&source.note(), 40),
                 folded: 0,
                 members: Vec::new(),
             });
@@ -177,7 +174,7 @@ fn words(entity: &str, known: &Known, told: Page<'_>) -> (String, String) {
     let parts = [rank.as_deref().unwrap_or(""), known.note];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let label = if entity.is_empty() {
-        "no name".to_owned()
+        "of nobody in particular".to_owned()
     } else {
         cells::cut(entity, 80.min(told.room.text))
     };

@@ -17,8 +17,8 @@ use super::scale::{Span, Times};
 /// Characters of a record in the picture; the list has more.
 const CHARACTERS: usize = 160;
 
-/// Stretches that a folded lane is divided into, over the first window.
-const STRETCHES: f64 = 120.0;
+/// Stretches that a folded lane is divided into, over the first window: each has room for a number.
+const STRETCHES: f64 = 40.0;
 
 /// One mark.
 #[derive(Clone, Debug)]
@@ -150,7 +150,14 @@ pub(super) fn folded(marks: Vec<Mark>, window: Span, lanes: &Lanes) -> Vec<Mark>
                 other.row = other.row.or(mark.row);
             }
             None => {
-                together.insert(key, mark);
+                // It stands for all of them, on the lane itself: the one that was first has a place within it.
+                together.insert(
+                    key,
+                    Mark {
+                        member: None,
+                        ..mark
+                    },
+                );
             }
         }
     }

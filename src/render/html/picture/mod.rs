@@ -8,6 +8,7 @@ mod lanes;
 mod marks;
 mod model;
 mod scale;
+mod sources;
 mod steps;
 mod window;
 
@@ -87,18 +88,20 @@ pub(super) fn show(picture: &Picture, told: Page<'_>) -> Markup {
     if is_empty && told.answer.drawn.lives.is_empty() {
         return html! {};
     }
-    let sql = (told.links == Links::Site).then_some("");
+    // Where there is a service, it runs statements and tells the record behind a row.
+    let is_site = told.links == Links::Site;
+    let (sql, records) = (is_site.then_some(""), is_site.then_some("/record/"));
     html! {
         (controls(picture, told))
         figure.timeline {
             div.scroll.picture #canvas tabindex="0" role="group"
-                aria-label="Picture of the timeline. Arrow keys move, plus and minus zoom, 0 resets, a shows all; n and p go from record to record, Enter shows one." {
+                aria-label="Picture of the timeline. Left and right move, plus and minus zoom, 0 resets, a shows all; n and p go from record to record, Enter shows one. Up and down go from line to line and tell its state or value, full stop and comma go to where it changes next." {
                 (draw::svg(picture, told))
             }
             figcaption { (caption(picture, told)) (legend(!picture.saves.is_empty() && !told.answer.drawn.curves.is_empty())) }
         }
         script #model type="application/json" { (PreEscaped(model::json(picture, told))) }
-        div #picked data-sql=[sql] role="region" aria-label="The record that was chosen" {}
+        div #picked data-sql=[sql] data-records=[records] role="region" aria-label="The record that was chosen" {}
     }
 }
 
@@ -132,8 +135,9 @@ fn caption(picture: &Picture, told: Page<'_>) -> Markup {
                 " Of " (wording::count(rows, "row")) " of the timeline those farthest from the chain are not drawn: "
                 (wording::grouped(left_out as u64)) "."
             }
+            span #without-records hidden {}
             span.needs-script hidden {
-                " Drag moves it, Shift and drag chooses a stretch, Ctrl and the wheel zoom; a click shows the record. With the keyboard: arrows, + and −, n and p for the next and previous record, Enter to show it, / to search."
+                " Drag moves it, Shift and drag chooses a stretch, Ctrl and the wheel zoom; a click shows the record. With the keyboard: ← → and + − move and zoom, n and p go to the next and previous record, Enter shows it, ↑ ↓ tell what each line shows, . and , go to where it changes, / searches."
             }
         }
     }

@@ -25,6 +25,29 @@ impl Span {
             to: self.to.max(other.to),
         }
     }
+
+    /// The part of it that is in another, if there is one.
+    pub(super) fn within(self, other: Self) -> Option<Self> {
+        let part = Self {
+            from: self.from.max(other.from),
+            to: self.to.min(other.to),
+        };
+        (part.to > part.from).then_some(part)
+    }
+
+    /// What is left of it beside another: before and after.
+    pub(super) fn without(self, other: Self) -> Vec<Self> {
+        let before = Self {
+            to: self.to.min(other.from),
+            ..self
+        };
+        let after = Self {
+            from: self.from.max(other.to),
+            ..self
+        };
+        let parts = [before, after].into_iter();
+        parts.filter(|part| part.to > part.from).collect()
+    }
 }
 
 /// Reads times as milliseconds from one origin, which keeps their decimals.

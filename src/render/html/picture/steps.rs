@@ -35,27 +35,32 @@ pub(super) fn of(told: Page<'_>, times: Times, lanes: &Lanes) -> Vec<Step> {
     let Some(main) = told.main else {
         return Vec::new();
     };
-    let mut wanted: HashMap<&str, Option<usize>> = HashMap::new();
+    // Lanes and times of the rows that tell of what the chain holds.
+    let mut wanted: HashMap<&str, Option<(usize, f64)>> = HashMap::new();
     for link in &main.chain {
         wanted.extend(link.event_ids.iter().map(|id| (id.as_str(), None)));
     }
     for row in &told.answer.timeline {
         for id in &row.event_ids {
-            if let Some(lane) = wanted.get_mut(id.as_str()) {
-                *lane = lane.or_else(|| lanes.find(Group::of(row), &row.entity));
+            if let Some(place) = wanted.get_mut(id.as_str()) {
+                let lane = || lanes.find(Group::of(row), &row.entity);
+                *place = place.or_else(|| Some((lane()?, times.at(&row.time)?)));
             }
         }
     }
     let mut steps: Vec<Step> = Vec::new();
     for (at, link) in main.chain.iter().take(told.room.entries).enumerate() {
         let told_at = link.time.as_deref().and_then(|time| times.at(time));
-        // A step without a time stands with the one before it.
-        let when = told_at.or(steps.last().map(|step| step.at));
         let by_record = link
             .event_ids
             .iter()
             .find_map(|id| *wanted.get(id.as_str())?);
+        // A step without a time stands where its record does, else with the one before it.
+        let when = told_at
+            .or(by_record.map(|(_, at)| at))
+            .or(steps.last().map(|step| step.at));
         let lane = by_record
+            .map(|(lane, _)| lane)
             .or_else(|| lane(link, main, told, lanes))
             .or(steps.last().map(|step| step.lane));
         let (Some(when), Some(lane)) = (when, lane.or_else(|| lanes.first(Group::Experiment)))

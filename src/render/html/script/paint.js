@@ -1,6 +1,7 @@
 // @ts-check
 "use strict";
-// The picture on its canvas. Whatever it shows stands in the list as well.
+// The picture on its canvas. Records stand in the list as well; what lines show of states and values is told line by line
+// to those who do not point.
 
 class Painter {
   /** @param {HTMLCanvasElement} canvas @param {Model} model @param {View} view @param {Layout} layout */
@@ -24,6 +25,8 @@ class Painter {
     this.chosen = null;
     /** @type {number | null} */
     this.cursor = null;
+    /** The line that the keyboard is on. @type {Row | null} */
+    this.line = null;
     /** @type {[number, number] | null} */
     this.brush = null;
     /** Whether a mark is left by the filters. @type {(mark: Mark) => boolean} */
@@ -224,7 +227,10 @@ class Painter {
     const { view } = this;
     /** The last place of each lane and kind: what stands on one pixel is drawn once. @type {Map<number, number>} */
     const last = new Map();
-    for (const mark of this.model.marks) {
+    // Ends stand on top of what was told at the same time.
+    const ends = this.model.marks.filter((mark) => mark.kind === "death");
+    const others = this.model.marks.filter((mark) => mark.kind !== "death");
+    for (const mark of [...others, ...ends]) {
       if (mark.to < view.from || mark.from > view.to) continue;
       const row = this.rowOf(mark);
       if (!row || !this.seen(row)) continue;
@@ -287,7 +293,10 @@ class Painter {
       c.stroke();
       if (mark.count > 1) {
         c.fillStyle = this.ink.text ?? "";
-        c.fillText(`×${mark.count.toLocaleString("en")}`, x + 11, y + 0.5);
+        // What follows from ends stands on their right.
+        c.textAlign = "right";
+        this.halo(`×${mark.count.toLocaleString("en")}`, x - 11, y + 0.5);
+        c.textAlign = "left";
       }
       reach = 8;
     } else {
@@ -498,6 +507,13 @@ class Painter {
 
   overlay() {
     const { context: c, view, layout } = this;
+    if (this.line) {
+      c.strokeStyle = this.ink.link ?? "";
+      c.lineWidth = 2;
+      c.beginPath();
+      c.roundRect(1, this.line.y + 1, view.width - 2, this.line.height - 2, 4);
+      c.stroke();
+    }
     if (this.cursor !== null) {
       c.strokeStyle = this.ink.dim ?? "";
       c.lineWidth = 1;
@@ -514,7 +530,6 @@ class Painter {
       c.fillRect(Math.min(...this.brush), 0, Math.abs(this.brush[1] - this.brush[0]), layout.height);
       c.globalAlpha = 1;
     }
-    void view;
   }
 
   /** @param {string} text */

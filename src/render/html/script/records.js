@@ -64,6 +64,15 @@ const Records = (() => {
 
   const picked = byId("picked");
 
+  /** Records that came with the page. @type {{left_out: number, rows: Record<string, [string, number | null]>, texts: string[]} | null} */
+  const brought = JSON.parse(byId("records")?.textContent || "null");
+  const without = byId("without-records");
+  if (brought && brought.left_out > 0 && without) {
+    const [count, are, them] = brought.left_out === 1 ? ["1 row", "is", "it"] : [`${brought.left_out.toLocaleString("en")} rows`, "are", "them"];
+    without.textContent = ` The records behind ${count} far from the chain ${are} left out of this file; the statement beside ${them} finds ${them}.`;
+    without.hidden = false;
+  }
+
   /** @param {string} label @param {(Node | string)[]} content */
   const line = (label, content) => {
     const part = document.createElement("div");
@@ -106,6 +115,49 @@ const Records = (() => {
   /** @param {Element | null | undefined} cell */
   const copied = (cell) => [...(cell?.childNodes ?? [])].map((node) => node.cloneNode(true));
 
+  /** A record's own text, open: it is what was asked for. @param {string} text */
+  const opened = (text) => {
+    const details = document.createElement("details");
+    details.open = true;
+    const [summary, pre] = [document.createElement("summary"), document.createElement("pre")];
+    summary.textContent = "The record as it was read";
+    pre.tabIndex = 0;
+    pre.textContent = text;
+    details.append(summary, pre);
+    return details;
+  };
+  /** @param {string} text */
+  const remark = (text) => {
+    const said = document.createElement("p");
+    said.className = "dim";
+    said.textContent = text;
+    return said;
+  };
+  /** @param {string} place */
+  const readFrom = (place) => {
+    const code = document.createElement("code");
+    const own = document.createElement("bdi");
+    own.textContent = place;
+    code.append(own);
+    return line("Read from", [code]);
+  };
+  const NO_TEXT = "The record has no text of its own, or none that you may see.";
+
+  /** Fills in what the service tells of a record. @param {string} id @param {number} at @param {HTMLElement} list @param {HTMLElement} place */
+  const fetched = async (id, at, list, place) => {
+    place.replaceChildren(remark("The record is being read …"));
+    try {
+      const when = Number.isFinite(at) ? `?at=${Math.round(at)}` : "";
+      const reply = await fetch(`${picked?.dataset.records}${encodeURIComponent(id)}${when}`, { headers: { accept: "application/json" } });
+      const told = await reply.json();
+      if (!reply.ok) throw new Error(told.detail ?? told.title);
+      if (told.place) list.lastElementChild?.before(readFrom(told.place));
+      place.replaceChildren(told.raw ? opened(told.raw) : remark(NO_TEXT));
+    } catch (error) {
+      place.replaceChildren(remark(`The record could not be read: ${error instanceof Error && error.message ? error.message : "the service does not answer"}.`));
+    }
+  };
+
   /**
    * Shows one record, or some words where there is none.
    * @param {{row: number, text: string, at: number, to: number, count: number, lane: string}} what
@@ -143,9 +195,23 @@ const Records = (() => {
       if (place) list.append(line("Read from", copied(place.querySelector("dd"))));
     }
     if (ids.length) list.append(line("SQL", finder(statement(ids))));
-    picked.replaceChildren(head, list);
-    const raw = record?.querySelector("details");
-    if (raw) picked.append(raw.cloneNode(true));
+    const own = document.createElement("div");
+    own.className = "own-record";
+    picked.replaceChildren(head, list, own);
+    const kept = record ? undefined : brought?.rows[what.row];
+    if (record) {
+      const text = record.querySelector("details pre")?.textContent;
+      own.append(text ? opened(text) : remark(NO_TEXT));
+    } else if (kept) {
+      const [place, number] = kept;
+      if (place) list.lastElementChild?.before(readFrom(place));
+      const text = number === null ? undefined : brought?.texts[number];
+      own.append(text ? opened(text) : remark(NO_TEXT));
+    } else if (ids[0] && picked.dataset.records) {
+      void fetched(ids[0], Times.state.origin + what.at, list, own);
+    } else if (ids.length) {
+      own.append(remark("The record itself is left out of this file, which keeps those nearest to the chain; the statement finds it."));
+    }
     const links = document.createElement("p");
     links.className = "dim links";
     /** @param {string} to @param {string} text */

@@ -200,6 +200,13 @@
     overInk = sized(overview, width, OVER);
     density = null;
     drawLabels();
+    // The line that is told is another row now, or is gone.
+    lines.find();
+    if (painter.line && !lines.row) {
+      tip.hidden = true;
+      painter.cursor = null;
+    }
+    painter.line = lines.row;
     redraw();
   };
 
@@ -221,9 +228,23 @@
     }
     if (bar) {
       const ends = [bar.from, bar.to].map((at) => (at <= view.whole.from || at >= view.whole.to ? "" : Times.full(at)));
-      return { head: model.lanes[bar.lane]?.label ?? "", text: bar.text, when: ends.filter((end) => end).join(" to ") };
+      const lane = model.lanes[bar.lane];
+      const name = bar.member >= 0 ? lane?.members[bar.member]?.[0] : lane?.label;
+      return { head: name ?? "", text: bar.text, when: ends.filter((end) => end).join(" to ") };
     }
     return { head: "", text: "", when: "" };
+  };
+
+  /** Some words beside a place of the picture. @param {["b" | "span" | "i", string][]} parts @param {number} x @param {number} y */
+  const showTip = (parts, x, y) => {
+    tip.hidden = false;
+    tip.replaceChildren(...parts.filter(([, text]) => text).map(([name, text]) => {
+      const part = document.createElement(name);
+      part.textContent = text.slice(0, 300);
+      return part;
+    }));
+    tip.style.left = `${Math.max(4, Math.min(x + 14, width - tip.offsetWidth - 4))}px`;
+    tip.style.top = `${y}px`;
   };
 
   /** @param {Mark | Step} what @param {boolean} focus */
@@ -242,7 +263,7 @@
 
   /** In order of time, those that the filters leave. */
   const stops = () => {
-    const marks = model.marks.filter((mark) => mark.member < 0 && painter.fits(mark) && layout.place(mark.lane, -1));
+    const marks = model.marks.filter((mark) => painter.fits(mark) && painter.rowOf(mark));
     return [...marks, ...model.steps].sort((a, b) => ("at" in a ? a.at : a.from) - ("at" in b ? b.at : b.from));
   };
   /** @param {number} way */
@@ -265,23 +286,49 @@
     redraw();
   };
 
+  // Line by line: what each shows at one moment, as the pointer tells it.
+  const lines = new Lines(model, view, layout);
+  /** Says what the line shows, aloud and beside it. */
+  const tell = () => {
+    painter.line = lines.row;
+    if (!lines.row) {
+      tip.hidden = true;
+      painter.cursor = null;
+      redraw();
+      return;
+    }
+    lines.keep();
+    painter.cursor = view.x(lines.at);
+    const { head, text } = lines.told();
+    const when = Times.full(lines.at);
+    said.textContent = `${head}: ${text}. At ${when}`;
+    labels.children[layout.rows.indexOf(lines.row)]?.scrollIntoView({ block: "nearest" });
+    showTip([["b", head], ["span", text], ["i", `at ${when}`]], gutter + painter.cursor, body.offsetTop + lines.row.y + lines.row.height);
+    redraw();
+  };
+
   /** @type {Record<string, () => void>} */
   const deeds = {
     in: () => view.zoom(1 / 1.5),
     out: () => view.zoom(1.5),
     left: () => view.move(-0.2),
     right: () => view.move(0.2),
+    up: () => lines.step(-1, painter.chosen),
+    down: () => lines.step(1, painter.chosen),
+    earlier: () => lines.change(-1),
+    later: () => lines.change(1),
     reset: () => view.reset(),
     all: () => view.all(),
     next: () => go(1),
     previous: () => go(-1),
     pick: () => { if (painter.chosen) choose(painter.chosen, true); },
-    shut: () => { document.getElementById("picked")?.replaceChildren(); painter.chosen = null; said.textContent = ""; },
+    shut: () => { document.getElementById("picked")?.replaceChildren(); painter.chosen = null; lines.row = null; said.textContent = ""; },
     find: () => Records.find?.focus(),
   };
   /** @type {Record<string, string>} */
   const keys = {
     "+": "in", "=": "in", "-": "out", ArrowLeft: "left", ArrowRight: "right", 0: "reset", a: "all", n: "next", p: "previous",
+    ArrowUp: "up", ArrowDown: "down", ",": "earlier", ".": "later",
     Enter: "pick", Escape: "shut", "/": "find",
   };
   document.getElementById("controls")?.addEventListener("click", (event) => {
@@ -294,7 +341,11 @@
     const deed = deeds[keys[event.key] ?? ""];
     if (!deed) return;
     event.preventDefault();
+    // Who goes from record to record has left the line.
+    if (deed === deeds.next || deed === deeds.previous) lines.row = null;
+    const was = painter.line;
     deed();
+    if (lines.row || was) tell();
     redraw();
   });
   Records.find?.addEventListener("keydown", (event) => {
@@ -310,26 +361,19 @@
     const box = canvas.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top + painter.top };
   };
-  const hideTip = () => { tip.hidden = true; painter.cursor = null; redraw(); };
+  const hideTip = () => { if (!lines.row) { tip.hidden = true; painter.cursor = null; } redraw(); };
   /** @param {PointerEvent} event */
   const hover = (event) => {
     const { x, y } = inPlot(event);
+    lines.row = painter.line = null;
     painter.cursor = x;
     const hit = painter.hit(x, y);
     canvas.classList.toggle("over", Boolean(hit && !hit.bar));
     tip.hidden = !hit;
     if (hit) {
       const { head, text, when } = told(hit);
-      const parts = [["b", head], ["span", text], ["i", when]].filter(([, text]) => text);
-      tip.replaceChildren(...parts.map(([name, text]) => {
-        const part = document.createElement(/** @type {"b" | "span" | "i"} */ (name));
-        part.textContent = (text ?? "").slice(0, 300);
-        return part;
-      }));
       const box = live.getBoundingClientRect();
-      const left = Math.max(4, Math.min(event.clientX - box.left + 14, width - tip.offsetWidth - 4));
-      tip.style.left = `${left}px`;
-      tip.style.top = `${event.clientY - box.top + 18}px`;
+      showTip([["b", head], ["span", text], ["i", when]], event.clientX - box.left, event.clientY - box.top + 18);
     }
     redraw();
   };
@@ -402,6 +446,7 @@
     const { x, y } = inPlot(event);
     const hit = painter.hit(x, y);
     if (hit?.mark || hit?.step) choose(/** @type {Mark | Step} */ (hit.mark ?? hit.step), false);
+    else if (lines.point(y, view.at(x))) tell();
   });
   canvas.addEventListener("dblclick", (event) => { view.zoom(1 / 2.5, view.at(inPlot(event).x)); redraw(); });
 

@@ -10,6 +10,7 @@ mod login;
 mod node;
 pub(super) mod plot;
 mod problem;
+mod record;
 mod sql;
 #[cfg(test)]
 mod tests;
@@ -24,4 +25,5 @@ pub use self::home::{Home, home};
 pub use self::login::login;
 pub use self::node::node;
 pub use self::problem::problem;
+pub use self::record::{plain, plain_lines};
 pub use self::sql::{SqlFailure, SqlPage, SqlRows, sql};
