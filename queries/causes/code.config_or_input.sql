@@ -5,12 +5,13 @@
 -- title_of: log.no_gpu: No GPU is visible
 -- title_of: kernel.fork_rejected: The limit on processes was reached
 -- title_of: log.limits: A limit of the system was reached
+-- title_of: kernel.files_exhausted: The node ran out of open files
 -- rank: 14
 -- level: established
 -- needs: k8s.container.cannot_run*, k8s.container.hook_failed.post_start, k8s.workload.invalid, k8s.workload.create_failed*
 -- needs: log.exception.config, log.command, slurm.exec_failed, slurm.request_refused, slurm.output_failed, log.usage, log.limits, log.address_in_use, log.permission.file
 -- needs: log.no_gpu, nccl.no_interface
--- needs: kueue.no_queue, log.device_ordinal, log.storage_missing, log.checkpoint_load_failed, kernel.fork_rejected
+-- needs: kueue.no_queue, log.device_ordinal, log.storage_missing, log.checkpoint_load_failed, kernel.fork_rejected, kernel.files_exhausted
 -- summary: {pod} could not run as configured: {message}
 -- summary_of: k8s.workload.create_failed: The pods of {workload} could not be created: {message}
 -- advice_of: k8s.workload.create_failed: Correct what the message names, in the pod template or in the namespace.
@@ -33,6 +34,8 @@
 -- advice_of: nccl.no_interface: Compare NCCL_SOCKET_IFNAME with the interfaces that the container has (ip address).
 -- summary_of: log.limits: {pod} reached a limit on processes, threads, open files or locked memory: {message}
 -- advice_of: log.limits: Find the limit that the message is about (ulimit -a in the container, and the limit on processes of its pod), and raise it or use less.
+-- summary_of: kernel.files_exhausted: {node} had no open file left for {pod}: {message}
+-- advice_of: kernel.files_exhausted: Find the process that holds most files on {node} (lsof), and raise fs.file-max.
 -- summary_of: kernel.fork_rejected: The kernel refused {pod} another process, at the limit of its pod: {message}
 -- advice_of: kernel.fork_rejected: Raise the limit on processes of a pod (podPidsLimit of the kubelet on {node}, or --pids-limit), or start fewer processes and threads: data loader workers, OMP_NUM_THREADS.
 -- advice: Check the command, arguments, environment, limits and input paths of {pod}.
@@ -153,6 +156,13 @@ WHERE k.signal = 'kernel.fork_rejected' AND k.via IN ('pod', 'named') AND k.mode
   AND COALESCE(k.exit_code, 1) NOT IN (0, 137, 139, 143) AND k.state IN ('died', 'restarted', 'crash_loop')
   AND k.steps_after IS NOT TRUE AND k.lag_s BETWEEN -5 AND 60 AND own.death IS NULL
   AND k.death NOT IN (SELECT death FROM own_reason)
+UNION ALL
+-- The machine's own limit: a container's is another error. The kernel does not repeat the line within some seconds.
+SELECT DISTINCT k.death, k.fact AS cause, e.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links k
+JOIN links l ON l.death = k.death AND l.via = 'pod' AND l.signal = 'log.limits.system_files' AND l.time BETWEEN k.time - 5000000000 AND k.time + 300000000000
+JOIN links e ON e.death = l.death AND e.record = l.record AND e.via = 'pod' AND (e.signal IN ('log.limits', 'log.traceback') OR e.signal LIKE 'log.exception.%')
+WHERE k.signal = 'kernel.files_exhausted' AND k.via = 'node'
 UNION ALL
 -- What the API server or the workload's controller does not take.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'claim' AS role

@@ -2,7 +2,8 @@
 -- title: The training diverged
 -- rank: 10
 -- level: supported
--- needs: log.nan_loss
+-- needs: log.nan_loss, log.loss_diverged
+-- summary_of: log.loss_diverged: {pod} stopped because its loss had grown: {message}
 -- summary: {pod} logged a NaN or infinite loss before it ended: {message}
 -- advice: Check the learning rate, mixed precision settings and the data of the last steps.
 --
@@ -12,4 +13,4 @@ SELECT n.death, n.fact AS cause, CAST(NULL AS BIGINT) AS effect,
 FROM links n
 LEFT JOIN (SELECT DISTINCT death, record, 1 AS fact FROM links
            WHERE signal IN ('log.traceback', 'log.exception.line', 'log.exception.stack')) t ON t.death = n.death AND t.record = n.record
-WHERE n.signal = 'log.nan_loss' AND n.via = 'pod' AND n.same_container AND n.mode = 'exited' AND COALESCE(n.exit_code, 1) <> 0 AND n.lag_s BETWEEN -5 AND 900
+WHERE n.signal IN ('log.nan_loss', 'log.loss_diverged') AND n.via = 'pod' AND n.same_container AND n.mode = 'exited' AND COALESCE(n.exit_code, 1) <> 0 AND n.lag_s BETWEEN -5 AND 900

@@ -244,3 +244,9 @@ WHERE signal IN ('k8s.quota.exceeded', 'k8s.workload.create_failed', 'k8s.worklo
   AND mode = 'exited' AND exit_code BETWEEN 1 AND 125 AND desired > 1
   AND lag_s BETWEEN 0 AND 900 AND time <= created + 5000000000
 GROUP BY death
+UNION ALL
+-- The exception in which PyTorch says so itself.
+SELECT m.death, m.fact AS cause, t.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links m
+JOIN links t ON t.death = m.death AND t.record = m.record AND t.via = 'pod' AND (t.signal = 'log.traceback' OR t.signal LIKE 'log.exception.%')
+WHERE m.signal = 'nccl.mismatch' AND m.via = 'pod'

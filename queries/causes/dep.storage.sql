@@ -1,15 +1,16 @@
 -- cause: dep.storage
 -- title: Storage failed
--- title_of: kernel.nfs_not_responding: A file server did not respond
+-- title_of: kernel.nfs_not_responding, kernel.nfs_waiting: A file server did not respond
 -- title_of: log.no_space, k8s.pod.volume_failed.no_space, k8s.container.image_pull_failed.no_space, k8s.container.cannot_run.no_space, k8s.pod.sandbox_failed.no_space: Storage is full
 -- title_of: log.storage_throttled: The object store throttled requests
 -- rank: 17
 -- level: established
--- needs: log.no_space, log.storage_error, log.storage_throttled, log.io_error, kernel.nfs_not_responding, kernel.storage_evicted
+-- needs: log.no_space, log.storage_error, log.storage_throttled, log.io_error, kernel.nfs_not_responding, kernel.nfs_waiting, kernel.storage_evicted
 -- needs: k8s.pod.volume_failed.server, k8s.pod.volume_failed.no_space, k8s.container.image_pull_failed.no_space
 -- needs: k8s.container.cannot_run.no_space, k8s.container.cannot_run.storage, k8s.pod.sandbox_failed.no_space
 -- overturned_by: kernel: whether the file server responded to the machine
 -- summary: Storage used by {pod} failed: {message}
+-- summary_of: kernel.nfs_waiting: A process on {node} waited in the kernel for a file server while {workload} made no progress: {message}
 -- summary_of: kernel.nfs_not_responding: A file server that {node} uses did not respond while {pod} {was} on it: {message}
 -- summary_of: log.no_space: {pod} ran out of disk space or disk quota: {message}
 -- summary_of: k8s.pod.volume_failed.no_space, k8s.container.image_pull_failed.no_space, k8s.container.cannot_run.no_space, k8s.pod.sandbox_failed.no_space: {pod} could not start because a disk is full: {message}
@@ -137,3 +138,9 @@ FROM outwaited o
 LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE via = 'node' AND signal = 'kernel.nfs_ok') ok
   ON ok.death = o.stood AND ok.time BETWEEN o.time AND o.time + 900000000000
 WHERE o.signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted')
+UNION ALL
+-- Whose process waits for the server, and for which one, such a stack does not say.
+SELECT death, MIN(fact) AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
+FROM links
+WHERE signal = 'kernel.nfs_waiting' AND via = 'node' AND state = 'stalled' AND lag_s BETWEEN -900 AND 300
+GROUP BY death

@@ -1,13 +1,19 @@
 -- cause: node.not_ready
 -- title: The node stopped responding
+-- title_of: k8s.node.network_not_ready: The node's pod network is not ready
+-- title_of: node.kubelet_certificate: The kubelet's certificate expired
 -- rank: 58
 -- level: established
--- needs: k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost, k8s.pod.node_not_ready
+-- needs: node.kubelet_certificate, k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost, k8s.pod.node_not_ready
 -- needs: ray.node_died, kueue.evicted.node_failures, slurm.node_fail, slurm.batch_missing, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller, k8s.pod.deleted_by_user, k8s.pod.untaken, k8s.lease.past.node
 -- overturned_by: audit: whether someone stopped the node
 -- overturned_by: kernel: why the machine stopped responding
 -- overturned_by: activity: whether the cloud, or somebody there, took the machine
 -- summary: {node} stopped responding; {pod} {was} on it.
+-- summary_of: k8s.node.network_not_ready: The kubelet of {node} responds, but the pod network of the node is not set up, and {pod} {was} on it: {message}
+-- advice_of: k8s.node.network_not_ready: Look at the pod of the network plugin on {node} (kubectl get pods -A -o wide) and its log, and at /etc/cni/net.d there.
+-- summary_of: node.kubelet_certificate: The kubelet of {node} could no longer reach the cluster, because its certificate had expired: {message}
+-- advice_of: node.kubelet_certificate: Renew the certificate of the kubelet on {node}, and find out why it was not renewed (kubectl get csr).
 -- summary_of: ray.node_died: Ray reports that a node of {workload} was lost: {message}
 -- summary_of: slurm.node_fail: Slurm reports that a node of {pod} failed.
 -- summary_of: k8s.pod.untaken: The kubelet of {node} has not acted on {pod}: {message}
@@ -297,3 +303,15 @@ SELECT l.death, l.fact AS cause, u.fact AS effect, 'inferred' AS edge, 'fault' A
 FROM links l
 JOIN links u ON u.death = l.death AND u.via = 'pod' AND u.signal = 'k8s.pod.untaken'
 WHERE l.signal = 'k8s.lease.past.node' AND l.via = 'pod' AND l.state = 'stuck_starting'
+UNION ALL
+-- A kubelet that says why its node is not ready has not stopped responding.
+SELECT n.death, n.fact AS cause, r.fact AS effect, 'asserted' AS edge, 'fault' AS role
+FROM links n
+JOIN links r ON r.death = n.death AND r.record = n.record AND r.via = n.via AND r.signal = 'k8s.node.not_ready'
+WHERE n.signal = 'k8s.node.network_not_ready' AND n.via = 'node'
+UNION ALL
+SELECT c.death, c.fact AS cause, s.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links c
+JOIN links s ON s.death = c.death AND s.machine = c.machine AND s.signal IN ('k8s.node.silent', 'k8s.node.not_ready', 'k8s.node.unreachable')
+  AND s.time - c.time BETWEEN -60000000000 AND 3600000000000
+WHERE c.signal = 'node.kubelet_certificate' AND c.via = 'node'
