@@ -17,7 +17,7 @@ use super::run::run as tell_run;
 use super::shown::is_only_named;
 use super::timeline::lines;
 use super::well::{counted_at, replaced_at, well, were_cleared_away};
-use super::{batch_state, plateau, read_for_run, restart_loop, trackers, zones};
+use super::{batch_state, plateau, read_for_run, restart_loop, slowdown, trackers, zones};
 use crate::answer::{Answer, CoverageRow, Incident, IncidentRole, SCHEMA};
 use crate::case::Case;
 use crate::coverage::is_beside_the_point;
@@ -111,6 +111,7 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
         notes.extend(trackers::notes(case, run, *state)?);
         notes.extend(plateau::note(case, run)?);
         notes.extend(restart_loop::note(case, run));
+        notes.extend(slowdown::note(case, run, *state));
     }
     notes.extend(newer(&reported));
     notes.extend(only_stem(&matched, &name, &reported));

@@ -104,6 +104,10 @@ impl ReportContext<'_> {
             summary,
             time: time.map(|time| rfc3339(time.lo)),
             time_hi: time.map(|time| rfc3339(time.hi)),
+            until: first
+                .filter(|first| first.state == "slowed")
+                .and_then(|first| reported(first.until?))
+                .map(|until| rfc3339(until.lo)),
             announced_at: self.announced(finding),
             run_id: run.map(|run| run.id(self.graph())),
             attempt: run.map(|_| finding.attempt),

@@ -24,6 +24,7 @@ mod restart_loop;
 mod run;
 mod shared_fault;
 mod shown;
+mod slowdown;
 mod summary;
 mod symptom;
 mod timeline;

@@ -200,8 +200,22 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
         ("failing", _) => "is running, but its log shows only failures".to_owned(),
         ("lingering", _) => "had not ended when the others gave up waiting".to_owned(),
         ("stalled", _) => "is running but makes no progress".to_owned(),
-        ("slow", _) => "is running, more slowly than before".to_owned(),
+        ("slow", _) => of_slow(graph, facts).to_owned(),
+        ("slowed", _) => "was slower for a while".to_owned(),
         (state, _) => state.replace('_', " "),
+    }
+}
+
+/// Slower than whom or what a pod is.
+fn of_slow<'a>(graph: &EntityGraph, mut facts: impl Iterator<Item = &'a Fact>) -> &'static str {
+    let apart = facts.any(|fact| {
+        let signal = graph.name(fact.signal);
+        matches!(signal, named::LOG_RANK_SLOW | named::LOG_RANK_BEHIND)
+    });
+    if apart {
+        "is running, more slowly than the others"
+    } else {
+        "is running, more slowly than before"
     }
 }
 
