@@ -179,12 +179,21 @@ pub(super) fn numbered_runs(
                 RunState::Failed => unknown_ends.contains(number),
                 _ => false,
             };
+            if state == RunState::Running && is_short_of_members(verdict, *number, run.pods.len()) {
+                "pending".clone_into(&mut reported.state);
+            }
             if unknown {
                 "unknown".clone_into(&mut reported.state);
             }
             Some((*number, reported))
         })
         .collect()
+}
+
+/// Whether members of a run that has others were never created: those that are there wait for them.
+fn is_short_of_members(verdict: &Verdict, number: usize, pods: usize) -> bool {
+    let mut deaths = verdict.deaths.iter();
+    pods > 0 && deaths.any(|death| death.run == number && death.state == "never_created")
 }
 
 /// Says of runs which they are of all that the name means, which come the newest first.

@@ -7,6 +7,7 @@ use whathappened_model::time::rfc3339;
 
 use super::context::ReportContext;
 use super::record::reported;
+use super::summary::full_stop;
 use super::victim::gpu_hours;
 use crate::answer::{Collective, Incident, IncidentRole};
 use crate::explain::edge::Role;
@@ -68,7 +69,7 @@ impl ReportContext<'_> {
             }
             _ => self.unexplained(finding),
         };
-        let advice = match (rule, &root_event) {
+        let advice: Vec<String> = match (rule, &root_event) {
             (Some(rule), Some(event)) => {
                 let of = |text: &String| self.advise(text, event, root, finding, acted.as_ref());
                 rule.advice_of(signal).into_iter().map(of).collect()
@@ -90,6 +91,15 @@ impl ReportContext<'_> {
             Some(who) => format!("{} {who}", summary.trim_end()),
             None => summary,
         };
+        let placement = self.placement(finding);
+        let beside = placement.as_ref().map(|placement| placement.counted.clone());
+        let beside = beside.or_else(|| self.never_created(finding));
+        let summary = match beside {
+            Some(beside) => format!("{} {beside}", full_stop(&summary)),
+            None => summary,
+        };
+        let nearest = placement.and_then(|placement| placement.nearest);
+        let advice = nearest.into_iter().chain(advice).collect();
         let all = finding.deaths().filter_map(|death| self.death(death));
         Ok(Incident {
             id: None,

@@ -9,6 +9,7 @@ use whathappened_core::lifecycle::Mode;
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::record::reported;
+use super::repeats;
 use crate::answer::Victim;
 use crate::case::Case;
 use crate::explain::CLOCKS;
@@ -176,7 +177,11 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
         ("crash_loop", _) if member.is_some_and(Task::runs_again) => {
             format!("ended with {exit} and was started again")
         }
-        ("crash_loop", _) => format!("keeps ending with {exit}"),
+        ("crash_loop", _) => {
+            let often = member.and_then(repeats::words);
+            let often = often.map_or_else(String::new, |often| format!(" ({often})"));
+            format!("keeps ending with {exit}{often}")
+        }
         // A table says `Pending`, and not whether it has a node.
         ("never_scheduled", _)
             if member.is_some_and(|one| {
