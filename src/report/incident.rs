@@ -92,7 +92,9 @@ impl ReportContext<'_> {
             None => summary,
         };
         let placement = self.placement(finding);
-        let beside = placement.as_ref().map(|placement| placement.counted.clone());
+        let beside = placement
+            .as_ref()
+            .map(|placement| placement.counted.clone());
         let beside = beside.or_else(|| self.never_created(finding));
         let summary = match beside {
             Some(beside) => format!("{} {beside}", full_stop(&summary)),

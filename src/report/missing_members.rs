@@ -41,11 +41,15 @@ fn sentence(wanted: i64, there: &[Option<i32>]) -> Option<String> {
     let missing = wanted.checked_sub(count).filter(|missing| *missing > 0)?;
     let known: Option<BTreeSet<i64>> = there.iter().map(|rank| rank.map(i64::from)).collect();
     let absent = |known: &BTreeSet<i64>| -> Vec<i64> {
-        (0..wanted).filter(|rank| !known.contains(rank)).take(TOLD + 1).collect()
+        (0..wanted)
+            .filter(|rank| !known.contains(rank))
+            .take(TOLD + 1)
+            .collect()
     };
     let absent = known.as_ref().map(absent);
     // Other ranks than those from 0 on are of something else.
-    let fits = known.is_some_and(|known| known.range(wanted..).next().is_none() && known.len() == there.len());
+    let fits = known
+        .is_some_and(|known| known.range(wanted..).next().is_none() && known.len() == there.len());
     let was = if missing == 1 { "was" } else { "were" };
     match absent.filter(|absent| fits && !absent.is_empty()) {
         Some(absent) => {
@@ -56,9 +60,13 @@ fn sentence(wanted: i64, there: &[Option<i32>]) -> Option<String> {
                 (Some((last, first)), 0) => format!("ranks {} and {last}", first.join(", ")),
                 _ => format!("ranks {} and {more} more", names.join(", ")),
             };
-            Some(format!("Of its {wanted} members, {list} {was} never created."))
+            Some(format!(
+                "Of its {wanted} members, {list} {was} never created."
+            ))
         }
-        None => Some(format!("Of its {wanted} members, {missing} {was} never created.")),
+        None => Some(format!(
+            "Of its {wanted} members, {missing} {was} never created."
+        )),
     }
 }
 

@@ -59,7 +59,8 @@ impl ReportContext<'_> {
     pub(super) fn placement(&self, finding: &Finding) -> Option<Placement> {
         let death = self.death(*finding.first.first()?)?;
         let cause = finding.candidate.as_ref().and_then(|one| self.rule(one));
-        let is_about_places = cause.is_some_and(|rule| rule.cause.starts_with("sched.unschedulable"));
+        let is_about_places =
+            cause.is_some_and(|rule| rule.cause.starts_with("sched.unschedulable"));
         if death.state != "never_scheduled" || !is_about_places {
             return None;
         }
@@ -255,7 +256,12 @@ fn told(looked: &[(&str, Vec<Obstacle>)], of_all: Option<usize>) -> Option<Place
     }
     let parts = reasons.iter().map(|((_, words), names)| {
         let more = names.len().saturating_sub(NAMED);
-        let mut list = names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+        let mut list = names
+            .iter()
+            .take(NAMED)
+            .copied()
+            .collect::<Vec<_>>()
+            .join(", ");
         if more > 0 {
             list = format!("{list} and {more} more");
         }
@@ -264,8 +270,14 @@ fn told(looked: &[(&str, Vec<Obstacle>)], of_all: Option<usize>) -> Option<Place
     let parts: Vec<String> = parts.collect();
     let known = looked.len();
     let of_all = of_all.filter(|all| *all != known);
-    let all = of_all.map_or_else(String::new, |all| format!(", of {all} that the scheduler looked at"));
-    let nodes = if known == 1 { "node that is" } else { "nodes that are" };
+    let all = of_all.map_or_else(String::new, |all| {
+        format!(", of {all} that the scheduler looked at")
+    });
+    let nodes = if known == 1 {
+        "node that is"
+    } else {
+        "nodes that are"
+    };
     Some(Placement {
         counted: format!("Of the {known} {nodes} known{all}: {}.", parts.join("; ")),
         nearest: nearest(looked),
@@ -274,7 +286,8 @@ fn told(looked: &[(&str, Vec<Obstacle>)], of_all: Option<usize>) -> Option<Place
 
 /// The node that lacks least.
 fn nearest(looked: &[(&str, Vec<Obstacle>)]) -> Option<String> {
-    let distance = |obstacles: &[Obstacle]| -> f64 { obstacles.iter().map(Obstacle::distance).sum() };
+    let distance =
+        |obstacles: &[Obstacle]| -> f64 { obstacles.iter().map(Obstacle::distance).sum() };
     let kept = looked.iter().filter(|(_, obstacles)| !obstacles.is_empty());
     let (name, obstacles) = kept.min_by(|(a, of_a), (b, of_b)| {
         let by_number = of_a.len().cmp(&of_b.len());
@@ -282,7 +295,10 @@ fn nearest(looked: &[(&str, Vec<Obstacle>)]) -> Option<String> {
         by_number.then(by_distance).then(a.cmp(b))
     })?;
     let lacks: Vec<String> = obstacles.iter().map(Obstacle::remedy).collect();
-    Some(format!("Of the nodes that are known {name} comes nearest: it would fit {}.", lacks.join(" and ")))
+    Some(format!(
+        "Of the nodes that are known {name} comes nearest: it would fit {}.",
+        lacks.join(" and ")
+    ))
 }
 
 impl Obstacle {
@@ -306,12 +322,20 @@ impl Obstacle {
                 resource,
                 has,
                 asked,
-            } => format!("with {} {resource} in all where it requests {}", amount(resource, *has), amount(resource, *asked)),
+            } => format!(
+                "with {} {resource} in all where it requests {}",
+                amount(resource, *has),
+                amount(resource, *asked)
+            ),
             Self::Taken {
                 resource,
                 free,
                 asked,
-            } => format!("with {} {resource} free where it requests {}", amount(resource, *free), amount(resource, *asked)),
+            } => format!(
+                "with {} {resource} free where it requests {}",
+                amount(resource, *free),
+                amount(resource, *asked)
+            ),
         }
     }
 
@@ -325,12 +349,18 @@ impl Obstacle {
                 resource,
                 has,
                 asked,
-            } => format!("if the pod requested {} {resource} less", amount(resource, asked - has)),
+            } => format!(
+                "if the pod requested {} {resource} less",
+                amount(resource, asked - has)
+            ),
             Self::Taken {
                 resource,
                 free,
                 asked,
-            } => format!("if {} more {resource} were free", amount(resource, asked - free)),
+            } => format!(
+                "if {} more {resource} were free",
+                amount(resource, asked - free)
+            ),
         }
     }
 
@@ -347,8 +377,13 @@ impl Obstacle {
 /// An amount of a resource for people.
 fn amount(resource: &str, value: f64) -> String {
     const GIB: f64 = 1_073_741_824.0;
-    let is_bytes = resource == "memory" || resource.contains("storage") || resource.starts_with("hugepages");
-    let (value, unit) = if is_bytes { (value / GIB, " GiB of") } else { (value, "") };
+    let is_bytes =
+        resource == "memory" || resource.contains("storage") || resource.starts_with("hugepages");
+    let (value, unit) = if is_bytes {
+        (value / GIB, " GiB of")
+    } else {
+        (value, "")
+    };
     let text = format!("{value:.1}");
     format!("{}{unit}", text.strip_suffix(".0").unwrap_or(&text))
 }
@@ -384,13 +419,19 @@ mod tests {
 
     fn texts(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         let owned = pairs.iter();
-        owned.map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+        owned
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect()
     }
 
     fn node(gpus: &str, pool: &str) -> ObjectBody {
         ObjectBody {
             labels: texts(&[("pool", pool)]),
-            allocatable: texts(&[("nvidia.com/gpu", gpus), ("memory", "512Gi"), ("cpu", "63500m")]),
+            allocatable: texts(&[
+                ("nvidia.com/gpu", gpus),
+                ("memory", "512Gi"),
+                ("cpu", "63500m"),
+            ]),
             ..ObjectBody::default()
         }
     }
@@ -419,7 +460,10 @@ mod tests {
 
     fn look(node: &ObjectBody, used: &[(&str, f64)]) -> Vec<Obstacle> {
         let pod = pod();
-        let used = used.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let used = used
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), *value))
+            .collect();
         obstacles(node, &pod, &tolerations(&pod), &asked(&pod), &used)
     }
 
@@ -445,7 +489,9 @@ mod tests {
         );
         assert_eq!(
             told.nearest.as_deref(),
-            Some("Of the nodes that are known gpu-a5 comes nearest: it would fit if 2 more nvidia.com/gpu were free.")
+            Some(
+                "Of the nodes that are known gpu-a5 comes nearest: it would fit if 2 more nvidia.com/gpu were free."
+            )
         );
     }
 
@@ -453,8 +499,10 @@ mod tests {
     fn many_nodes_are_counted_and_the_first_few_are_named() {
         let full = look(&node("8", "a"), &[("nvidia.com/gpu", 8.0)]);
         let names: Vec<String> = (1..=7).map(|number| format!("gpu-a{number}")).collect();
-        let looked: Vec<(&str, Vec<Obstacle>)> =
-            names.iter().map(|name| (name.as_str(), full.clone())).collect();
+        let looked: Vec<(&str, Vec<Obstacle>)> = names
+            .iter()
+            .map(|name| (name.as_str(), full.clone()))
+            .collect();
         assert_eq!(
             told(&looked, Some(64)).unwrap().counted,
             "Of the 7 nodes that are known, of 64 that the scheduler looked at: 7 with 0 nvidia.com/gpu free where it \
@@ -465,7 +513,10 @@ mod tests {
     #[test]
     fn nothing_is_said_where_nothing_that_is_compared_is_in_the_way() {
         assert_eq!(told(&[], Some(4)), None);
-        assert_eq!(told(&[("gpu-a1", look(&node("8", "a"), &[]))], Some(1)), None);
+        assert_eq!(
+            told(&[("gpu-a1", look(&node("8", "a"), &[]))], Some(1)),
+            None
+        );
     }
 
     #[test]
@@ -473,13 +524,25 @@ mod tests {
         let mut pod = pod();
         pod.tolerations = Some(r#"[{"key":"team","operator":"Exists"}]"#.to_owned());
         let node = tainted(node("8", "a"));
-        let found = obstacles(&node, &pod, &tolerations(&pod), &asked(&pod), &BTreeMap::new());
+        let found = obstacles(
+            &node,
+            &pod,
+            &tolerations(&pod),
+            &asked(&pod),
+            &BTreeMap::new(),
+        );
         assert_eq!(found, []);
     }
 
     #[test]
     fn quantities_are_what_kubernetes_means() {
-        for (text, expected) in [("500m", 0.5), ("4", 4.0), ("64Gi", 64.0 * 1_073_741_824.0), ("1e3", 1_000.0), ("2k", 2_000.0)] {
+        for (text, expected) in [
+            ("500m", 0.5),
+            ("4", 4.0),
+            ("64Gi", 64.0 * 1_073_741_824.0),
+            ("1e3", 1_000.0),
+            ("2k", 2_000.0),
+        ] {
             assert_eq!(quantity(text), Some(expected), "{text}");
         }
         assert_eq!(quantity("many"), None);

@@ -30,7 +30,9 @@ pub(super) fn words(one: &Task) -> Option<String> {
 
 /// When main containers ended, each once.
 fn ends(exits: &[Exit]) -> Vec<Nanos> {
-    let known = exits.iter().filter(|exit| !exit.init && exit.time != Stamp::OPEN);
+    let known = exits
+        .iter()
+        .filter(|exit| !exit.init && exit.time != Stamp::OPEN);
     let mut ends: Vec<Nanos> = known.map(|exit| exit.time.lo).collect();
     ends.sort_unstable();
     ends.dedup_by(|a, b| *a - *b < SECOND);
@@ -44,7 +46,11 @@ fn period(ends: &[Nanos]) -> Option<Nanos> {
     if ends.len() < ENOUGH {
         return None;
     }
-    let mut pauses: Vec<Nanos> = ends.iter().zip(ends.iter().skip(1)).map(|(a, b)| b - a).collect();
+    let mut pauses: Vec<Nanos> = ends
+        .iter()
+        .zip(ends.iter().skip(1))
+        .map(|(a, b)| b - a)
+        .collect();
     pauses.sort_unstable();
     let usual = *pauses.get(pauses.len() / 2)?;
     let near = |pause: &&Nanos| (**pause - usual).abs() as f64 <= ALIKE * usual as f64;
@@ -73,7 +79,11 @@ mod tests {
         let every_five = at(&[0, 310, 618, 930, 1_240]);
         assert_eq!(period(&every_five).map(duration).as_deref(), Some("5 min"));
         assert_eq!(period(&at(&[0, 300, 600])), None, "too few");
-        assert_eq!(period(&at(&[0, 10, 400, 420, 2_000, 2_010])), None, "irregular");
+        assert_eq!(
+            period(&at(&[0, 10, 400, 420, 2_000, 2_010])),
+            None,
+            "irregular"
+        );
     }
 
     #[test]

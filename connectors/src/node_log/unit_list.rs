@@ -145,7 +145,10 @@ $ systemctl list-units --type=service
 
     #[test]
     fn other_tables_are_none() {
-        for text in ["NAME READY STATUS\ntrain-0 1/1 Running\n", "UNIT FILE STATE PRESET\n"] {
+        for text in [
+            "NAME READY STATUS\ntrain-0 1/1 Running\n",
+            "UNIT FILE STATE PRESET\n",
+        ] {
             let head = FileHead {
                 bytes: text.as_bytes(),
                 text,

@@ -104,7 +104,9 @@ fn parts(words: &Captures<'_>) -> Option<NonZeroU32> {
         clippy::cast_sign_loss,
         reason = "its bounds are looked at"
     )]
-    let parts = (1.0..f64::from(u32::MAX)).contains(&parts).then_some(parts as u32);
+    let parts = (1.0..f64::from(u32::MAX))
+        .contains(&parts)
+        .then_some(parts as u32);
     parts.and_then(NonZeroU32::new)
 }
 

@@ -476,7 +476,10 @@ mod tests {
             ("checkpoints", [(10, 1.2), (1, 60.0)].repeat(12)),
             ("it goes on", vec![(40, 1.2), (60, 4.0)]),
             ("too short", vec![(40, 1.2), (8, 3.0), (40, 1.2)]),
-            ("half as fast again ever since", vec![(40, 1.2), (20, 4.0), (40, 1.8)]),
+            (
+                "half as fast again ever since",
+                vec![(40, 1.2), (20, 4.0), (40, 1.8)],
+            ),
         ] {
             assert_eq!(log(&stretches).passed(), None, "{name}");
         }

@@ -134,7 +134,9 @@ fn apart_by(streams: &[Stream], by: By) -> Vec<Apart> {
         .iter()
         .map(|stream| {
             let within = stream.samples.iter().filter(|one| one.from >= from);
-            within.filter_map(|one| Some((*one, value(one, by)?))).collect()
+            within
+                .filter_map(|one| Some((*one, value(one, by)?)))
+                .collect()
         })
         .collect();
     // A rank that says nothing may be who the others wait for.
@@ -191,7 +193,10 @@ fn since(
         }
         let then = peers.iter().filter_map(|peer| {
             let since = measured.get(*peer)?.iter();
-            let since: Vec<f64> = since.filter(|(one, _)| one.from >= begin).map(|one| one.1).collect();
+            let since: Vec<f64> = since
+                .filter(|(one, _)| one.from >= begin)
+                .map(|one| one.1)
+                .collect();
             (since.len() * 2 >= ENOUGH).then(|| quantile(&since, 0.5))
         });
         let then: Vec<f64> = then.collect();
@@ -225,7 +230,9 @@ fn waits_least(number: usize, peers: &[usize], streams: &[Stream], by: By) -> bo
     }
     let waited = |number: &usize| {
         let samples = streams.get(*number)?.samples.iter();
-        let waits: Vec<f64> = samples.filter_map(|one| one.own.seconds(Own::Wait)).collect();
+        let waits: Vec<f64> = samples
+            .filter_map(|one| one.own.seconds(Own::Wait))
+            .collect();
         (waits.len() >= ENOUGH).then(|| quantile(&waits, 0.5))
     };
     let others: Vec<f64> = peers.iter().filter_map(waited).collect();
@@ -325,7 +332,9 @@ mod tests {
 
     fn said(streams: &[Stream]) -> Vec<String> {
         let found = apart(streams).into_iter();
-        found.map(|one| one.words(streams[one.stream].rank)).collect()
+        found
+            .map(|one| one.words(streams[one.stream].rank))
+            .collect()
     }
 
     #[test]
@@ -380,15 +389,27 @@ mod tests {
         };
         let all = |lines: [&str; 4]| -> Vec<Stream> {
             let numbered = (0..).zip(lines);
-            numbered.map(|(rank, words)| stream(rank, 100, 6.0, line(words))).collect()
+            numbered
+                .map(|(rank, words)| stream(rank, 100, 6.0, line(words)))
+                .collect()
         };
         // Whole steps, and passes that wait for others, are as long for who waits.
         assert_eq!(said(&all(["step_time=6"; 4])), [""; 0]);
         // Half of them: nobody knows which half is as it should be.
-        let halves = ["compute_time=5", "compute_time=5", "compute_time=1", "compute_time=1"];
+        let halves = [
+            "compute_time=5",
+            "compute_time=5",
+            "compute_time=1",
+            "compute_time=1",
+        ];
         assert_eq!(said(&all(halves)), [""; 0]);
         // Three wait in their forward pass for one that does not.
-        let waiting = ["forward_time=5", "forward_time=5", "forward_time=5", "forward_time=1"];
+        let waiting = [
+            "forward_time=5",
+            "forward_time=5",
+            "forward_time=5",
+            "forward_time=1",
+        ];
         assert_eq!(said(&all(waiting)), [""; 0]);
         // The one that is apart waits longest.
         let waits = [
@@ -399,13 +420,23 @@ mod tests {
         ];
         assert_eq!(said(&all(waits)), [""; 0]);
         // It takes three times as long, and yet hardly any time.
-        let little = ["data_time=0.01", "data_time=0.01", "data_time=0.01", "data_time=0.03"];
+        let little = [
+            "data_time=0.01",
+            "data_time=0.01",
+            "data_time=0.01",
+            "data_time=0.03",
+        ];
         assert_eq!(said(&all(little)), [""; 0]);
         // One rank says nothing of its own: it may be the slow one.
         let silent = ["compute_time=1", "compute_time=1", "compute_time=4", ""];
         assert_eq!(said(&all(silent)), [""; 0]);
         // Parts of different work.
-        let parts = ["compute_time=0.5", "compute_time=1", "compute_time=2", "compute_time=5"];
+        let parts = [
+            "compute_time=0.5",
+            "compute_time=1",
+            "compute_time=2",
+            "compute_time=5",
+        ];
         assert_eq!(said(&all(parts)), [""; 0]);
         // Of two, nobody knows.
         let two = [stream(0, 300, 2.0, plain), stream(1, 100, 6.0, plain)];

@@ -163,7 +163,16 @@ fn devices<'s>(
     series: &'s [Series],
     name: &'static str,
 ) -> BTreeMap<Device, Vec<&'s Series>> {
-    let keys = ["gpu", "device", "UUID", "bus", "slot", "port", "export", "operation"];
+    let keys = [
+        "gpu",
+        "device",
+        "UUID",
+        "bus",
+        "slot",
+        "port",
+        "export",
+        "operation",
+    ];
     let groups = grouped(
         series.iter().filter(|one| metric(&one.labels) == name),
         |one| {
@@ -173,7 +182,9 @@ fn devices<'s>(
         },
     );
     let known = groups.into_iter();
-    known.filter_map(|(device, own)| Some((device?, own))).collect()
+    known
+        .filter_map(|(device, own)| Some((device?, own)))
+        .collect()
 }
 
 fn levels(emitter: &Emitter<'_>, series: &[Series], level: Level, out: &mut Vec<Event>) {
@@ -192,12 +203,19 @@ fn levels(emitter: &Emitter<'_>, series: &[Series], level: Level, out: &mut Vec<
         let Some(fall) = fall(own, &peers, level.part) else {
             continue;
         };
-        let idle = busy.as_ref().and_then(|busy| busy.get(&(node.clone(), id.clone())));
+        let idle = busy
+            .as_ref()
+            .and_then(|busy| busy.get(&(node.clone(), id.clone())));
         if idle.is_some_and(|own| is_idle(&merged(own), &fall)) {
             continue;
         }
         let place = FactSubject::node(node);
-        let mut event = emitter.fact("metric.machine.apart", &[id, level.what], since(&fall), place);
+        let mut event = emitter.fact(
+            "metric.machine.apart",
+            &[id, level.what],
+            since(&fall),
+            place,
+        );
         let (now, usual) = (fall.last.value / level.scale, fall.usual / level.scale);
         let (words, unit) = (level.words, level.unit);
         let whose = match (label(&one.labels, "gpu"), label(&one.labels, "device")) {
@@ -205,12 +223,24 @@ fn levels(emitter: &Emitter<'_>, series: &[Series], level: Level, out: &mut Vec<
             (None, Some(device)) => format!("the {words} of {device}"),
             (None, None) => format!("a {words}"),
         };
-        let than = if fall.before.is_some() { "before" } else { "on the other machines" };
-        event.message = Some(format!("{whose} has {} {unit} and not {} as {than}", plain(now), plain(usual)));
+        let than = if fall.before.is_some() {
+            "before"
+        } else {
+            "on the other machines"
+        };
+        event.message = Some(format!(
+            "{whose} has {} {unit} and not {} as {than}",
+            plain(now),
+            plain(usual)
+        ));
         event.gpu = label(&one.labels, "gpu").and_then(|gpu| gpu.parse().ok());
         event.end = Some(Stamp::exact(fall.last.at));
         event.set_attribute("what", Some(level.what));
-        let samples: Vec<Sample> = fall.before.into_iter().chain([fall.first, fall.last]).collect();
+        let samples: Vec<Sample> = fall
+            .before
+            .into_iter()
+            .chain([fall.first, fall.last])
+            .collect();
         event.raw = raw(&one.labels, &samples);
         out.push(event);
     }
@@ -218,10 +248,14 @@ fn levels(emitter: &Emitter<'_>, series: &[Series], level: Level, out: &mut Vec<
 
 /// Whether a GPU had little to do while its clock was low.
 fn is_idle(busy: &[Sample], fall: &Fall) -> bool {
-    let then = busy.iter().filter(|one| (fall.first.at..=fall.last.at).contains(&one.at));
+    let then = busy
+        .iter()
+        .filter(|one| (fall.first.at..=fall.last.at).contains(&one.at));
     let mut values: Vec<f64> = then.map(|one| one.value).collect();
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).is_some_and(|median| *median < IDLE)
+    values
+        .get(values.len() / 2)
+        .is_some_and(|median| *median < IDLE)
 }
 
 /// A value that fell below what it was, while that of other machines stayed what it was; or that was below that of several others
@@ -244,8 +278,16 @@ fn fall(own: &[Sample], peers: &[&[Sample]], part: f64) -> Option<Fall> {
     if let Some((first, usual)) = before {
         let begin = *own.get(first)?;
         let stayed = |samples: &&&[Sample]| {
-            let then: Vec<Sample> = samples.iter().filter(|one| one.at >= begin.at).copied().collect();
-            let earlier: Vec<Sample> = samples.iter().filter(|one| one.at < begin.at).copied().collect();
+            let then: Vec<Sample> = samples
+                .iter()
+                .filter(|one| one.at >= begin.at)
+                .copied()
+                .collect();
+            let earlier: Vec<Sample> = samples
+                .iter()
+                .filter(|one| one.at < begin.at)
+                .copied()
+                .collect();
             match (usual_of(&earlier), usual_of(&then)) {
                 (Some(earlier), Some(then)) => !is_low(then, earlier),
                 _ => false,
@@ -259,11 +301,16 @@ fn fall(own: &[Sample], peers: &[&[Sample]], part: f64) -> Option<Fall> {
             usual,
         });
     }
-    let others: Vec<f64> = peers.iter().filter_map(|samples| usual_of(samples)).collect();
+    let others: Vec<f64> = peers
+        .iter()
+        .filter_map(|samples| usual_of(samples))
+        .collect();
     let mut sorted = others.clone();
     sorted.sort_by(f64::total_cmp);
     let usual = *sorted.get(sorted.len() / 2)?;
-    let alike = others.iter().filter(|one| **one >= 0.95 * usual && **one <= 1.05 * usual);
+    let alike = others
+        .iter()
+        .filter(|one| **one >= 0.95 * usual && **one <= 1.05 * usual);
     let apart = own.len() >= SAMPLES && own.iter().all(|one| is_low(one.value, usual));
     (apart && others.len() >= PEERS && alike.count() * 4 >= others.len() * 3).then_some(Fall {
         before: None,
@@ -294,25 +341,39 @@ fn latencies(
             continue;
         };
         let spent = merged(&own);
-        let counts: BTreeMap<Nanos, f64> = merged(counted).iter().map(|one| (one.at, one.value)).collect();
+        let counts: BTreeMap<Nanos, f64> = merged(counted)
+            .iter()
+            .map(|one| (one.at, one.value))
+            .collect();
         let each: Vec<Sample> = spent
             .windows(2)
             .filter_map(|two| {
                 let (before, after) = (two[0], two[1]);
                 let many = counts.get(&after.at)? - counts.get(&before.at)?;
                 let value = (after.value - before.value) / many;
-                (many >= 1.0 && value >= 0.0).then_some(Sample { at: after.at, value })
+                (many >= 1.0 && value >= 0.0).then_some(Sample {
+                    at: after.at,
+                    value,
+                })
             })
             .collect();
         let Some((first, usual, now)) = longer(&each) else {
             continue;
         };
-        let (Some(begin), Some(last), Some(one)) = (each.get(first), each.last(), own.first()) else {
+        let (Some(begin), Some(last), Some(one)) = (each.get(first), each.last(), own.first())
+        else {
             continue;
         };
         let before = first.checked_sub(1).and_then(|before| each.get(before));
-        let stamp = before.map_or(Stamp::exact(begin.at), |before| between(before.at, begin.at));
-        let mut event = emitter.fact("metric.machine.apart", &[&id, "storage"], stamp, FactSubject::node(&node));
+        let stamp = before.map_or(Stamp::exact(begin.at), |before| {
+            between(before.at, begin.at)
+        });
+        let mut event = emitter.fact(
+            "metric.machine.apart",
+            &[&id, "storage"],
+            stamp,
+            FactSubject::node(&node),
+        );
         event.end = Some(Stamp::exact(last.at));
         event.set_attribute("what", Some("storage"));
         event.message = Some(format!(
@@ -358,7 +419,9 @@ mod tests {
 
     /// A sample every 15 s.
     fn samples(values: &[(usize, f64)]) -> Vec<Sample> {
-        let values = values.iter().flat_map(|(many, value)| std::iter::repeat_n(*value, *many));
+        let values = values
+            .iter()
+            .flat_map(|(many, value)| std::iter::repeat_n(*value, *many));
         (0..)
             .zip(values)
             .map(|(number, value)| Sample {
