@@ -188,8 +188,8 @@ fn obstacles(
     asked: &BTreeMap<String, f64>,
     used: &BTreeMap<String, f64>,
 ) -> Vec<Obstacle> {
-    let mut found = Vec::new();
     const CORDON: &str = "node.kubernetes.io/unschedulable";
+    let mut found = Vec::new();
     let cordon = Taint {
         key: CORDON.to_owned(),
         value: String::new(),
