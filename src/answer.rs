@@ -125,6 +125,9 @@ pub struct Incident {
     pub time: Option<String>,
     /// First instant the root record's time can no longer have been.
     pub time_hi: Option<String>,
+    /// When it was over, where it is no end and was over before the run's end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
     /// When it was announced, where it was.
     pub announced_at: Option<String>,
     /// The run it ended or affected.

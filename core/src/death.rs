@@ -25,7 +25,7 @@ pub struct Death {
     pub attempt: u32,
     /// The pod, [`NO`] where a run never got one.
     pub pod: u32,
-    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `deleted` (its workload, of whose pods no end is known), `scaled_to_zero`, `stuck_starting`, `not_ready`, `stalled` (it is running but makes no progress), `slow` (it is running, and its steps take longer than they did), `lingering` (it is there and the others of its gang gave up waiting), `failing` (it runs and its log fails to the end) or `failed` (its workload, unseen how).
+    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `deleted` (its workload, of whose pods no end is known), `scaled_to_zero`, `stuck_starting`, `not_ready`, `stalled` (it is running but makes no progress), `slow` (it is running, and its steps take longer than they did, or than those of the others), `slowed` (they did for a while), `lingering` (it is there and the others of its gang gave up waiting), `failing` (it runs and its log fails to the end) or `failed` (its workload, unseen how).
     pub state: &'static str,
     /// In which way it died.
     pub mode: Mode,

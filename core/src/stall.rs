@@ -72,21 +72,35 @@ pub(crate) fn stalled(
     ))
 }
 
-/// A run whose steps take longer than they did, to the end of what is known of them.
+/// What tells that a run is slow, the most telling first: a rank that is slower than the others explains why all are.
+const SLOW: [(&str, &str); 4] = [
+    (named::LOG_RANK_SLOW, "slow"),
+    (named::LOG_RANK_BEHIND, "slow"),
+    (named::LOG_SLOW, "slow"),
+    (named::LOG_SLOW_PASSED, "slowed"),
+];
+
+/// A run whose steps take longer than they did, or of which one rank takes longer than the others, to the end of what is known of
+/// them; or whose steps did for a while.
 pub(crate) fn slow(graph: &EntityGraph, number: usize, run: &Run, ends: &[End]) -> Option<Death> {
     if run_state(graph, run, ends) != RunState::Running {
         return None;
     }
     let attempt = run.attempts.last()?;
-    let signal = graph.evidence.symbols.find(named::LOG_SLOW)?;
-    // Facts are in time order: ranks wait for each other, and the first to tell of it counts.
-    let fact = graph
-        .facts
-        .iter()
-        .find(|fact| fact.signal == signal && attempt.pods.contains(&fact.pod))?;
-    let attempt = u32::try_from(run.attempts.len()).unwrap_or(1);
-    let (pod, since) = (fact.pod, fact.time);
-    Some(Death::without_end(number, attempt, pod, "slow", since))
+    let number_of = u32::try_from(run.attempts.len()).unwrap_or(1);
+    SLOW.into_iter().find_map(|(signal, state)| {
+        let signal = graph.evidence.symbols.find(signal)?;
+        // Facts are in time order: ranks wait for each other, and the first to tell of it counts.
+        let fact = graph
+            .facts
+            .iter()
+            .find(|fact| fact.signal == signal && attempt.pods.contains(&fact.pod))?;
+        let until = fact.end.filter(|_| state == "slowed");
+        Some(Death {
+            until,
+            ..Death::without_end(number, number_of, fact.pod, state, fact.time)
+        })
+    })
 }
 
 /// So many such lines in a row are no hiccup.

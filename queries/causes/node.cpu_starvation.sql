@@ -12,18 +12,18 @@
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
 FROM links
 WHERE signal IN ('metric.cpu_throttled', 'metric.cpu_pressure') AND via IN ('pod', 'node')
-  AND state IN ('slow', 'stalled', 'not_ready') AND lag_s BETWEEN -300 AND 900
+  AND state IN ('slow', 'slowed', 'stalled', 'not_ready') AND lag_s BETWEEN -300 AND 900
 UNION ALL
 SELECT c.death, c.fact AS cause, e.fact AS effect, 'guess' AS edge, 'state' AS role
 FROM links c
 JOIN links e ON e.death = c.death AND e.via = 'pod'
-  AND e.signal IN ('nccl.timeout', 'log.data_loader_failed', 'k8s.container.liveness_killed', 'log.slow')
+  AND e.signal IN ('nccl.timeout', 'log.data_loader_failed', 'k8s.container.liveness_killed', 'log.slow', 'log.slow_passed', 'log.rank_slow')
 WHERE c.signal IN ('metric.cpu_throttled', 'metric.cpu_pressure') AND c.via IN ('pod', 'node')
   AND c.lag_s BETWEEN -60 AND 900
 UNION ALL
 -- In a gang all wait in each step for the member that is held back.
 SELECT c.death, c.fact AS cause, e.fact AS effect, 'guess' AS edge, 'state' AS role
 FROM links c
-JOIN links e ON e.death = c.death AND e.signal = 'log.slow' AND e.via = 'pod'
+JOIN links e ON e.death = c.death AND e.signal IN ('log.slow', 'log.slow_passed') AND e.via = 'pod'
 WHERE c.signal IN ('metric.cpu_throttled', 'metric.cpu_pressure') AND c.via = 'gang'
-  AND c.state = 'slow' AND c.lag_s BETWEEN -60 AND 300
+  AND c.state IN ('slow', 'slowed') AND c.lag_s BETWEEN -60 AND 300

@@ -6,6 +6,9 @@
 -- level: established
 -- needs: node.kubelet_certificate, k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost, k8s.pod.node_not_ready
 -- needs: ray.node_died, kueue.evicted.node_failures, slurm.node_fail, slurm.batch_missing, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller, k8s.pod.deleted_by_user, k8s.pod.untaken, k8s.lease.past.node
+-- needs: node.kubelet_down, node.slurmd_down
+-- title_of: node.kubelet_down: The node's kubelet stopped
+-- title_of: node.slurmd_down: The node's Slurm daemon stopped
 -- overturned_by: audit: whether someone stopped the node
 -- overturned_by: kernel: why the machine stopped responding
 -- overturned_by: activity: whether the cloud, or somebody there, took the machine
@@ -19,6 +22,9 @@
 -- summary_of: k8s.pod.untaken: The kubelet of {node} has not acted on {pod}: {message}
 -- summary_of: k8s.lease.past.node: The kubelet of {node} has not acted on {pod}, and has been silent since its {message}
 -- summary_of: k8s.pod.evicted.taint, k8s.pod.deleted_by_node_controller: {pod} {was} evicted from {node}, as happens when a node stops responding.
+-- summary_of: node.kubelet_down, node.slurmd_down: {node} stopped responding because its agent was down; {pod} {was} on it: {message}
+-- advice_of: node.kubelet_down: Read the kubelet's log on {node} (journalctl -u kubelet), and start it again; its containers run on meanwhile.
+-- advice_of: node.slurmd_down: Read the log of slurmd on {node}, and start it again.
 -- advice_of: k8s.pod.untaken, k8s.lease.past.node: Check that the kubelet on {node} is running (systemctl status kubelet), and read its log.
 -- advice: Check the machine's console, BMC and kernel log to see why it stopped responding; keep it out of the pool until then.
 --
@@ -37,6 +43,18 @@ evicted AS (
   LEFT JOIN ending ON ending.death = e.death AND ending.time < e.time - 5000000000
   WHERE e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller') AND e.via = 'pod'
     AND e.mode IN ('killed', 'lost') AND ending.death IS NULL
+),
+-- The agent through which the machine answers ended, and was not started again before anybody missed the machine. A machine that goes
+-- down stops it as well, and systemd starts again what fails: that it is seen to be down says more than that it ended.
+agent AS (
+  SELECT a.death, a.fact, a.time, a.signal FROM links a
+  LEFT JOIN links up ON up.death = a.death AND up.machine = a.machine AND up.time > a.time
+    AND up.signal = CASE WHEN a.signal = 'node.kubelet_down' THEN 'node.kubelet_up' ELSE 'node.slurmd_up' END
+    AND up.time < a.time + 40000000000
+  LEFT JOIN links down ON down.death = a.death AND down.machine = a.machine AND down.time BETWEEN a.time - 300000000000 AND a.time + 300000000000
+    AND down.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested', 'node.powering_off', 'node.powered_off',
+                        'node.poweroff_requested', 'k8s.node.shutdown', 'kernel.panic')
+  WHERE a.signal IN ('node.kubelet_down', 'node.slurmd_down') AND a.via = 'node' AND up.fact IS NULL AND down.fact IS NULL
 ),
 -- What is put on a node shows that it answers. A record that says the same twice tells of two silences: the last counts.
 silent AS (
@@ -304,6 +322,7 @@ FROM links l
 JOIN links u ON u.death = l.death AND u.via = 'pod' AND u.signal = 'k8s.pod.untaken'
 WHERE l.signal = 'k8s.lease.past.node' AND l.via = 'pod' AND l.state = 'stuck_starting'
 UNION ALL
+<<<<<<< HEAD
 -- A kubelet that says why its node is not ready has not stopped responding.
 SELECT n.death, n.fact AS cause, r.fact AS effect, 'asserted' AS edge, 'fault' AS role
 FROM links n
@@ -315,3 +334,21 @@ FROM links c
 JOIN links s ON s.death = c.death AND s.machine = c.machine AND s.signal IN ('k8s.node.silent', 'k8s.node.not_ready', 'k8s.node.unreachable')
   AND s.time - c.time BETWEEN -60000000000 AND 3600000000000
 WHERE c.signal = 'node.kubelet_certificate' AND c.via = 'node'
+=======
+-- A machine is missed forty seconds after its agent's last word, and by Slurm some minutes after that.
+SELECT a.death, a.fact AS cause, s.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM agent a
+JOIN (SELECT death, fact, time FROM silent
+      UNION ALL
+      SELECT death, fact, time FROM links
+      WHERE via = 'node' AND signal IN ('slurm.node.down', 'slurm.node.not_responding')
+      UNION ALL
+      SELECT death, fact, time FROM links WHERE via = 'pod' AND signal IN ('k8s.pod.node_lost', 'k8s.pod.untaken')) s
+  ON s.death = a.death AND s.time - a.time BETWEEN -60000000000 AND 900000000000
+UNION ALL
+-- What waits for its node is left where nobody there takes it on.
+SELECT a.death, a.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
+FROM agent a
+JOIN deaths d ON d.death = a.death
+WHERE d.state IN ('stuck_starting', 'not_ready') AND a.signal = 'node.kubelet_down'
+>>>>>>> p17

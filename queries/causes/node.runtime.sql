@@ -5,6 +5,7 @@
 -- needs: k8s.node.runtime, k8s.container.cannot_run.runtime, k8s.pod.sandbox_failed.runtime
 -- needs: k8s.container.cannot_run.cgroup, k8s.pod.sandbox_failed.cgroup, k8s.pod.sandbox_failed.limits, k8s.container.image_pull_failed.runtime
 -- needs: node.runtime_killed, node.packages_upgraded, node.runtime_stopping, node.changed_by_tool
+-- needs: node.runtime_down
 -- title_of: node.runtime_killed: The node's container runtime was stopped
 -- title_of: node.runtime_stopping: The node's container runtime was stopped
 -- title_of: node.changed_by_tool: A tool restarted the node's container runtime
@@ -119,3 +120,14 @@ LEFT JOIN links again ON again.death = u.death AND again.via = 'node' AND again.
   AND again.time > u.time
 WHERE u.signal = 'k8s.node.runtime' AND u.via = 'node'
   AND u.state IN ('stuck_starting', 'not_ready') AND again.fact IS NULL
+UNION ALL
+-- Its service was not started again: systemd does that within seconds where it can. A kubelet that speaks to a runtime fails
+-- to make anything meanwhile.
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN u.time > 0 THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
+FROM links u
+LEFT JOIN down ON down.death = u.death
+LEFT JOIN links again ON again.death = u.death AND again.machine = u.machine AND again.time > u.time
+  AND (again.signal = 'node.runtime_up' OR again.via = 'node' AND again.signal = 'k8s.node.ready')
+LEFT JOIN links agent ON agent.death = u.death AND agent.machine = u.machine AND agent.signal = 'node.kubelet_down'
+WHERE u.signal = 'node.runtime_down' AND u.via = 'node' AND u.state IN ('stuck_starting', 'not_ready')
+  AND down.death IS NULL AND again.fact IS NULL AND agent.fact IS NULL

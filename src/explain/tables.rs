@@ -35,7 +35,7 @@ pub const DEATHS: &[Column] = &[
     (
         "state",
         DataType::Utf8,
-        "died, restarted, crash_loop, never_scheduled, never_created, deleted, scaled_to_zero, stuck_starting, not_ready, stalled, slow, lingering, failing or failed",
+        "died, restarted, crash_loop, never_scheduled, never_created, deleted, scaled_to_zero, stuck_starting, not_ready, stalled, slow, slowed, lingering, failing or failed",
     ),
     ("mode", DataType::Utf8, "killed, exited, lost or none"),
     (

@@ -17,7 +17,7 @@ use super::run::run as tell_run;
 use super::shown::is_only_named;
 use super::timeline::lines;
 use super::well::{counted_at, replaced_at, well, were_cleared_away};
-use super::{batch_state, plateau, read_for_run, restart_loop, trackers, zones};
+use super::{batch_state, plateau, read_for_run, restart_loop, slowdown, trackers, zones};
 use crate::answer::{Answer, CoverageRow, Incident, IncidentRole, SCHEMA};
 use crate::case::Case;
 use crate::coverage::is_beside_the_point;
@@ -111,6 +111,7 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
         notes.extend(trackers::notes(case, run, *state)?);
         notes.extend(plateau::note(case, run)?);
         notes.extend(restart_loop::note(case, run));
+        notes.extend(slowdown::note(case, run, *state));
     }
     notes.extend(newer(&reported));
     notes.extend(only_stem(&matched, &name, &reported));
@@ -178,12 +179,21 @@ pub(super) fn numbered_runs(
                 RunState::Failed => unknown_ends.contains(number),
                 _ => false,
             };
+            if state == RunState::Running && is_short_of_members(verdict, *number, run.pods.len()) {
+                "pending".clone_into(&mut reported.state);
+            }
             if unknown {
                 "unknown".clone_into(&mut reported.state);
             }
             Some((*number, reported))
         })
         .collect()
+}
+
+/// Whether members of a run that has others were never created: those that are there wait for them.
+fn is_short_of_members(verdict: &Verdict, number: usize, pods: usize) -> bool {
+    let mut deaths = verdict.deaths.iter();
+    pods > 0 && deaths.any(|death| death.run == number && death.state == "never_created")
 }
 
 /// Says of runs which they are of all that the name means, which come the newest first.

@@ -7,6 +7,7 @@ use whathappened_model::time::rfc3339;
 
 use super::context::ReportContext;
 use super::record::reported;
+use super::summary::full_stop;
 use super::victim::gpu_hours;
 use crate::answer::{Collective, Incident, IncidentRole};
 use crate::explain::edge::Role;
@@ -68,7 +69,7 @@ impl ReportContext<'_> {
             }
             _ => self.unexplained(finding),
         };
-        let advice = match (rule, &root_event) {
+        let advice: Vec<String> = match (rule, &root_event) {
             (Some(rule), Some(event)) => {
                 let of = |text: &String| self.advise(text, event, root, finding, acted.as_ref());
                 rule.advice_of(signal).into_iter().map(of).collect()
@@ -90,6 +91,17 @@ impl ReportContext<'_> {
             Some(who) => format!("{} {who}", summary.trim_end()),
             None => summary,
         };
+        let placement = self.placement(finding);
+        let beside = placement
+            .as_ref()
+            .map(|placement| placement.counted.clone());
+        let beside = beside.or_else(|| self.never_created(finding));
+        let summary = match beside {
+            Some(beside) => format!("{} {beside}", full_stop(&summary)),
+            None => summary,
+        };
+        let nearest = placement.and_then(|placement| placement.nearest);
+        let advice = nearest.into_iter().chain(advice).collect();
         let all = finding.deaths().filter_map(|death| self.death(death));
         Ok(Incident {
             id: None,
@@ -104,6 +116,10 @@ impl ReportContext<'_> {
             summary,
             time: time.map(|time| rfc3339(time.lo)),
             time_hi: time.map(|time| rfc3339(time.hi)),
+            until: first
+                .filter(|first| first.state == "slowed")
+                .and_then(|first| reported(first.until?))
+                .map(|until| rfc3339(until.lo)),
             announced_at: self.announced(finding),
             run_id: run.map(|run| run.id(self.graph())),
             attempt: run.map(|_| finding.attempt),

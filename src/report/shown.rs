@@ -119,7 +119,11 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
         past || state == RunState::Running && removed.held(pod)
     };
     let cut_off = cut_off(case);
-    let is_past = |pod: &Task| is_past(pod) || cut_off.contains(&(pod.namespace, pod.name));
+    let silent = silent_nodes(case);
+    let on_silent_node = |pod: &Task| state == RunState::Running && silent.contains(&pod.node);
+    let is_past = |pod: &Task| {
+        is_past(pod) || cut_off.contains(&(pod.namespace, pod.name)) || on_silent_node(pod)
+    };
     // Of a log that nobody knows the writer of, a program on the instance may have been: what became of that it may tell.
     let symbols = &graph.evidence.symbols;
     let line = symbols.find("log.line");
@@ -198,6 +202,21 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     let replaced =
         state == RunState::Running && wanted.is_some_and(|wanted| wanted > 0 && running >= wanted);
     replaced || !numbers.is_empty() && numbers.iter().all(seen)
+}
+
+/// Nodes of which it is not known whether they answer: the status of a pod on one is what its kubelet said last.
+fn silent_nodes(case: &Case) -> BTreeSet<Symbol> {
+    let graph = &case.graph;
+    let mut silent = BTreeSet::new();
+    // Facts are in time order.
+    for fact in graph.facts.iter().filter(|fact| fact.node.is_some()) {
+        match graph.name(fact.signal) {
+            named::K8S_NODE_SILENT => drop(silent.insert(fact.node)),
+            named::K8S_NODE_READY => drop(silent.remove(&fact.node)),
+            _ => {}
+        }
+    }
+    silent
 }
 
 /// Whether somebody asked for the end of the namespace that a run is in: its pods go with it, sooner or later.

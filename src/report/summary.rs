@@ -454,6 +454,6 @@ fn went_along(template: &str, root: &Fact, pod: Option<&Task>, graph: &EntityGra
 }
 
 /// A sentence with its full stop.
-fn full_stop(text: &str) -> String {
+pub(super) fn full_stop(text: &str) -> String {
     format!("{}.", text.trim_end().trim_end_matches('.'))
 }

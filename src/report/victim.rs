@@ -9,6 +9,7 @@ use whathappened_core::lifecycle::Mode;
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::record::reported;
+use super::repeats;
 use crate::answer::Victim;
 use crate::case::Case;
 use crate::explain::CLOCKS;
@@ -176,7 +177,11 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
         ("crash_loop", _) if member.is_some_and(Task::runs_again) => {
             format!("ended with {exit} and was started again")
         }
-        ("crash_loop", _) => format!("keeps ending with {exit}"),
+        ("crash_loop", _) => {
+            let often = member.and_then(repeats::words);
+            let often = often.map_or_else(String::new, |often| format!(" ({often})"));
+            format!("keeps ending with {exit}{often}")
+        }
         // A table says `Pending`, and not whether it has a node.
         ("never_scheduled", _)
             if member.is_some_and(|one| {
@@ -200,8 +205,22 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
         ("failing", _) => "is running, but its log shows only failures".to_owned(),
         ("lingering", _) => "had not ended when the others gave up waiting".to_owned(),
         ("stalled", _) => "is running but makes no progress".to_owned(),
-        ("slow", _) => "is running, more slowly than before".to_owned(),
+        ("slow", _) => of_slow(graph, facts).to_owned(),
+        ("slowed", _) => "was slower for a while".to_owned(),
         (state, _) => state.replace('_', " "),
+    }
+}
+
+/// Slower than whom or what a pod is.
+fn of_slow<'a>(graph: &EntityGraph, mut facts: impl Iterator<Item = &'a Fact>) -> &'static str {
+    let apart = facts.any(|fact| {
+        let signal = graph.name(fact.signal);
+        matches!(signal, named::LOG_RANK_SLOW | named::LOG_RANK_BEHIND)
+    });
+    if apart {
+        "is running, more slowly than the others"
+    } else {
+        "is running, more slowly than before"
     }
 }
 

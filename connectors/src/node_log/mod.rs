@@ -44,6 +44,7 @@ mod syslog;
 mod terraform;
 mod tools;
 mod unit_cat;
+mod unit_list;
 mod unit_log;
 mod unit_status;
 mod unit_survey;
@@ -116,6 +117,13 @@ pub(crate) const FORMATS: &[TextFormat] = &[
         first: false,
         is: unit_status::is,
         reader: |source, options| Box::new(unit_status::UnitStatus::new(source, options)),
+    },
+    TextFormat {
+        words: "systemctl's list of units",
+        of_pods: false,
+        first: false,
+        is: unit_list::is,
+        reader: |source, _| Box::new(unit_list::UnitList::new(source)),
     },
     TextFormat {
         words: "journal of a service",

@@ -1,18 +1,25 @@
 //! How fast each pod trained, as the steps in its log tell, and since when it is slower.
 //!
-//! A run is measured against its own past only: what a step should take, nobody says.
+//! A run is measured against its own past here: what a step should take, nobody says. Its ranks are measured against each
+//! other in `peers`.
+
+use std::collections::BTreeMap;
 
 use crate::signals::named;
 use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::fact::Fact;
+use super::own_time::OwnTimes;
 use super::task::Task;
 use crate::evidence::Evidence;
 use crate::symbols::SymbolTable;
 
 /// What is derived where steps take longer until the log's end.
 const SLOW: &str = named::LOG_SLOW;
+
+/// What is derived where they did for a while.
+const PASSED: &str = named::LOG_SLOW_PASSED;
 
 /// Steps that are kept of one log; of more, every second, fourth, … step.
 const KEPT: usize = 512;
@@ -30,6 +37,9 @@ const LASTS: Nanos = 300 * SECOND;
 /// A step takes so many times as long, as the median goes.
 const MEDIAN: f64 = 1.5;
 
+/// What a step takes at most where it takes as long as before again.
+const RECOVERED: f64 = 1.2;
+
 /// And so many times as long in nine of ten paces after the change.
 const MOST: f64 = 1.3;
 
@@ -41,6 +51,10 @@ struct Point {
     row: u32,
     /// What the line says of its throughput, in thousandths of its own unit.
     rate: Option<u64>,
+    /// The rank that wrote it, where its line says so.
+    rank: Option<i32>,
+    /// What of the step was the rank's own work, where its line says so.
+    own: OwnTimes,
 }
 
 /// The steps of one pod's log, thinned out evenly. What is kept does not depend on the order
@@ -52,6 +66,23 @@ pub struct Pace {
     thinned: u32,
 }
 
+/// What one rank says of its steps between two lines of a log.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Sample {
+    /// From when.
+    pub(super) from: Nanos,
+    /// To when.
+    pub(super) to: Nanos,
+    /// The step at its end.
+    pub(super) step: i64,
+    /// The line at its end.
+    pub(super) row: u32,
+    /// Seconds a step.
+    pub(super) pace: f64,
+    /// What the line at its end says of the rank's own work.
+    pub(super) own: OwnTimes,
+}
+
 /// Time a step took between two lines of a log.
 struct Interval {
     from: Point,
@@ -60,7 +91,7 @@ struct Interval {
     pace: f64,
 }
 
-/// Steps that take longer than before, to the end of the log.
+/// Steps that take longer than before, to the end of the log or until they take as long as before again.
 #[derive(Debug, PartialEq)]
 struct Slowdown {
     /// The line that tells of the first slow step.
@@ -69,6 +100,8 @@ struct Slowdown {
     after: i64,
     begin: Nanos,
     end: Nanos,
+    /// The step from which on they took as long as before again.
+    until: Option<i64>,
     /// Seconds a step, the median before and since.
     paces: (f64, f64),
 }
@@ -80,6 +113,8 @@ pub(super) fn note(event: &Event, row: u32, step: i64, pod: &mut Task) {
         step,
         row,
         rate: rate_of(event),
+        rank: event.rank,
+        own: OwnTimes::of(event.message.as_deref().unwrap_or_default()),
     });
 }
 
@@ -109,7 +144,7 @@ fn rate_of(event: &Event) -> Option<u64> {
 pub(super) fn slowed(evidence: &Evidence, pods: &[Task], symbols: &mut SymbolTable) -> Vec<Fact> {
     let mut found = Vec::new();
     for (number, pod) in (0..).zip(pods) {
-        let slow = pod.pace.slowdown();
+        let slow = pod.pace.slowdown().or_else(|| pod.pace.passed());
         let Some((slow, row)) = slow.and_then(|slow| {
             let row = evidence.rows().get(slow.row as usize)?;
             Some((slow, row))
@@ -118,13 +153,14 @@ pub(super) fn slowed(evidence: &Evidence, pods: &[Task], symbols: &mut SymbolTab
         };
         let at = |time| Stamp { lo: time, hi: time };
         let words = slow.words();
+        let signal = if slow.until.is_some() { PASSED } else { SLOW };
         found.push(Fact {
             pod: number,
             time: at(slow.begin),
             onset: slow.begin,
             end: Some(at(slow.end)),
             detail: symbols.number(&words),
-            ..Fact::of_row(slow.row, row, symbols.number(SLOW))
+            ..Fact::of_row(slow.row, row, symbols.number(signal))
         });
     }
     found
@@ -140,6 +176,30 @@ impl Pace {
         points
             .map(|point| (point.time, point.step, point.row))
             .collect()
+    }
+
+    /// What each rank that wrote into the log says of its steps; of a log in which none is named, the one that wrote it.
+    pub(super) fn by_rank(&self) -> BTreeMap<Option<i32>, Vec<Sample>> {
+        let mut ranks: BTreeMap<Option<i32>, Self> = BTreeMap::new();
+        for point in &self.points {
+            let one = ranks.entry(point.rank).or_default();
+            one.points.push(*point);
+        }
+        if ranks.len() > 1 {
+            ranks.remove(&None);
+        }
+        let samples = |(rank, one): (Option<i32>, Self)| {
+            let samples = one.intervals().into_iter().map(|one| Sample {
+                from: one.from.time,
+                to: one.to.time,
+                step: one.to.step,
+                row: one.to.row,
+                pace: one.pace,
+                own: one.to.own,
+            });
+            (rank, samples.collect())
+        };
+        ranks.into_iter().map(samples).collect()
     }
 
     fn add(&mut self, point: Point) {
@@ -208,9 +268,70 @@ impl Pace {
             after: begin.from.step,
             begin: begin.from.time,
             end: end.to.time,
+            until: None,
             paces: (before, after),
         })
     }
+
+    /// A stretch of slow steps that is over: steps take as long as before again. Of several the last.
+    fn passed(&self) -> Option<Slowdown> {
+        let intervals = self.intervals();
+        let paces: Vec<f64> = intervals.iter().map(|one| one.pace).collect();
+        let least = MOST * quantile(&paces, 0.2);
+        // Most logs have no such stretch, which needs as many slow paces.
+        if paces.iter().filter(|pace| **pace >= least).count() < ENOUGH * 9 / 10 {
+            return None;
+        }
+        let mut found = None;
+        let mut first = ENOUGH;
+        while first + 2 * ENOUGH <= paces.len() {
+            let (before, rest) = paces.split_at(first);
+            let usual = quantile(before, 0.5);
+            let begins = rest.first().is_some_and(|pace| *pace >= MOST * usual);
+            let stretch = begins.then(|| slow_stretch(rest, usual)).flatten();
+            let Some(length) = stretch else {
+                first += 1;
+                continue;
+            };
+            let (slow, again) = rest.split_at(length);
+            let next = first + length;
+            let recovered = again.len() >= ENOUGH && quantile(again, 0.5) <= RECOVERED * usual;
+            let (begin, end) = (intervals.get(first)?, intervals.get(next - 1)?);
+            let lasts = end.to.time.saturating_sub(begin.from.time) >= LASTS;
+            let (early, late) = intervals.split_at(first);
+            let late = late.get(..length).unwrap_or(late);
+            if recovered && lasts && !keeps_its_rate(early, late) {
+                found = Some(Slowdown {
+                    row: begin.to.row,
+                    after: begin.from.step,
+                    begin: begin.from.time,
+                    end: end.to.time,
+                    until: Some(end.to.step),
+                    paces: (usual, quantile(slow, 0.5)),
+                });
+            }
+            first = next;
+        }
+        found
+    }
+}
+
+/// How many paces at the beginning of some are slow: nine of ten of them, until half as many as would tell are not.
+fn slow_stretch(paces: &[f64], usual: f64) -> Option<usize> {
+    let (mut slow, mut last, mut quick) = (0_usize, 0_usize, 0_usize);
+    for (place, pace) in paces.iter().enumerate() {
+        if *pace >= MOST * usual {
+            (slow, last, quick) = (slow + 1, place + 1, 0);
+        } else {
+            quick += 1;
+            if quick * 2 >= ENOUGH {
+                break;
+            }
+        }
+    }
+    let stretch = paces.get(..last)?;
+    let most = slow * 10 >= last * 9;
+    (last >= ENOUGH && most && quantile(stretch, 0.5) >= MEDIAN * usual).then_some(last)
 }
 
 /// Whether a log says itself that it goes on as fast as before: it pauses between its steps.
@@ -229,6 +350,13 @@ fn keeps_its_rate(before: &[Interval], after: &[Interval]) -> bool {
 impl Slowdown {
     fn words(&self) -> String {
         let (before, since) = self.paces;
+        if let Some(until) = self.until {
+            let (usual, slow) = (seconds(before), seconds(since));
+            return format!(
+                "a step took {usual} until step {}, {slow} from then to step {until}, and about {usual} again after that",
+                self.after
+            );
+        }
         format!(
             "a step took {} until step {} and {} since",
             seconds(before),
@@ -239,7 +367,7 @@ impl Slowdown {
 }
 
 /// A pace with three digits: `0.412 s`, `4.12 s`, `41.2 s`, `412 s`.
-fn seconds(pace: f64) -> String {
+pub(super) fn seconds(pace: f64) -> String {
     match pace {
         ..1.0 => format!("{pace:.3} s"),
         ..10.0 => format!("{pace:.2} s"),
@@ -249,7 +377,7 @@ fn seconds(pace: f64) -> String {
 }
 
 /// A part of some paces, in their order of size, not all of them.
-fn quantile(paces: &[f64], part: f64) -> f64 {
+pub(super) fn quantile(paces: &[f64], part: f64) -> f64 {
     let mut sorted = paces.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let place = (sorted.len().saturating_sub(1) as f64 * part).round() as usize;
@@ -268,6 +396,8 @@ mod tests {
             step: 0,
             row: 0,
             rate: None,
+            rank: None,
+            own: OwnTimes::default(),
         }];
         for (lines, seconds) in stretches {
             for _ in 0..*lines {
@@ -279,6 +409,8 @@ mod tests {
                     step,
                     row,
                     rate: None,
+                    rank: None,
+                    own: OwnTimes::default(),
                 });
             }
         }
@@ -325,6 +457,35 @@ mod tests {
     }
 
     #[test]
+    fn a_slowdown_that_is_over_is_told_with_its_end() {
+        let log = log(&[(40, 1.2), (30, 4.0), (20, 1.2)]);
+        let slow = log.passed().unwrap();
+        assert_eq!((slow.after, slow.until), (400, Some(700)));
+        assert_eq!((slow.begin, slow.end), (480 * SECOND, 1_680 * SECOND));
+        assert_eq!(
+            slow.words(),
+            "a step took 1.20 s until step 400, 4.00 s from then to step 700, and about 1.20 s again after that"
+        );
+    }
+
+    #[test]
+    fn what_is_usual_and_what_goes_on_is_no_slowdown_that_is_over() {
+        for (name, stretches) in [
+            ("steady", vec![(200, 1.2)]),
+            ("an evaluation", vec![(50, 1.2), (1, 600.0), (50, 1.2)]),
+            ("checkpoints", [(10, 1.2), (1, 60.0)].repeat(12)),
+            ("it goes on", vec![(40, 1.2), (60, 4.0)]),
+            ("too short", vec![(40, 1.2), (8, 3.0), (40, 1.2)]),
+            (
+                "half as fast again ever since",
+                vec![(40, 1.2), (20, 4.0), (40, 1.8)],
+            ),
+        ] {
+            assert_eq!(log(&stretches).passed(), None, "{name}");
+        }
+    }
+
+    #[test]
     fn what_is_kept_does_not_depend_on_the_order_of_lines() {
         let lines = lines(&[(3000, 1.0), (3000, 3.0)]);
         let forward = pace_of(lines.iter().copied());
@@ -345,6 +506,8 @@ mod tests {
                 step: line * 10,
                 row: 900,
                 rate: None,
+                rank: None,
+                own: OwnTimes::default(),
             });
         }
         assert_eq!(pace.slowdown(), None);

@@ -109,7 +109,7 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
             touch(Some(facts), "gang", &|_| true);
         }
         // The slowest of a gang sets its pace.
-        if death.state == "slow" {
+        if matches!(death.state, "slow" | "slowed") {
             for (number, pod) in gang::others(graph, runs, death) {
                 // What was measured of a member itself, such as that it was held back.
                 touch(index.pod.get(&number), "gang", &|fact| {

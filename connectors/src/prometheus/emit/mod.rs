@@ -1,6 +1,7 @@
 //! What series tell: pure, of a live answer as of one in a file.
 
 pub(crate) mod alert;
+mod apart;
 mod change;
 mod container;
 mod cpu;
@@ -86,6 +87,7 @@ impl Emitter<'_> {
         let mut emitted = Vec::new();
         gpu::emit(self, series, &mut emitted);
         node::emit(self, series, &mut emitted);
+        apart::emit(self, series, &mut emitted);
         kube::emit(self, series, &mut emitted);
         container::emit(self, series, &mut emitted);
         memory::emit(self, series, &mut emitted);
@@ -168,6 +170,7 @@ pub(super) fn detail() -> Vec<&'static str> {
     [
         &gpu::DETAIL[..],
         &node::DETAIL,
+        &apart::METRICS,
         &cpu::OF_NODES,
         &curve::OF_GPUS,
     ]
