@@ -132,7 +132,7 @@ pub async fn explain(
         .collect();
     let is_damaged = coverage
         .iter()
-        .any(|row| row.is_damage() || row.is_more_than_held());
+        .any(|row| row.is_damage() || row.is_more_than_read());
     let is_silent = coverage.iter().any(Coverage::is_silent_cluster);
     let capped = |rule: &Rule| {
         // Damage takes away what was there; a cluster could have added what would overturn it.
