@@ -17,8 +17,8 @@ use crate::store::Store;
 
 /// How long a look is good for where nothing says that the file is another since.
 const DAY: i64 = 86_400;
-/// How long this process trusts its own look at a database that is not tiny, whatever is
-/// written meanwhile: a service opens the store for each answer.
+/// How long this process trusts its own look while somebody writes, at one that is not tiny
+/// whatever becomes of its file: a service opens the store for each answer.
 const MINUTE: i64 = 60;
 /// A database up to this size is looked at while it is opened, a larger one beside it.
 const SMALL: i64 = 64 << 20;
@@ -66,7 +66,9 @@ fn is_seen(path: &Path, as_file: Fingerprint, is_tiny: bool) -> bool {
     let seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
     seen.get(path).is_some_and(|(file, at)| {
         let age = now().saturating_sub(*at);
-        (0..DAY).contains(&age) && (*file == as_file || !is_tiny && age < MINUTE)
+        // What is written goes into the log beside the file first.
+        let is_written = file.0[0] == as_file.0[0] || !is_tiny;
+        (0..DAY).contains(&age) && (*file == as_file || is_written && age < MINUTE)
     })
 }
 

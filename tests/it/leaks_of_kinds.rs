@@ -37,7 +37,8 @@ fn renamed(text: &str) -> String {
 
 /// The records of the canary tests, as those of the other namespace.
 pub(crate) fn write(folder: &Path) {
-    let names = format!("pod {MARK}-team/{MARK}k000-0 of namespace {MARK}-team");
+    // Its name is renamed as everything else.
+    let names = format!("pod {MARK}-team/k000-0 of namespace {MARK}-team");
     let planted = planted::plant(&[Kind::of("none", &names)], 1);
     for (name, text) in &planted.files {
         // Which the other records of this service have already.
