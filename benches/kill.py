@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Kills imports, compactions, services and pushes by SIGKILL, again and again, on one store.
+"""Kills imports, compactions, services, collectors and pushes by SIGKILL, again and again, on one store.
 
     benches/kill.py [kills] [seed] [path of the program]
 
 What was acknowledged (an import that ended with 0, an upload that was answered with 200)
 must be in the store whenever it is looked at, nothing may be there twice, and in the end
-the store must hold exactly what one that nobody disturbed holds. Everything happens in a
+the store must hold exactly what one that nobody disturbed holds. `collect` follows an API
+server that is played here: Events that only its watch tells of must all be there once a
+collector was left alone for a while, however often it was killed. Everything happens in a
 temporary folder and on loopback. Pushes are tried where the program has the verb.
 """
-import os, pathlib, random, shutil, signal, subprocess, sys, tempfile, time, urllib.request
+import http.server, json, os, pathlib, random, shutil, signal, subprocess, sys, tempfile, threading, time, urllib.parse, urllib.request
 
 KILLS = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
@@ -23,6 +25,76 @@ cases = ["lab-cluster", "gke-host-maintenance", "gpu-test-drain", "eks-spot-recl
 FILES = sorted(str(path) for case in cases for path in (ROOT / "fixtures" / case / "input").rglob("*") if path.is_file())
 
 
+class Cluster(http.server.BaseHTTPRequestHandler):
+    """An API server whose lists are empty: what happens is told by watches of Events alone."""
+    events = []
+    protocol_version = "HTTP/1.1"
+
+    @classmethod
+    def happen(cls, count):
+        for number in range(len(cls.events) + 1, len(cls.events) + count + 1):
+            at = "2026-11-21T15:24:00Z"
+            cls.events.append({
+                "apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": "SeenLive", "message": f"event {number}",
+                "metadata": {"name": f"late-{number}.{0x18ea1891a41c0000 + number:016x}", "namespace": "collected",
+                             "uid": f"77777777-0000-4000-8000-{number:012}", "resourceVersion": str(100 + number), "creationTimestamp": at},
+                "involvedObject": {"kind": "Pod", "namespace": "collected", "name": f"late-{number % 50}", "uid": f"u-{number % 50}"},
+                "firstTimestamp": at, "lastTimestamp": at, "count": 1, "source": {"component": "kubelet"}})
+
+    def log_message(self, *_):
+        pass
+
+    def tell(self, answer, code=200):
+        text = json.dumps(answer).encode()
+        self.send_response(code)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def do_POST(self):
+        review = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+        self.tell({**review, "status": {"allowed": True}}, 201)
+
+    def do_GET(self):
+        url = urllib.parse.urlparse(self.path)
+        asked = dict(urllib.parse.parse_qsl(url.query))
+        if asked.get("watch") in ("1", "true"):
+            return self.watch(url.path.endswith("/events"), int(asked.get("resourceVersion") or 0))
+        name = lambda name, kind: {"name": name, "kind": kind, "namespaced": True, "singularName": "", "verbs": ["get", "list", "watch"]}
+        fixed = {
+            "/version": {"gitVersion": "v1.36.1", "major": "1", "minor": "36"},
+            "/api/v1/namespaces/kube-system": {"kind": "Namespace", "metadata": {"name": "kube-system", "uid": "kill-py"}},
+            "/api": {"kind": "APIVersions", "versions": ["v1"]},
+            "/apis": {"kind": "APIGroupList", "apiVersion": "v1", "groups": []},
+            "/api/v1": {"kind": "APIResourceList", "groupVersion": "v1", "resources": [name("pods", "Pod"), name("events", "Event")]},
+        }
+        kind = "EventList" if url.path.endswith("/events") else "PodList"
+        version = str(100 + len(self.events))
+        self.tell(fixed.get(url.path) or {"kind": kind, "apiVersion": "v1", "metadata": {"resourceVersion": version}, "items": []})
+
+    def watch(self, is_of_events, version):
+        self.close_connection = True
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        end = time.monotonic() + (60 if is_of_events else 2)
+        while time.monotonic() < end:
+            for event in self.events[max(version - 100, 0):] if is_of_events else []:
+                self.wfile.write(json.dumps({"type": "ADDED", "object": event}).encode() + b"\n")
+                version += 1
+            self.wfile.flush()
+            time.sleep(0.01)
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        """Who was killed has gone."""
+
+
 def run(*args):
     done = subprocess.run([TOOL, *args], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode != 0:
@@ -30,8 +102,7 @@ def run(*args):
     return done.stdout
 
 
-def ids(store):
-    statement = "SELECT id FROM events ORDER BY id"
+def ids(store, statement="SELECT id FROM events ORDER BY id"):
     return run("sql", statement, "--store", store, "--no-fetch", "--format", "csv", "-q").split()[1:]
 
 
@@ -76,7 +147,46 @@ def upload(store, file):
     return acknowledged
 
 
+def collected(where):
+    """Numbers of the Events that a store has of the cluster, one for each time that it is there."""
+    statement = "SELECT message FROM events WHERE namespace = 'collected' ORDER BY message"
+    rows = run("sql", statement, "--store", where, "--no-fetch", "--format", "csv", "-q").split("\n")[1:]
+    return [row.strip('"').removeprefix("event ") for row in rows if row]
+
+
+def follow(where):
+    """Follows the cluster into a store, in a process of its own."""
+    return start("collect", "--kubeconfig", str(folder / "kubeconfig"), "--store", where, "-q")
+
+
+def catch_up(where):
+    """Leaves a collector alone until everything that happened is there."""
+    child = follow(where)
+    # It may be kept in memory for a moment before it is written.
+    for _ in range(120):
+        time.sleep(0.5)
+        if len(collected(where)) >= len(Cluster.events):
+            break
+    child.terminate()
+    child.wait()
+
+
+cluster = Server(("127.0.0.1", 0), Cluster)
+threading.Thread(target=cluster.serve_forever, daemon=True).start()
+(folder / "kubeconfig").write_text(json.dumps({
+    "apiVersion": "v1", "kind": "Config", "current-context": "lab", "users": [{"name": "me", "user": {}}],
+    "clusters": [{"name": "lab", "cluster": {"server": f"http://127.0.0.1:{cluster.server_port}"}}],
+    "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "me"}}]}))
 store, kills, acknowledged = str(folder / "store"), 0, set()
+# From its first list on only the cursor leads to what happens.
+first = follow(store)
+for _ in range(100):
+    time.sleep(0.2)
+    cursors = pathlib.Path(store, "store.db").exists()
+    if cursors and time.sleep(2) is None:
+        break
+first.kill()
+first.wait()
 can_push = subprocess.run([TOOL, "store", "push", "--help"], env=env, capture_output=True).returncode == 0
 reference = {}
 for file in FILES:
@@ -86,7 +196,7 @@ for file in FILES:
     shutil.rmtree(alone)
 begun, looked = time.monotonic(), 0
 while kills < KILLS:
-    what = rnd.choice(["import", "import", "import", "compact", "upload"] + (["push"] if can_push else []))
+    what = rnd.choice(["import", "import", "import", "compact", "upload", "collect", "collect"] + (["push"] if can_push else []))
     # Of a log its folders say whose it is, which an upload does not have.
     file = rnd.choice([file for file in FILES if what != "upload" or not file.endswith(".log")])
     if what == "import":
@@ -99,6 +209,12 @@ while kills < KILLS:
         if os.path.exists(store):
             acknowledged |= {file} if upload(store, file) else set()
             kills += 1
+    elif what == "collect":
+        Cluster.happen(rnd.randint(1, 40))
+        child = follow(store)
+        if not killed(child, 2.5):
+            sys.exit(f"the collector ended by itself: {child.stderr.read()[-2000:]}")
+        kills += 1
     elif os.path.exists(store):
         place = [f"file://{folder}/pushed"] if what == "push" else []
         kills += killed(start("store", what, *place, "--store", store), 0.5)
@@ -112,11 +228,19 @@ while kills < KILLS:
             lost = reference[file] - set(there)
             if lost:
                 sys.exit(f"after {kills} kills: {len(lost)} facts of {file} are lost, such as {min(lost)}")
-        print(f"{kills} kills, {len(acknowledged)} of {len(FILES)} files acknowledged, {len(there)} facts", flush=True)
+        seen = collected(store)
+        if len(seen) != len(set(seen)):
+            sys.exit(f"after {kills} kills: an Event that was collected is there twice")
+        print(f"{kills} kills, {len(seen)} of {len(Cluster.events)} Events collected, {len(acknowledged)} of {len(FILES)} files acknowledged, {len(there)} facts", flush=True)
 run("import", *FILES, "--store", store, "-q")
+catch_up(store)
+seen = collected(store)
+if sorted(seen, key=int) != [str(number) for number in range(1, len(Cluster.events) + 1)]:
+    sys.exit(f"{len(set(seen))} of {len(Cluster.events)} Events were collected, {len(seen) - len(set(seen))} of them twice")
 undisturbed = str(folder / "undisturbed")
 run("import", *FILES, "--store", undisturbed, "-q")
-if ids(store) != ids(undisturbed):
+of_files = "SELECT id FROM events WHERE namespace IS NULL OR namespace <> 'collected' ORDER BY id"
+if ids(store, of_files) != ids(undisturbed, of_files):
     sys.exit("the store differs from one that nobody disturbed")
 left = [path.name for path in pathlib.Path(store).rglob("*.tmp")]
 print(f"{kills} kills in {time.monotonic() - begun:.0f} s: nothing acknowledged is lost, nothing is there twice, {len(left)} temporary files left")

@@ -98,6 +98,10 @@ pub struct InputArgs {
     /// Folder with your own rules: *.sql for causes, *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<std::path::PathBuf>,
+    /// How long to read what --from names at most, such as 30s or 2h; 10m by default. What was not read
+    /// by then is left out, which the answer and its coverage say.
+    #[arg(long, value_name = "TIME")]
+    pub max_read_time: Option<String>,
     /// Do not report progress or what was read.
     #[arg(long, short)]
     pub quiet: bool,

@@ -190,6 +190,10 @@ impl Error {
                 "the rest was imported; correct the path and import again (nothing is stored twice)"
                     .to_owned(),
             ],
+            // Where no segment is, nothing of a segment helps.
+            Self::Damaged(what) if !what.contains("segment") => {
+                vec!["rebuild the index from the segments: whathappened store repair".to_owned()]
+            }
             Self::Damaged(_) => {
                 vec!["recover what can be read, and add what is missing from the index: whathappened store repair".to_owned(),
                      "if a segment is still damaged after a repair, the rest of its rows is lost: whathappened store forget SEGMENT, with its name as shown by `store verify`".to_owned()]

@@ -12,6 +12,10 @@ pub use tally::{Tally, first_reasons};
 
 /// Why the rest of an input was left out.
 pub const MORE_THAN_HELD: &str = "more facts than are held in memory";
+/// The same where there was no end of it.
+pub const READ_TOO_LONG: &str = "reading took longer than";
+/// The same where nobody counts so far.
+pub const MORE_THAN_COUNTED: &str = "records, which is the limit";
 
 /// Whether rows speak of a stretch of time or of one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -182,11 +186,12 @@ impl Coverage {
         self.source == "store" && is_table && self.status.caps_a_verdict()
     }
 
-    /// Whether a row is of input that was left out because no more fits into memory: evidence of any kind may have
+    /// Whether a row is of input that was left out because it was more than may be read: evidence of any kind may have
     /// been in it.
     #[must_use]
-    pub fn is_more_than_held(&self) -> bool {
-        let says = |detail: &str| detail.contains(MORE_THAN_HELD);
+    pub fn is_more_than_read(&self) -> bool {
+        let bounds = [MORE_THAN_HELD, READ_TOO_LONG, MORE_THAN_COUNTED];
+        let says = |detail: &str| bounds.iter().any(|bound| detail.contains(bound));
         self.resource == "file" && self.detail.as_deref().is_some_and(says)
     }
 

@@ -322,7 +322,6 @@ FROM links l
 JOIN links u ON u.death = l.death AND u.via = 'pod' AND u.signal = 'k8s.pod.untaken'
 WHERE l.signal = 'k8s.lease.past.node' AND l.via = 'pod' AND l.state = 'stuck_starting'
 UNION ALL
-<<<<<<< HEAD
 -- A kubelet that says why its node is not ready has not stopped responding.
 SELECT n.death, n.fact AS cause, r.fact AS effect, 'asserted' AS edge, 'fault' AS role
 FROM links n
@@ -334,7 +333,7 @@ FROM links c
 JOIN links s ON s.death = c.death AND s.machine = c.machine AND s.signal IN ('k8s.node.silent', 'k8s.node.not_ready', 'k8s.node.unreachable')
   AND s.time - c.time BETWEEN -60000000000 AND 3600000000000
 WHERE c.signal = 'node.kubelet_certificate' AND c.via = 'node'
-=======
+UNION ALL
 -- A machine is missed forty seconds after its agent's last word, and by Slurm some minutes after that.
 SELECT a.death, a.fact AS cause, s.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM agent a
@@ -351,4 +350,3 @@ SELECT a.death, a.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge
 FROM agent a
 JOIN deaths d ON d.death = a.death
 WHERE d.state IN ('stuck_starting', 'not_ready') AND a.signal = 'node.kubelet_down'
->>>>>>> p17

@@ -2,14 +2,9 @@
 -- title: One machine slows the run down
 -- rank: 30
 -- level: supported
-<<<<<<< HEAD
--- needs: log.slow, gpu.throttled, gpu.thermal, gpu.power_brake, gpu.nvlink_error, metric.gpu_throttled, metric.gpu_slowed_down, metric.gpu_link_errors
--- needs: nic.error, metric.nic_errors, kernel.pcie_error, kernel.memory_error_corrected, kernel.lockup, node.overheated, node.power_fault, node.cpu_throttled
-=======
 -- needs: log.slow, log.slow_passed, log.rank_slow, log.rank_behind, metric.machine_apart
 -- needs: gpu.throttled, gpu.thermal, gpu.power_brake, gpu.nvlink_error, metric.gpu_throttled, metric.gpu_slowed_down, metric.gpu_link_errors
--- needs: nic.error, metric.nic_errors, kernel.pcie_error, kernel.memory_error_corrected, kernel.lockup, node.overheated, node.power_fault
->>>>>>> p17
+-- needs: nic.error, metric.nic_errors, kernel.pcie_error, kernel.memory_error_corrected, kernel.lockup, node.overheated, node.power_fault, node.cpu_throttled
 -- overturned_by: metrics: clock, power and link rates of each machine
 -- summary: {workload} slowed down when {node} reported a fault: {message}
 -- summary_of: metric.machine_apart: {workload} slowed down when {node} became slower than its peers: {message}
@@ -20,15 +15,10 @@
 -- guesses, as is what several machines have. Where one rank is known to be the slow one, only its own machine counts, and
 -- what was wrong there before the rank had begun may be why as well.
 SELECT m.death, m.fact AS cause, s.fact AS effect,
-<<<<<<< HEAD
   CASE WHEN m.signal IN ('gpu.throttled', 'metric.gpu_throttled', 'metric.gpu_link_errors', 'metric.nic_errors', 'kernel.memory_error_corrected', 'kernel.lockup', 'node.power_fault',
                           'node.cpu_throttled')
-         OR others.machines > 1 OR back.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-=======
-  CASE WHEN m.signal IN ('gpu.throttled', 'metric.gpu_throttled', 'metric.gpu_link_errors', 'metric.nic_errors', 'kernel.memory_error_corrected', 'kernel.lockup', 'node.power_fault')
             AND s.signal <> 'log.rank_slow'
          OR others.machines > 1 OR back.death IS NOT NULL OR m.lag_s > 300 OR s.signal = 'log.rank_behind' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
->>>>>>> p17
 FROM links m
 JOIN links s ON s.death = m.death AND s.signal IN ('log.slow', 'log.slow_passed', 'log.rank_slow', 'log.rank_behind') AND s.via = 'pod'
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal IN ('log.rank_slow', 'log.rank_behind') AND via = 'pod') one
@@ -48,8 +38,4 @@ WHERE m.state IN ('slow', 'slowed') AND m.lag_s >= -60
            ELSE m.via = 'node' AND m.lag_s <= 86400 AND s.signal IN ('log.rank_slow', 'log.rank_behind') END
   AND m.signal IN ('gpu.throttled', 'gpu.thermal', 'gpu.power_brake', 'gpu.nvlink_error', 'metric.gpu_throttled', 'metric.gpu_slowed_down', 'metric.gpu_link_errors',
                    'nic.error', 'metric.nic_errors', 'kernel.pcie_error', 'kernel.memory_error_corrected', 'kernel.lockup', 'node.overheated',
-<<<<<<< HEAD
-                   'node.power_fault', 'node.cpu_throttled')
-=======
-                   'node.power_fault', 'metric.machine_apart')
->>>>>>> p17
+                   'node.power_fault', 'node.cpu_throttled', 'metric.machine_apart')

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -15,7 +16,7 @@ use whathappened_store::Store;
 use super::{settings, stored};
 use crate::case::{Case, Rules};
 use crate::cli::{InputArgs, OutputArgs};
-use crate::config::Config;
+use crate::config::{Config, parse_duration};
 use crate::error::Error;
 use crate::fetch;
 use crate::render::Style;
@@ -88,6 +89,26 @@ pub fn waiting(quiet: bool) -> Option<fn(&str)> {
     (!quiet).then_some(say)
 }
 
+/// How long reading may take, where that is said.
+///
+/// # Errors
+/// When it is no length of time.
+pub fn read_time(text: Option<&str>) -> Result<Option<Duration>, Error> {
+    let Some(text) = text else {
+        return Ok(None);
+    };
+    let nanos = parse_duration(text).filter(|nanos| *nanos > 0);
+    let nanos = nanos.and_then(|nanos| u64::try_from(nanos).ok());
+    nanos
+        .map(|nanos| Some(Duration::from_nanos(nanos)))
+        .ok_or_else(|| {
+            Error::misused(
+                format!("--max-read-time {text} is not valid"),
+                "write a value such as 30s or 2h",
+            )
+        })
+}
+
 /// Reads the recordings, with a bar on a terminal and a closing count.
 ///
 /// # Errors
@@ -99,10 +120,12 @@ pub fn recorded(args: &InputArgs, rules: Arc<Rules>) -> Result<Case, Error> {
         note!("No cluster is queried with --from: --context and --kubeconfig have no effect.");
     }
     let bar = bar(args.quiet);
+    let unsaid = Options::default();
     let options = Options {
         max_weight: Some(HELD),
+        max_time: read_time(args.max_read_time.as_deref())?.or(unsaid.max_time),
         waiting: waiting(args.quiet),
-        ..Options::default()
+        ..unsaid
     };
     let case = Case::read(&inputs, &options, rules, &mut |done, total| {
         if let Some(total) = total {

@@ -65,6 +65,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         since,
         newest,
         hint,
+        damage,
     } = if args.input.from.is_empty() {
         of_store(args, &rules).await?
     } else {
@@ -81,6 +82,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             since,
             newest,
             hint: None,
+            damage: Vec::new(),
         }
     };
     let namespaces = &args.input.live.namespaces;
@@ -95,6 +97,10 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         .collect();
     ListedRun::sort(&mut list);
     pager::show(&args.output, |out| show(args, &list, out))?;
+    // That runs may be missing is no matter of progress.
+    for what in &damage {
+        note!("{what}.");
+    }
     // An empty list is told even to those who want no more than the list.
     if list.is_empty() && is_narrowed(args) {
         let looked_after = newest.filter(|_| all.is_empty() && args.since.is_some());
@@ -206,6 +212,8 @@ struct KnownRuns {
     newest: Option<Nanos>,
     /// What is missing and how to get it.
     hint: Option<String>,
+    /// What of the store is damaged, so that runs may be missing.
+    damage: Vec<String>,
 }
 
 /// When a run was heard of last.
@@ -255,10 +263,12 @@ async fn of_store(args: &Args, rules: &Arc<Rules>) -> Result<KnownRuns, Error> {
     } else {
         None
     };
+    let missing = snapshot.missing()?;
     Ok(KnownRuns {
         all,
         since,
         newest,
+        damage: missing.into_iter().filter_map(|row| row.detail).collect(),
         hint: explained.and_then(|one| one.hint()),
     })
 }

@@ -1,5 +1,7 @@
 //! `whathappened import`
 
+use std::time::Duration;
+
 use whathappened_connectors::recording::{FileStatus, Options, Summary};
 use whathappened_model::terminal;
 use whathappened_store::Store;
@@ -27,10 +29,17 @@ pub struct Args {
     /// Folder with your own rules: *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<std::path::PathBuf>,
+    /// How long to read at most, such as 30s or 2d; 1h by default. What was not read by then is left
+    /// out, which the answers say.
+    #[arg(long, value_name = "TIME")]
+    pub max_read_time: Option<String>,
     /// Do not report progress or what was read.
     #[arg(long, short)]
     pub quiet: bool,
 }
+
+/// How long reading may take where nobody says otherwise: what is kept is worth more patience than one answer.
+const READ_TIME: Duration = Duration::from_hours(1);
 
 /// Imports.
 ///
@@ -52,6 +61,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     };
     let inputs = common::inputs(&args.paths);
     let options = Options {
+        max_time: common::read_time(args.max_read_time.as_deref())?.or(Some(READ_TIME)),
         waiting: common::waiting(args.quiet),
         ..Options::default()
     };

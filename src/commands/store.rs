@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use whathappened_model::terminal;
-use whathappened_store::{Limits, Store};
+use whathappened_store::{Limits, Store, Verified};
 
 use super::{clock, common, lakes, settings};
 use crate::cli::{KeptArgs, OutputArgs};
@@ -194,15 +194,31 @@ fn verify(stored: &KeptArgs) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Damaged(format!(
-        "{}: {} damaged, {} not in the index{}",
+        "{}: {}",
         store.root().display(),
-        count(verified.damaged.len(), "segment"),
-        count(verified.unknown.len(), "segment"),
-        match verified.kept.len() {
-            0 => String::new(),
-            some => format!(", {} of the database damaged", count(some, "row")),
-        }
+        what_is_wrong(&verified)
     )))
+}
+
+/// What is wrong in one line, and nothing of what is well.
+fn what_is_wrong(verified: &Verified) -> String {
+    let mut wrong = Vec::new();
+    if !verified.database.is_empty() {
+        wrong.push("the database is damaged".to_owned());
+    }
+    if !verified.kept.is_empty() {
+        let rows = count(verified.kept.len(), "row");
+        wrong.push(format!("{rows} of the database damaged"));
+    }
+    if !verified.damaged.is_empty() {
+        let segments = count(verified.damaged.len(), "segment");
+        wrong.push(format!("{segments} damaged"));
+    }
+    if !verified.unknown.is_empty() {
+        let segments = count(verified.unknown.len(), "segment");
+        wrong.push(format!("{segments} not in the index"));
+    }
+    wrong.join(", ")
 }
 
 fn count<N: std::fmt::Display + PartialEq + From<u8> + Copy>(number: N, what: &str) -> String {
@@ -256,13 +272,18 @@ fn repair(stored: &KeptArgs) -> Result<(), Error> {
         )?;
     }
     for (file, saved, of) in &done.damaged {
-        say!("{file}: damaged; {saved} of its {of} rows were recovered.")?;
+        // Of those that are all there it is said below.
+        if !done.back.contains(file) {
+            say!(
+                "{file}: damaged; {saved} of its {of} rows were recovered. Import the files they came from again, then repair again."
+            )?;
+        }
     }
     for (file, why) in &done.unreadable {
         say!("{file}: left as it is ({why}); make it readable and repair again.")?;
     }
     for file in &done.back {
-        say!("{file}: all of its rows have been restored.")?;
+        say!("{file}: damaged; all of its rows have been restored.")?;
     }
     if done.hot > 0 {
         say!(

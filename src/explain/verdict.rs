@@ -132,7 +132,7 @@ pub async fn explain(
         .collect();
     let is_damaged = coverage
         .iter()
-        .any(|row| row.is_damage() || row.is_more_than_held());
+        .any(|row| row.is_damage() || row.is_more_than_read());
     let is_silent = coverage
         .iter()
         .any(|row| row.is_silent_cluster() || row.is_unread_file());

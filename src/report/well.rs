@@ -164,7 +164,7 @@ fn is_cut_short(case: &Case) -> bool {
             || row.resource == "file" && row.source == SourceKind::Kubernetes.as_str()
             || row.is_unread_file()
             || row.is_damage()
-            || row.is_more_than_held()
+            || row.is_more_than_read()
     })
 }
 

@@ -2,11 +2,12 @@
 //!
 //! A connection counts as idle until the headers of a request are complete, so
 //! one deadline ends idle ones and those that send their headers slowly. Where
-//! all places are taken, whoever was idle longest makes room for who comes.
+//! all places are taken, whoever was idle longest makes room for who comes. One sender has
+//! half of the places: who keeps all of theirs busy turns away nobody but themselves.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,6 +44,25 @@ struct ConnectionActivity {
     /// It has to go.
     gone: std::sync::atomic::AtomicBool,
     waker: AtomicWaker,
+    sender: Sender,
+}
+
+/// Whose a connection is: an address, of IPv6 the network that one subscriber has to themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sender(IpAddr);
+
+impl Sender {
+    fn of(address: IpAddr) -> Self {
+        /// The part of an address of IPv6 that names the network.
+        const NETWORK: u32 = 64;
+        Self(match address.to_canonical() {
+            IpAddr::V6(address) => {
+                let network = address.to_bits() >> NETWORK << NETWORK;
+                Ipv6Addr::from_bits(network).into()
+            }
+            address => address,
+        })
+    }
 }
 
 impl ConnectionActivity {
@@ -81,17 +101,27 @@ impl Drop for ActiveRequest {
 #[derive(Debug)]
 struct ConnectionTable {
     most: usize,
+    /// How many of them one sender may have.
+    share: usize,
     next: AtomicU64,
     there: Mutex<BTreeMap<u64, Arc<ConnectionActivity>>>,
 }
 
 impl ConnectionTable {
-    /// A place for one more; somebody idle makes room for it. `None` where all are busy.
-    fn admit(self: &Arc<Self>) -> Option<ConnectionSlot> {
+    /// A place for one more; somebody idle makes room for it, one of the sender's own where
+    /// these have their share. `None` where all are busy.
+    fn admit(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
+        let sender = Sender::of(address);
         let mut there = self.there.lock().unwrap_or_else(PoisonError::into_inner);
-        if there.len() >= self.most {
+        let own = there
+            .values()
+            .filter(|pulse| pulse.sender == sender)
+            .count();
+        let has_share = own >= self.share;
+        if has_share || there.len() >= self.most {
             let idle = there
                 .iter()
+                .filter(|(_, pulse)| !has_share || pulse.sender == sender)
                 .filter_map(|(number, pulse)| Some((pulse.idle_since()?, *number)))
                 .min();
             let (_, number) = idle?;
@@ -104,6 +134,7 @@ impl ConnectionTable {
             state: Mutex::new((0, Instant::now())),
             gone: false.into(),
             waker: AtomicWaker::new(),
+            sender,
         });
         there.insert(number, Arc::clone(&pulse));
         Some(ConnectionSlot {
@@ -144,12 +175,14 @@ impl BoundedListener {
         let most = files().map_or(MOST, |files| {
             files.saturating_sub(SPARE).max(files / 2).clamp(16, MOST)
         });
-        Self::of(listener, most, IDLE)
+        // Half: of a proxy before the service come the connections of everybody.
+        Self::of(listener, (most, most / 2), IDLE)
     }
 
-    fn of(listener: TcpListener, most: usize, idle: Duration) -> Self {
+    fn of(listener: TcpListener, (most, share): (usize, usize), idle: Duration) -> Self {
         let everybody = ConnectionTable {
             most,
+            share,
             next: AtomicU64::new(0),
             there: Mutex::default(),
         };
@@ -177,10 +210,11 @@ impl Listener for BoundedListener {
     async fn accept(&mut self) -> (Io, SocketAddr) {
         loop {
             let (stream, address) = Listener::accept(&mut self.listener).await;
-            let Some(place) = self.everybody.admit() else {
+            let Some(place) = self.everybody.admit(address.ip()) else {
                 tracing::warn!(
-                    "all {} connections are in use: {address} is refused",
-                    self.everybody.most
+                    "all {} connections, or the {} of one sender, are in use: {address} is refused",
+                    self.everybody.most,
+                    self.everybody.share
                 );
                 continue;
             };
@@ -353,7 +387,7 @@ mod tests {
     use super::*;
 
     /// A listener for a few, one of whose answers takes its time.
-    async fn listen(most: usize) -> SocketAddr {
+    async fn listen_with(most: usize, share: usize) -> SocketAddr {
         let slow = || async {
             tokio::time::sleep(Duration::from_millis(900)).await;
             "slow"
@@ -365,13 +399,27 @@ mod tests {
             .into_make_service_with_connect_info::<Line>();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let bounded = BoundedListener::of(listener, most, Duration::from_millis(300));
+        let bounded = BoundedListener::of(listener, (most, share), Duration::from_millis(300));
         tokio::spawn(async move { axum::serve(bounded, routes).await });
         address
     }
 
+    async fn listen(most: usize) -> SocketAddr {
+        listen_with(most, most).await
+    }
+
+    /// Another sender than everybody else of these tests.
+    async fn from_elsewhere(address: SocketAddr) -> TcpStream {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+        socket.connect(address).await.unwrap()
+    }
+
     async fn ask(address: SocketAddr, path: &str) -> String {
-        let mut stream = TcpStream::connect(address).await.unwrap();
+        ask_on(TcpStream::connect(address).await.unwrap(), path).await
+    }
+
+    async fn ask_on(mut stream: TcpStream, path: &str) -> String {
         let head = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
         stream.write_all(head.as_bytes()).await.unwrap();
         let mut text = String::new();
@@ -427,5 +475,42 @@ mod tests {
         for one in answered {
             assert!(one.await.unwrap().ends_with("slow"));
         }
+    }
+
+    /// Who kept all places busy turned everybody away.
+    #[tokio::test]
+    async fn one_sender_has_a_share_of_the_places() {
+        let address = listen_with(8, 4).await;
+        let busy: Vec<_> = (0..20)
+            .map(|_| tokio::spawn(async move { ask(address, "/slow").await }))
+            .collect();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        // Their own next one finds none.
+        assert_eq!(ask(address, "/").await, "");
+        let other = from_elsewhere(address).await;
+        assert!(ask_on(other, "/").await.ends_with("here"));
+        let mut answered = 0;
+        for one in busy {
+            answered += usize::from(one.await.unwrap().ends_with("slow"));
+        }
+        assert_eq!(answered, 4);
+        assert!(ask(address, "/").await.ends_with("here"));
+        // Idle ones of a sender who has a share make room for the sender's own, at nobody else's cost.
+        let theirs = from_elsewhere(address).await;
+        let mut idle = Vec::new();
+        for _ in 0..20 {
+            idle.push(TcpStream::connect(address).await.unwrap());
+        }
+        assert!(ask(address, "/").await.ends_with("here"));
+        assert!(ask_on(theirs, "/").await.ends_with("here"));
+    }
+
+    #[test]
+    fn a_network_of_ipv6_is_one_sender() {
+        let of = |text: &str| Sender::of(text.parse().unwrap());
+        assert_eq!(of("2001:db8:1:2::1"), of("2001:db8:1:2:ffff::9"));
+        assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
+        assert_eq!(of("::ffff:10.0.0.1"), of("10.0.0.1"));
+        assert_ne!(of("10.0.0.1"), of("10.0.0.2"));
     }
 }

@@ -13,7 +13,7 @@ use crate::error::StoreError;
 use crate::record::{Record, Table};
 use crate::segment::{self, Rows, Segment, VerifiedFile};
 use crate::store::Store;
-use crate::{dedup, hot};
+use crate::{dedup, hot, named_rows};
 
 /// A segment that was set aside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -213,7 +213,7 @@ pub(crate) fn note(db: &Connection, segment: &Segment, why: &str) -> rusqlite::R
             why
         ],
     )?;
-    Ok(())
+    named_rows::keep(db, segment)
 }
 
 /// Notes what became of a segment that was set aside.
@@ -231,6 +231,7 @@ pub(crate) fn is_back(db: &Connection, file: &str, now: Nanos) -> rusqlite::Resu
     let gone = db.execute("DELETE FROM damaged WHERE file = ?1", [file])? > 0;
     if gone {
         segment::announce(db, file, now)?;
+        named_rows::tidy(db)?;
     }
     Ok(gone)
 }
@@ -243,7 +244,7 @@ pub(crate) fn forget(db: &Connection, oldest: Nanos, now: Nanos) -> rusqlite::Re
         [oldest, now],
     )?;
     db.execute("DELETE FROM damaged WHERE stored_at < ?1", [oldest])?;
-    Ok(())
+    named_rows::tidy(db)
 }
 
 /// Everything that was set aside, by file.
@@ -287,7 +288,7 @@ impl Store {
     }
 
     /// Whether all rows of a damaged segment, by their ids, are in the store again.
-    /// Where not all ids can be read, nobody knows.
+    /// Where not all ids can be read, its name may tell.
     pub(crate) fn has_all_of<R: Record>(
         &self,
         aside: &QuarantinedSegment,
@@ -297,7 +298,7 @@ impl Store {
             .and_then(|file| segment::Salvage::open(&file));
         let left = match opened {
             Ok(left) => left,
-            Err(error) if error.is_damage() => return Ok(false),
+            Err(error) if error.is_damage() => return self.has_all_named::<R>(&aside.segment),
             Err(error) => return Err(error),
         };
         let mut ids = HashSet::new();
@@ -306,7 +307,7 @@ impl Store {
         });
         let all = left.total().max(aside.segment.rows);
         if all == 0 || ids.len() as u64 != all {
-            return Ok(false);
+            return self.has_all_named::<R>(&aside.segment);
         }
         let day = aside.segment.day;
         let known = dedup::known::<R>(&self.db, self.origin(), day, &ids)?;

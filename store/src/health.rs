@@ -1,20 +1,28 @@
-//! Whether the database is sound: looked at once a day when the store is opened, and
-//! noted in the store, so that damage is told before somebody asks for it.
+//! Whether the database is sound: looked at when the store is opened, a small one each
+//! time that its file is another than before, a large one once a day, which is noted in
+//! the store; so damage is told before somebody asks for it.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
+use whathappened_model::coverage::{Coverage, Status};
 
 use crate::db::has;
 use crate::error::StoreError;
 use crate::store::Store;
 
-/// How long a look is good for.
+/// How long a look is good for where nothing says that the file is another since.
 const DAY: i64 = 86_400;
+/// How long this process trusts its own look while somebody writes, at one that is not tiny
+/// whatever becomes of its file: a service opens the store for each answer.
+const MINUTE: i64 = 60;
 /// A database up to this size is looked at while it is opened, a larger one beside it.
 const SMALL: i64 = 64 << 20;
-/// One up to this size is looked at closely by whoever only reads it.
+/// One up to this size is looked at closely each time that its file is another.
 const TINY: i64 = 8 << 20;
 /// How long a note waits for a writer: the next opening looks again.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -35,43 +43,96 @@ struct HealthCheck {
     said: Vec<String>,
 }
 
+/// What tells that a file may be another than it was: a disk that changes bits by itself
+/// tells nothing, so this saves looks of one process only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fingerprint([Option<(u64, SystemTime)>; 2]);
+
+impl Fingerprint {
+    fn of(path: &Path) -> Self {
+        let of = |meta: Metadata| Some((meta.len(), meta.modified().ok()?));
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        let log = PathBuf::from(log);
+        Self([path, &log].map(|path| path.metadata().ok().and_then(of)))
+    }
+}
+
+/// Databases that this process saw to be well: as which files, and when.
+static SEEN: LazyLock<Mutex<HashMap<PathBuf, (Fingerprint, i64)>>> = LazyLock::new(Mutex::default);
+
+/// Whether this process's own last look is still good.
+fn is_seen(path: &Path, as_file: Fingerprint, is_tiny: bool) -> bool {
+    let seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    seen.get(path).is_some_and(|(file, at)| {
+        let age = now().saturating_sub(*at);
+        // What is written goes into the log beside the file first.
+        let is_written = file.0[0] == as_file.0[0] || !is_tiny;
+        (0..DAY).contains(&age) && (*file == as_file || is_written && age < MINUTE)
+    })
+}
+
+/// Remembers that a database was well, as the file that it was before it was looked at.
+fn see(path: &Path, as_file: Fingerprint, said: &[String]) {
+    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if said.is_empty() {
+        seen.insert(path.to_owned(), (as_file, now()));
+    } else {
+        seen.remove(path);
+    }
+}
+
 /// Looks at a database that is opened for writing, where that is due.
 ///
 /// # Errors
 /// When it is damaged: what is written to it might be lost.
 pub(crate) fn at_opening(db: &Connection, path: &Path) -> Result<(), StoreError> {
-    let (last, is_small) = match last(db).and_then(|last| Ok((last, size(db)? <= SMALL))) {
+    let as_file = Fingerprint::of(path);
+    let (last, size) = match last(db).and_then(|last| Ok((last, size(db)?))) {
         Ok(found) => found,
         Err(error) => return refuse(path, &of_error(error).map_err(StoreError::database(path))?),
     };
     let now = now();
     // Damage that was seen may have been mended by hand.
     let was_well = last.as_ref().is_none_or(|last| last.said.is_empty());
-    if was_well && last.is_some_and(|last| (last.at..last.at.saturating_add(DAY)).contains(&now)) {
+    let is_noted =
+        was_well && last.is_some_and(|last| (last.at..last.at.saturating_add(DAY)).contains(&now));
+    if is_noted && (size > TINY || is_seen(path, as_file, true)) {
         return Ok(());
     }
-    if was_well && !is_small {
+    if was_well && size > SMALL {
         beside(path, now);
         return Ok(());
     }
     let said = look(db, Look::Close).map_err(StoreError::database(path))?;
-    note(db, path, now, &said);
+    if !is_noted || !said.is_empty() {
+        note(db, path, now, &said);
+    }
+    see(path, as_file, &said);
     refuse(path, &said)
 }
 
-/// Looks at a database that is opened for reading, where nobody did for a day and it
-/// is small. What can be read of a damaged one is still answered.
+/// Looks at a database that is opened for reading, where it is small: a look of an hour
+/// ago says nothing of what somebody overwrote since. What can be read of a damaged one is
+/// still answered.
 pub(crate) fn at_reading(db: &Connection, path: &Path) -> Result<Vec<String>, StoreError> {
+    let as_file = Fingerprint::of(path);
     let find = || {
-        let last = last(db)?;
-        let fresh =
-            |last: &HealthCheck| !last.said.is_empty() || now() < last.at.saturating_add(DAY);
-        match last {
-            Some(last) if fresh(&last) => Ok(last.said),
-            _ if size(db)? <= TINY => look(db, Look::Close),
-            _ if size(db)? <= SMALL => look(db, Look::Quick),
-            _ => Ok(Vec::new()),
+        if let Some(last) = last(db)?.filter(|last| !last.said.is_empty()) {
+            return Ok(last.said);
         }
+        let size = size(db)?;
+        if size > SMALL || is_seen(path, as_file, size <= TINY) {
+            return Ok(Vec::new());
+        }
+        let how = if size <= TINY {
+            Look::Close
+        } else {
+            Look::Quick
+        };
+        let said = look(db, how)?;
+        see(path, as_file, &said);
+        Ok(said)
     };
     let said = match find() {
         Err(error) => of_error(error).map_err(StoreError::database(path))?,
@@ -197,5 +258,16 @@ impl Store {
         }
         let last = last(&self.db).map_err(StoreError::database(&self.db_path))?;
         Ok(last.map_or_else(Vec::new, |last| last.said))
+    }
+
+    /// A row of coverage where the database is damaged: what was in it may be missing.
+    pub(crate) fn trouble_row(&self) -> Result<Option<Coverage>, StoreError> {
+        Ok(self.trouble()?.first().map(|first| Coverage {
+            status: Status::Failed,
+            detail: Some(format!(
+                "the store's database is damaged: {first}; `whathappened store repair` rebuilds it from the segments"
+            )),
+            ..Coverage::new("store", "database")
+        }))
     }
 }

@@ -29,6 +29,7 @@ mod lock;
 mod machines;
 mod merge;
 mod metadata;
+mod named_rows;
 mod object_columns;
 mod outside_faults;
 mod packed_rows;

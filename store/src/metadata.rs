@@ -168,13 +168,7 @@ impl Store {
         let damaged = hot::coverage(&self.db).map_err(StoreError::database(&self.db_path))?;
         rows.extend(damaged);
         rows.extend(self.unlisted_coverage()?);
-        rows.extend(self.trouble()?.first().map(|first| Coverage {
-            status: Status::Failed,
-            detail: Some(format!(
-                "the store's database is damaged: {first}; `whathappened store repair` rebuilds it from the segments"
-            )),
-            ..Coverage::new("store", "database")
-        }));
+        rows.extend(self.trouble_row()?);
         rows.sort();
         Ok(rows)
     }

@@ -11,6 +11,17 @@ pub(crate) struct Trap {
     secrets: Vec<Secret>,
     /// Which secret, and how far in.
     windows: HashMap<[u8; WINDOW], (u32, u32)>,
+    /// Which windows there may be, a bit each: nearly all of a text is none of them.
+    may_be: Vec<u64>,
+}
+
+/// How many bits there are, as a power of two.
+const BITS: u32 = 26;
+
+/// The bit of a window.
+fn bit(window: [u8; WINDOW]) -> (usize, u64) {
+    let mixed = u64::from_le_bytes(window).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - BITS);
+    (usize::try_from(mixed / 64).unwrap(), 1 << (mixed % 64))
 }
 
 struct Secret {
@@ -33,11 +44,14 @@ impl Trap {
             return;
         }
         let number = u32::try_from(self.secrets.len()).unwrap();
+        self.may_be.resize((1 << BITS) / 64, 0);
         for (at, window) in text.as_bytes().windows(WINDOW).enumerate() {
             if letters == "di" || !window.iter().all(u8::is_ascii_digit) {
                 let at = u32::try_from(at).unwrap();
-                self.windows
-                    .insert(window.try_into().unwrap(), (number, at));
+                let window = window.try_into().unwrap();
+                let (word, bit) = bit(window);
+                self.may_be[word] |= bit;
+                self.windows.insert(window, (number, at));
             }
         }
         self.secrets.push(Secret {
@@ -60,6 +74,10 @@ impl Trap {
             let Ok(window) = <[u8; WINDOW]>::try_from(window) else {
                 continue;
             };
+            let (word, bit) = bit(window);
+            if self.may_be.get(word).is_none_or(|word| word & bit == 0) {
+                continue;
+            }
             let Some(&(number, begin)) = self.windows.get(&window) else {
                 continue;
             };

@@ -3,14 +3,17 @@
 //! the way.
 
 #[path = "../canary/mod.rs"]
-mod planted;
+pub(crate) mod planted;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::service::Service;
-use planted::{HARMLESS, Kind, Planted};
+pub(crate) use planted::{HARMLESS, Kind, Planted};
 
 /// Of so many kinds one is planted here; `CANARY_EVERY=1` plants them all.
 const EVERY: usize = 4;
@@ -28,26 +31,35 @@ const TABLES: [&str; 10] = [
     "links",
 ];
 
+/// The same where the service is sent everything piece by piece.
+const EVERY_SENT: usize = 16;
+
 /// What was seen, by kind and place, with the ways out.
-struct Seen<'a> {
+pub(crate) struct Seen<'a> {
     kinds: &'a [Kind],
     planted: &'a Planted,
     left: BTreeMap<(usize, usize), BTreeSet<String>>,
     /// Ways out that showed the harmless words, and how many.
-    told: BTreeMap<String, usize>,
+    pub(crate) told: BTreeMap<String, usize>,
+    /// Ways out that were looked at.
+    ways: BTreeSet<String>,
 }
 
 impl<'a> Seen<'a> {
-    fn of(kinds: &'a [Kind], planted: &'a Planted) -> Self {
+    pub(crate) fn of(kinds: &'a [Kind], planted: &'a Planted) -> Self {
         Self {
             kinds,
             planted,
             left: BTreeMap::new(),
             told: BTreeMap::new(),
+            ways: BTreeSet::new(),
         }
     }
 
-    fn look(&mut self, way: &str, out: &[u8]) {
+    pub(crate) fn look(&mut self, way: &str, out: &[u8]) {
+        if !out.is_empty() {
+            self.ways.insert(way.to_owned());
+        }
         for (of, _) in self.planted.trap.seen(out) {
             if of.0 == HARMLESS {
                 *self.told.entry(way.to_owned()).or_default() += 1;
@@ -125,7 +137,7 @@ impl<'a> Seen<'a> {
     }
 
     /// Every file below a folder, with what is packed in it.
-    fn files(&mut self, folder: &Path) {
+    pub(crate) fn files(&mut self, folder: &Path) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
@@ -140,12 +152,11 @@ impl<'a> Seen<'a> {
         }
     }
 
-    fn end(self) {
+    pub(crate) fn end(self, test: &'static str) {
         let count = self.left.len();
-        let leaks: Vec<String> = self
+        let mut leaks: Vec<String> = self
             .left
             .iter()
-            .take(40)
             .map(|((kind, place), ways)| {
                 format!(
                     "{} @ {}: {ways:?}",
@@ -153,6 +164,16 @@ impl<'a> Seen<'a> {
                 )
             })
             .collect();
+        let row = planted::Row {
+            test,
+            kinds: self.kinds.len() - 1,
+            places: self.planted.places.len(),
+            ways: self.ways.len(),
+            planted: self.planted.trap.len(),
+            left: count,
+        };
+        row.report(&leaks);
+        leaks.truncate(40);
         assert!(
             count == 0,
             "{count} of {} left: {leaks:#?}",
@@ -178,8 +199,8 @@ fn unpacked(bytes: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// Some kinds, in every place.
-fn some() -> Vec<Kind> {
-    let every = std::env::var("CANARY_EVERY").map_or(EVERY, |every| every.parse().unwrap());
+pub(crate) fn some(every: usize) -> Vec<Kind> {
+    let every = std::env::var("CANARY_EVERY").map_or(every, |every| every.parse().unwrap());
     let kinds = planted::kinds().into_iter().enumerate();
     let kinds = kinds.filter(|(number, _)| *number == HARMLESS || number % every == 1 % every);
     kinds.map(|(_, kind)| kind).collect()
@@ -187,7 +208,7 @@ fn some() -> Vec<Kind> {
 
 #[test]
 fn no_canary_leaves_by_files_and_a_store() {
-    let kinds = some();
+    let kinds = some(EVERY);
     let planted = planted::plant(&kinds, 1);
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("input");
@@ -218,19 +239,32 @@ fn no_canary_leaves_by_files_and_a_store() {
     ] {
         assert!(seen.told.contains_key(way), "{way}: {:?}", seen.told);
     }
-    seen.end();
+    seen.end("files and a store");
 }
 
-#[test]
-fn no_canary_leaves_by_the_service() {
-    const TOKEN: &str = "a-token-for-the-hook-0001";
-    let kinds = some();
-    let planted = planted::plant(&kinds, 1);
+/// What a service is configured with: whatever may be sent to it, and a log of everything.
+const TOKEN: &str = "a-token-for-the-hook-0001";
+
+fn listening(import: &[&str], options: &[&str]) -> Service {
+    let config = format!(
+        "[serve.hooks.generic]\ntoken = '{TOKEN}'\n[serve.hooks.kubernetes-audit]\ntoken = '{TOKEN}'\n\
+[serve.syslog]\nlisten = '127.0.0.1:0'\n"
+    );
     let folder = tempfile::tempdir().unwrap();
-    planted.write(folder.path());
-    let config = format!("[serve.hooks.generic]\ntoken = '{TOKEN}'\n");
-    let service = Service::start(&[folder.path().to_str().unwrap()], &config);
-    let mut seen = Seen::of(&kinds, &planted);
+    let store = folder.path().join("store").to_str().unwrap().to_owned();
+    if !import.is_empty() {
+        let args = [&["import"], import, &["--store", &store]].concat();
+        let (code, _, err) = crate::whathappened(&args);
+        assert_eq!(code, Some(0), "{err}");
+    }
+    let options = [&["--no-fetch"][..], options].concat();
+    let env = [("WHATHAPPENED_LOG", "warn,whathappened=debug")];
+    let env = env.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    Service::over(&store, &config, &options, folder, &env)
+}
+
+/// Everything that a service says to those who ask.
+fn ask_the_service(seen: &mut Seen<'_>, service: &Service) {
     for path in [
         "/api/v1/answers/%2A",
         "/api/v1/answers/k000",
@@ -257,30 +291,88 @@ fn no_canary_leaves_by_the_service() {
         let told = service.sql(format!("SELECT * FROM {table}").as_bytes(), &[]);
         seen.look(&format!("sql {table}"), &told.body);
     }
-    // What is sent to it: answers quote it, and so may its log and its trail.
+}
+
+/// Everything that a service is sent: answers quote it, and so may its log and its trail.
+fn send_to_the_service(seen: &mut Seen<'_>, service: &Service, planted: &Planted) {
     for (name, text) in &planted.files {
         if !name.contains('/') {
             let path = format!("/api/v1/imports?name={name}");
             let told = service.ask("POST", &path, &[], text.as_bytes());
-            seen.look(&path, &told.body);
+            seen.look("imports", &told.body);
         }
     }
     let push = format!("authorization: Bearer {TOKEN}");
-    for name in ["events.json", "cluster.json", "audit.log"] {
-        let told = service.ask(
-            "POST",
-            "/hooks/generic",
-            &[&push],
-            planted.files[name].as_bytes(),
-        );
-        seen.look("/hooks/generic", &told.body);
+    let is_json = |name: &&String| name.ends_with("json") || *name == "audit.log";
+    for name in planted.files.keys().filter(is_json) {
+        for hook in ["generic", "kubernetes-audit"] {
+            let path = format!("/hooks/{hook}");
+            let told = service.ask("POST", &path, &[&push], planted.files[name].as_bytes());
+            seen.look(&path, &told.body);
+        }
     }
     for text in &planted.statements {
         let statement = format!("SELECT '{}'", text.replace('\'', "''"));
         // The statement itself is the caller's own; what is kept of it is not.
         service.sql(statement.as_bytes(), &[]);
     }
+}
+
+/// Lines of machines over the network; waits until they are in the store.
+fn send_lines(service: &Service, planted: &Planted) {
+    let log = service.log();
+    let log = String::from_utf8_lossy(&log);
+    let (_, address) = log.split_once("syslog on ").unwrap();
+    let end = address.find(['"', ' ', '\n']).unwrap();
+    let mut to = TcpStream::connect(&address[..end]).unwrap();
+    to.write_all(planted.files["messages.log"].as_bytes())
+        .unwrap();
+    to.write_all(planted.files["dmesg.log"].as_bytes()).unwrap();
+    drop(to);
+    let begun = Instant::now();
+    let count = b"SELECT count(*) AS n FROM events WHERE node LIKE 'dm-%'";
+    while service.sql(count, &[]).text().contains("\"n\":0") {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no line came");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+#[test]
+fn no_canary_leaves_by_the_service() {
+    let kinds = some(EVERY);
+    let planted = planted::plant(&kinds, 1);
+    let folder = tempfile::tempdir().unwrap();
+    planted.write(folder.path());
+    let service = listening(&[folder.path().to_str().unwrap()], &[]);
+    let mut seen = Seen::of(&kinds, &planted);
+    ask_the_service(&mut seen, &service);
+    send_to_the_service(&mut seen, &service, &planted);
     seen.files(service.folder.path());
+    seen.look("service log", &service.log());
     assert!(seen.told.contains_key("sql events"), "{:?}", seen.told);
-    seen.end();
+    seen.end("the service");
+}
+
+/// What comes over the network takes another way in than a file.
+#[test]
+fn no_canary_leaves_by_a_service_that_was_sent_everything() {
+    let kinds = some(EVERY_SENT);
+    let planted = planted::plant(&kinds, 1);
+    let service = listening(&[], &["--log-json"]);
+    let mut seen = Seen::of(&kinds, &planted);
+    send_lines(&service, &planted);
+    send_to_the_service(&mut seen, &service, &planted);
+    ask_the_service(&mut seen, &service);
+    seen.files(service.folder.path());
+    let log = service.log();
+    let is_json = |line: &[u8]| serde_json::from_slice::<serde_json::Value>(line).is_ok();
+    let mut lines = log
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty());
+    assert!(lines.any(is_json), "{}", String::from_utf8_lossy(&log));
+    seen.look("service log in JSON", &log);
+    for way in ["sql events", "sql objects", "files, unpacked"] {
+        assert!(seen.told.contains_key(way), "{way}: {:?}", seen.told);
+    }
+    seen.end("a service that was sent all");
 }

@@ -472,3 +472,29 @@ fn a_terminal_obeys_nothing_that_is_read() {
         }
     }
 }
+
+/// What is not read in time is told on stderr, in the coverage and by the verdict, which is no longer established.
+#[test]
+fn input_without_end_is_left_out_after_a_while_and_the_answer_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("events.ndjson");
+    let event = |number: u32| {
+        format!(
+            r#"{{"apiVersion":"v1","kind":"Event","type":"Warning","reason":"BackOff","message":"Back-off {number}","metadata":{{"name":"p-0.{number}","namespace":"lab","uid":"e-{number}"}},"involvedObject":{{"kind":"Pod","namespace":"lab","name":"p-0","uid":"u-0"}},"firstTimestamp":"2026-11-20T10:00:00Z","lastTimestamp":"2026-11-20T10:00:00Z","count":1}}"#
+        )
+    };
+    // Records that say nothing take the same time as others.
+    let text: String = (0..50).map(|number| event(number) + "\n").collect();
+    std::fs::write(&path, text + &"{}\n".repeat(10_000_000)).unwrap();
+    let from = ["--from", path.to_str().unwrap(), "--max-read-time", "1s"];
+    let args = [&["*", "--format", "json"], &from[..]].concat();
+    let (code, out, err) = crate::whathappened(&args);
+    assert!(code.is_some_and(|code| code < 4), "{err}");
+    assert!(err.contains("reading took longer than 1 s"), "{err}");
+    assert!(err.contains("--max-read-time"), "{err}");
+    assert!(out.contains("reading took longer than 1 s"), "{out}");
+    let (code, _, err) =
+        crate::whathappened(&["*", "--from", "fixtures", "--max-read-time", "soon"]);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("--max-read-time soon is not valid"), "{err}");
+}

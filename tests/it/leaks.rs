@@ -178,10 +178,16 @@ fn service() -> (tempfile::TempDir, Service) {
 
 /// The same with more in its configuration.
 pub(crate) fn service_with(more: &str) -> (tempfile::TempDir, Service) {
+    service_beside(more, &|_| {})
+}
+
+/// The same over more records, which are written into a folder.
+pub(crate) fn service_beside(more: &str, beside: &dyn Fn(&Path)) -> (tempfile::TempDir, Service) {
     let folder = tempfile::tempdir().unwrap();
     let records = folder.path().join("records");
     std::fs::create_dir(&records).unwrap();
     write(&records);
+    beside(&records);
     let token = |name: &str, text: &str| {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
@@ -359,6 +365,11 @@ fn said_back(text: &str, asked: &str) -> bool {
 #[test]
 fn nothing_of_another_namespace_is_told_by_any_face() {
     let (_folder, service) = service();
+    look_at_every_face(&service);
+}
+
+/// Asks all that there is to ask as a caller of one namespace.
+pub(crate) fn look_at_every_face(service: &Service) {
     let forms = [
         "accept: application/json",
         "accept: text/markdown",
@@ -410,7 +421,7 @@ fn nothing_of_another_namespace_is_told_by_any_face() {
         }
     }
     assert!(answered > 60, "{answered} of {asked} answered");
-    pages(&service);
+    pages(service);
     // The marks are there for who may see them.
     let all = service.sql(b"SELECT * FROM events", &[ALL]).text();
     assert!(all.contains(MARK));

@@ -37,6 +37,7 @@ mod large_cluster;
 mod last_words;
 mod launchers;
 mod leaks;
+mod leaks_of_kinds;
 mod leftovers;
 mod live;
 mod log_tags;

@@ -3,12 +3,15 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A service that ends with the test.
 pub(crate) struct Service {
     child: Child,
     address: String,
+    /// What it says on its standard error.
+    said: Log,
     pub(crate) folder: tempfile::TempDir,
 }
 
@@ -82,12 +85,18 @@ impl Service {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let address = address_of(&mut child, "listening on http://");
+        let (address, said) = address_and_log(&mut child, "listening on http://");
         Self {
             child,
             address,
+            said,
             folder,
         }
+    }
+
+    /// All that it has said so far on its standard error.
+    pub(crate) fn log(&self) -> Vec<u8> {
+        self.said.lock().unwrap().clone()
     }
 
     /// Where its pages are.
@@ -182,20 +191,43 @@ fn unchunked(mut body: &[u8]) -> Vec<u8> {
     all
 }
 
+/// What a program says on its standard error.
+type Log = Arc<Mutex<Vec<u8>>>;
+
 /// What a program that was just started says behind some words on its standard error: where it
 /// listens.
 pub(crate) fn address_of(child: &mut Child, words: &str) -> String {
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    address_and_log(child, words).0
+}
+
+/// The same with all that it says, then and later.
+fn address_and_log(child: &mut Child, words: &str) -> (String, Log) {
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).split(b'\n');
+    let said = Log::default();
+    let note = |line: &[u8], said: &Log| {
+        let mut said = said.lock().unwrap();
+        said.extend_from_slice(line);
+        said.push(b'\n');
+    };
     let address = loop {
         let line = lines
             .next()
             .expect("the program says where it listens")
             .unwrap();
+        note(&line, &said);
+        let line = String::from_utf8_lossy(&line);
         if let Some((_, address)) = line.split_once(words) {
-            break address.trim().to_owned();
+            // In a log of JSON more stands behind it.
+            let end = address.find(['"', ' ']).unwrap_or(address.len());
+            break address[..end].trim().to_owned();
         }
     };
     // Whoever does not read on would stop it.
-    std::thread::spawn(move || lines.for_each(drop));
-    address
+    let kept = Arc::clone(&said);
+    std::thread::spawn(move || {
+        for line in lines.map_while(Result::ok) {
+            note(&line, &kept);
+        }
+    });
+    (address, said)
 }

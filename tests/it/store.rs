@@ -397,3 +397,52 @@ fn damage_is_told_wherever_one_looks_and_mended() {
     let (code, _, err) = ask(&["store", "forget", "nothing.parquet"]);
     assert_eq!(code, Some(2), "{err}");
 }
+
+/// Makes the root page of an index of the database another than it was.
+fn damage_database(store: &Path) {
+    const PAGE: usize = 4_096;
+    let path = store.join("store.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    // Some page of rows or of an index in the middle of the file; the header and the first are left.
+    let last = bytes.len() / PAGE;
+    let is_leaf = |number: &usize| matches!(bytes[number * PAGE], 0x0a | 0x0d);
+    let number = (last / 4..last).find(is_leaf).unwrap();
+    bytes[number * PAGE + 3..number * PAGE + 9].fill(0xa5);
+    std::fs::write(&path, bytes).unwrap();
+}
+
+/// Within a day of the last look a damaged database was told of by `store verify` alone, which said that no segment is.
+#[test]
+fn a_damaged_database_is_told_by_every_verb() {
+    let kept = StoreFixture::of(&[INPUT]);
+    let name = experiments().remove(0);
+    damage_database(&kept.folder.path().join("store"));
+    for args in [
+        &["experiments", "--quiet"][..],
+        &["sql", "SELECT count(*) FROM events"],
+        &[&name],
+    ] {
+        let (_, out, err) = kept.run(args);
+        assert!(
+            format!("{out}{err}").contains("database is damaged"),
+            "{args:?}: {out}{err}"
+        );
+    }
+    let (code, _, err) = kept.run(&["import", INPUT]);
+    assert_ne!(code, Some(0));
+    assert!(
+        err.contains("is damaged") && err.contains("store repair"),
+        "{err}"
+    );
+    for verb in ["verify", "status"] {
+        let (code, _, err) = kept.run(&["store", verb]);
+        assert_eq!(code, Some(4), "{verb}: {err}");
+        assert!(err.contains("the database is damaged"), "{verb}: {err}");
+        assert!(!err.contains("0 segments"), "{verb}: {err}");
+    }
+    let (code, out, err) = kept.run(&["store", "repair"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("has been rebuilt"), "{out}");
+    let (code, _, err) = kept.run(&["store", "verify"]);
+    assert_eq!(code, Some(0), "{err}");
+}

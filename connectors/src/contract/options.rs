@@ -2,8 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
+
+/// How long reading may take where nobody says otherwise.
+const READ_TIME: Duration = Duration::from_mins(10);
 
 /// One thing the user named.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +48,9 @@ pub struct Options {
     /// What facts and versions may weigh in all that are taken in, a copy of what is held counting for nothing; without
     /// a bound where whoever takes them holds none in memory.
     pub max_weight: Option<u64>,
+    /// How long reading may take: input that unpacks without end is no reason to wait without end. What was read by then
+    /// is kept.
+    pub max_time: Option<Duration>,
     /// How deep archives are opened in archives.
     pub max_nesting: usize,
     /// How many rejected records are kept with file and line; all are counted.
@@ -80,6 +87,7 @@ impl Default for Options {
             max_members: 100_000,
             max_records: 50_000_000,
             max_weight: None,
+            max_time: Some(READ_TIME),
             max_nesting: 4,
             rejected_kept: 200,
             log_lines: LogLines::default(),

@@ -1,8 +1,10 @@
 //! Collects the reader's records into batches and hands them to the decoders.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
 
 use super::batch::{BATCH_BYTES, Batch, Kind, RecordEnd};
 use super::folder_context::Folder;
@@ -10,7 +12,7 @@ use super::summary::{FileStatus, FileSummary, Tally};
 use crate::contract::{Input, Options};
 use crate::redact::redact;
 use crate::terminal::line;
-use whathappened_model::coverage::MORE_THAN_HELD;
+use whathappened_model::coverage::{MORE_THAN_COUNTED, MORE_THAN_HELD, READ_TOO_LONG};
 
 /// A batch that only counts rejections is sent on after this many.
 const REJECTIONS: u64 = 4096;
@@ -30,6 +32,10 @@ pub(super) struct Feed<'o> {
     closed: bool,
     /// Whoever takes what is read has enough.
     enough: Arc<AtomicBool>,
+    /// When reading ends, however much is left.
+    deadline: Option<Instant>,
+    /// Reading was ended by it.
+    is_late: Cell<bool>,
 }
 
 impl<'o> Feed<'o> {
@@ -49,6 +55,8 @@ impl<'o> Feed<'o> {
             records: 0,
             closed: false,
             enough,
+            deadline: options.max_time.map(|time| Instant::now() + time),
+            is_late: Cell::new(false),
         }
     }
 
@@ -90,7 +98,15 @@ impl<'o> Feed<'o> {
 
     /// Whether reading on is of no use.
     pub(super) fn is_closed(&self) -> bool {
-        self.closed || self.enough.load(Ordering::Relaxed)
+        self.closed || self.enough.load(Ordering::Relaxed) || self.is_late()
+    }
+
+    /// Whether the time for reading is over; whoever asks reads no further.
+    fn is_late(&self) -> bool {
+        if self.deadline.is_some_and(|end| Instant::now() >= end) {
+            self.is_late.set(true);
+        }
+        self.is_late.get()
     }
 
     /// Counts a record; what is too much of a file ends the reading.
@@ -99,8 +115,7 @@ impl<'o> Feed<'o> {
         let most = self.options.max_records;
         if self.records > most && !self.closed {
             self.closed = true;
-            let why =
-                format!("more than {most} records, which is the limit; what follows is left out");
+            let why = format!("more than {most} {MORE_THAN_COUNTED}; what follows is left out");
             self.failure(file, FileStatus::Failed(why));
         }
     }
@@ -227,6 +242,23 @@ impl<'o> Feed<'o> {
             );
             self.failure(self.last(), FileStatus::Truncated(why));
         }
+        if self.is_late.get() && !self.files.is_empty() {
+            let most = self.options.max_time.unwrap_or_default();
+            let why = format!(
+                "{READ_TOO_LONG} {}, which is the limit; the rest of this and what follows is left out: raise --max-read-time, or read less at once",
+                seconds(most)
+            );
+            self.failure(self.last(), FileStatus::Truncated(why));
+        }
         self.files
+    }
+}
+
+/// A length of time for people.
+fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        0 => format!("{} ms", time.as_millis()),
+        seconds if seconds.is_multiple_of(60) => format!("{} min", seconds / 60),
+        seconds => format!("{seconds} s"),
     }
 }

@@ -30,6 +30,7 @@ pub(super) fn split(
             None => Kind::Text { source, last },
         }
     };
+    let mut is_whole = false;
     while !feed.is_closed() {
         let whole = memchr::memrchr(b'\n', window.bytes()).map(|n| n + 1);
         match whole {
@@ -58,9 +59,14 @@ pub(super) fn split(
                 let n = window.bytes().len();
                 feed.lines(file, kind(true), window.bytes(), window.line());
                 window.consume(n);
+                is_whole = true;
                 break;
             }
         }
+    }
+    if !is_whole {
+        // Of a log that is not read to its end its last lines are told as well.
+        feed.last_batch(file, kind(true));
     }
     let bytes = window.bytes_read();
     feed.file(file).bytes += bytes;

@@ -318,9 +318,21 @@ fn is_key(run: &[u8]) -> bool {
         .map(<[u8]>::len)
         .max()
         .unwrap_or(0);
-    count(|byte| byte.is_ascii_digit()) * 20 >= run.len()
-        && count(|byte| byte.is_ascii_uppercase()) * 6 >= run.len()
-        && count(|byte| byte.is_ascii_lowercase()) * 6 >= run.len()
-        && slashes <= 2 + run.len() / 20
-        && longest >= 16
+    let digits = count(|byte| byte.is_ascii_digit());
+    let capitals = count(|byte| byte.is_ascii_uppercase());
+    let small = count(|byte| byte.is_ascii_lowercase());
+    let most = run.len();
+    // Names have few capitals among their letters; where there are as many as chance gives, one digit is enough, and so
+    // are more of the slashes that a path has.
+    let is_mixed = capitals * 4 >= most && small * 4 >= most && digits > 0;
+    let is_made = is_mixed
+        && slashes <= 2 + most / 10
+        && longest >= 12
+        && (digits * 20 >= most || slashes <= 2 + most / 20);
+    let is_likely = digits * 20 >= most
+        && capitals * 6 >= most
+        && small * 6 >= most
+        && slashes <= 2 + most / 20
+        && longest >= 16;
+    is_made || is_likely
 }

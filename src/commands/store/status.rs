@@ -50,19 +50,22 @@ fn well(store: &Store, status: &Status) -> Result<(), Error> {
     if status.is_well() {
         return Ok(());
     }
+    let mut wrong = Vec::new();
+    if !status.database.is_empty() {
+        wrong.push("the database is damaged".to_owned());
+    }
+    if !status.damaged.is_empty() {
+        let segments = count(status.damaged.len(), "segment");
+        wrong.push(format!("{segments} damaged"));
+    }
+    if !status.unlisted.is_empty() {
+        let segments = count(status.unlisted.len(), "segment");
+        wrong.push(format!("{segments} not in the index"));
+    }
     Err(Error::Damaged(format!(
-        "{}: {} damaged{}{}",
+        "{}: {}",
         store.root().display(),
-        count(status.damaged.len(), "segment"),
-        match status.unlisted.len() {
-            0 => String::new(),
-            some => format!(", {} not in the index", count(some, "segment")),
-        },
-        if status.database.is_empty() {
-            ""
-        } else {
-            ", and the database"
-        }
+        wrong.join(", ")
     )))
 }
 

@@ -528,6 +528,66 @@ fn a_damaged_database_is_told_at_opening_and_by_status() {
     assert_eq!(facts(&store).len(), 1_200);
 }
 
+/// A look of a minute ago hid damage for a day.
+#[test]
+fn damage_after_a_look_is_told_by_whoever_opens_the_store_next() {
+    let (_folder, root) = filled();
+    let store = Store::open(&root, Limits::default()).unwrap();
+    assert!(
+        Store::open_to_read(&root)
+            .unwrap()
+            .trouble()
+            .unwrap()
+            .is_empty()
+    );
+    damage_index(store, |page| page[3..9].fill(0xa5));
+    let read = Store::open_to_read(&root).unwrap();
+    assert!(!read.trouble().unwrap().is_empty());
+    let missing = read.snapshot().unwrap().missing().unwrap();
+    assert!(
+        missing.iter().any(|row| row.resource == "database"),
+        "SQL's notice: {missing:?}"
+    );
+    drop(read);
+    let error = Store::open(&root, Limits::default()).unwrap_err();
+    assert!(error.to_string().contains("is damaged"), "{error}");
+}
+
+/// Not even an id of it can be read; its name and its filter tell that all came again.
+#[test]
+fn a_segment_without_its_end_is_forgotten_once_its_rows_are_there_again() {
+    // Of many others of the day several pass its filter: it is told of until somebody forgets it.
+    for (others, is_back) in [(0, true), (1, true), (300, false)] {
+        let (_folder, mut store) = store();
+        let root = store.root().to_owned();
+        let of = |from: u64, rows: u64| {
+            (from..from + rows).map(|n| reported(event(n, &format!("p-{}", n % 9), START)))
+        };
+        import(&mut store, of(0, 400));
+        import(&mut store, of(10_000, others));
+        drop(store);
+        let path = segments(&root).remove(0);
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 5_000.min(whole.len() / 2)]).unwrap();
+        let first = anew(&root);
+        assert_eq!(first.damaged.len(), 1, "{first:?}");
+        assert!(first.back.is_empty(), "{first:?}");
+        // Some of them are not all of them.
+        let mut store = Store::open(&root, Limits::default()).unwrap();
+        import(&mut store, of(0, 399));
+        drop(store);
+        assert!(anew(&root).back.is_empty());
+        let mut store = Store::open(&root, Limits::default()).unwrap();
+        import(&mut store, of(399, 1));
+        drop(store);
+        let repaired = anew(&root);
+        assert_eq!(repaired.back.len() == 1, is_back, "{others}: {repaired:?}");
+        let store = Store::open(&root, Limits::default()).unwrap();
+        assert_eq!(facts(&store).len() as u64, 400 + others);
+        assert_eq!(store.verify(&mut |_| {}).unwrap().is_well(), is_back);
+    }
+}
+
 /// A letter of a name in an index: every page is sound, and the name finds nothing.
 #[test]
 fn a_flipped_letter_of_an_index_is_told_by_verify_and_mended() {

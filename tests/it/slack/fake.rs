@@ -68,6 +68,11 @@ impl Fake {
         of.cloned().collect()
     }
 
+    /// Everything told so far.
+    pub(crate) fn all(&self) -> Vec<SlackMessage> {
+        self.inner.reported.lock().unwrap().clone()
+    }
+
     /// Waits until so many were told by one method.
     pub(crate) async fn wait(&self, what: &str, many: usize) -> Vec<SlackMessage> {
         let start = Instant::now();

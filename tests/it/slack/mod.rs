@@ -2,7 +2,9 @@
 //! the other, and the bundled recordings in the store.
 
 mod asking;
+mod canary;
 mod fake;
+mod leaks;
 mod messages;
 mod real;
 mod refusing;

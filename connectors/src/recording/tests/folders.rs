@@ -267,3 +267,33 @@ fn too_many_files_and_facts_are_left_out_and_told() {
     };
     assert!(why.contains("10 files and archive members"), "{why}");
 }
+
+/// Ten million lines that say nothing took ten seconds, a log of a gigabyte had no end at all.
+#[test]
+fn what_is_not_read_in_time_is_left_out_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let step = "2026-11-20T10:00:00Z INFO step 10 loss 0.5\n";
+    for (name, text) in [
+        ("a.json", format!("{A}\n").repeat(400_000)),
+        ("pod-0.log", step.repeat(400_000)),
+        ("x.ndjson", "{}\n".repeat(2_000_000)),
+    ] {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        let soon = Options {
+            max_time: Some(std::time::Duration::from_millis(20)),
+            ..options()
+        };
+        let (summary, _) = records(std::slice::from_ref(&path), &soon);
+        let [file] = summary.files.as_slice() else {
+            panic!("{summary:?}");
+        };
+        let FileStatus::Truncated(why) = &file.status else {
+            panic!("{name}: {summary:?}");
+        };
+        assert!(why.contains("longer than 20 ms"), "{why}");
+        // In time all of it is read, and nothing said.
+        let (summary, _) = records(&[path], &options());
+        assert_eq!(summary.files[0].status, FileStatus::Complete, "{name}");
+    }
+}
