@@ -1,4 +1,4 @@
-//! Whose memory group a line of the kernel, or of the daemon that watches the memory, names.
+//! Whose control group a line of the kernel, or of the daemon that watches the memory, names.
 
 use std::sync::LazyLock;
 
@@ -8,17 +8,25 @@ use crate::event::Event;
 
 static POD: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"^(?:oom-kill:.*?task_memcg=|Killed /kubepods)[^,]*?pod(?<uid>[0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}",
+        r"^(?:oom-kill:.*?task_memcg=|Killed /kubepods|cgroup: fork rejected by pids controller in )[^,]*?pod(?<uid>[0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}",
         r"[-_][0-9a-f]{4}[-_][0-9a-f]{12}|[0-9a-f]{32})",
     ))
     .ok()
 });
 
-static SLURM: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"task_memcg=[^,]*/[^,/]*slurm[^,]*?/job_(?<job>\d+)").ok());
+static SLURM: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?:task_memcg=|pids controller in )[^,]*/[^,/]*slurm[^,]*?/job_(?<job>\d+)").ok()
+});
 
-/// Names the pod or the job whose memory group a killed process was in: the kernel says so, and the daemon that ends what uses
-/// too much memory before the kernel has to.
+/// How lines begin that name such a group: of a process that was killed for memory, or that the group may not have.
+const BEGIN: [&str; 3] = [
+    "oom-kill:",
+    "Killed /kubepods",
+    "cgroup: fork rejected by pids controller in ",
+];
+
+/// Names the pod or the job in whose group a process was killed, or was to be started: the kernel says so, and the daemon that
+/// ends what uses too much memory before the kernel has to.
 pub(super) fn note(event: &mut Event, of_kernel: bool) {
     if !of_kernel && event.attribute("program") != Some("systemd-oomd") {
         return;
@@ -26,7 +34,7 @@ pub(super) fn note(event: &mut Event, of_kernel: bool) {
     let Some(text) = event
         .message
         .as_deref()
-        .filter(|text| text.starts_with("oom-kill:") || text.starts_with("Killed /kubepods"))
+        .filter(|text| BEGIN.iter().any(|begin| text.starts_with(begin)))
     else {
         return;
     };
@@ -62,6 +70,14 @@ mod tests {
             note(&mut event, true);
             assert_eq!(event.entities.pod_uid.as_deref(), Some(uid), "{group}");
         }
+        let id = EventId::of(&["pids"]);
+        let mut event = Event::new(id, "node.log", Stamp::OPEN, SourceKind::NodeLog);
+        event.message = Some(format!(
+            "cgroup: fork rejected by pids controller in /kubepods.slice/kubepods-pod{}.slice/cri-containerd-abc.scope",
+            uid.replace('-', "_")
+        ));
+        note(&mut event, true);
+        assert_eq!(event.entities.pod_uid.as_deref(), Some(uid));
         let id = EventId::of(&["oomd"]);
         let mut event = Event::new(id, "node.log", Stamp::OPEN, SourceKind::NodeLog);
         event.message = Some(format!(

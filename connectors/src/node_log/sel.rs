@@ -30,6 +30,7 @@ const TELLING: &[&str] = &[
     "input lost",
     "Critical going",
     "Non-recoverable",
+    "Throttled",
     "Transition to Critical",
     "Fault",
     "Fatal",
