@@ -193,6 +193,7 @@ mod tests {
             "System Firmware Error | BIOS corruption detected | Asserted",
             "Unknown NVIDIA_MCA_Error | State Asserted | Asserted",
             "Drive Slot #0x12 | Predictive Failure | Asserted",
+            "Processor #0x30 | Throttled | Asserted",
             "Version Change #0x01 | Hardware incompatibility detected, mismatch | Asserted",
         ] {
             let line = format!("1 | 11/21/2026 | 15:20:27 | {row}");
