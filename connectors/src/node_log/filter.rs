@@ -170,7 +170,12 @@ pub fn may_be_evidence(text: &str) -> bool {
 /// The first place from `from` on where something stands that is worth reading.
 pub(super) fn next(block: &[u8], from: usize) -> Option<usize> {
     let Some(words) = words() else {
-        return (from < block.len()).then_some(from);
+        // The next line: whoever comes back to the end of one would stay there for ever.
+        let ahead = &block[from..];
+        return ahead
+            .iter()
+            .position(|byte| *byte != b'\n')
+            .map(|at| from + at);
     };
     words
         .any
