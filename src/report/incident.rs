@@ -116,9 +116,11 @@ impl ReportContext<'_> {
             summary,
             time: time.map(|time| rfc3339(time.lo)),
             time_hi: time.map(|time| rfc3339(time.hi)),
-            until: first
-                .filter(|first| first.state == "slowed")
-                .and_then(|first| reported(first.until?))
+            until: finding
+                .deaths()
+                .filter_map(|death| self.death(death))
+                .find(|death| death.state == "slowed")
+                .and_then(|slowed| reported(slowed.until?))
                 .map(|until| rfc3339(until.lo)),
             announced_at: self.announced(finding),
             run_id: run.map(|run| run.id(self.graph())),

@@ -482,3 +482,36 @@ fn what_lacks_pods_is_not_well_though_its_own_object_was_not_seen() {
     let answer = ask("deployment/judge", &files);
     assert_eq!(verdict(&answer).1, "sched.quota", "{answer:#}");
 }
+
+/// A slowdown that is over is told with its end, beside a run that is well.
+#[test]
+fn a_slowdown_that_is_over_is_told_with_its_end() {
+    let mut log = String::new();
+    let (mut at, mut step) = (1_795_511_400_i64, 0);
+    for (lines, seconds) in [(21, 60), (12, 150), (22, 60)] {
+        for _ in 0..lines {
+            at += seconds;
+            step += 50;
+            let time = whathappened_model::time::rfc3339(at * 1_000_000_000);
+            log.push_str(&format!(
+                "{time} stdout F step={step} loss={:.2}\n",
+                3.0 - f64::from(step) / 9_000.0
+            ));
+        }
+    }
+    let job = job(
+        &json!({ "parallelism": 1, "completions": 1 }),
+        &json!({ "active": 1, "ready": 1 }),
+    );
+    let objects = format!("{job}\n{}\n", running(0));
+    let files = [
+        ("all.ndjson", objects),
+        ("pods/ml_run-0_p-0/main/0.log", log),
+    ];
+    let answer = ask("job/ml/run", &files);
+    assert_eq!(verdict(&answer).1, "none.running", "{answer:#}");
+    let slow = &answer["incidents"][1];
+    assert_eq!(slow["cause"], "slow.steps", "{answer:#}");
+    assert_eq!(slow["role"], "recovered", "{answer:#}");
+    assert!(slow["until"].is_string(), "{answer:#}");
+}
