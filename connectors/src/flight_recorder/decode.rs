@@ -6,6 +6,7 @@ use super::dump::read;
 use crate::collective::{FACT, Trace};
 use crate::event::{Event, EventId, Origin, SourceKind};
 use crate::observation::{Observation, Rejection};
+use crate::redact::redact;
 use crate::time::Stamp;
 
 /// Decodes one rank's dump, a whole file, to a fact for each process group.
@@ -51,7 +52,7 @@ fn event(trace: &Trace, version: &str, origin: &Origin) -> Event {
     let mut event = Event::new(id, FACT, time, SourceKind::ContainerLog);
     event.rank = Some(trace.rank);
     event.origin = origin.clone();
-    event.message = Some(sentence(trace));
+    event.message = Some(redact(&sentence(trace)).into_owned());
     event.set_attribute("rank", Some(trace.rank.to_string()));
     event.set_attribute("pg", Some(trace.pg.clone()));
     event.set_attribute("pg_desc", some(&trace.desc));
@@ -74,7 +75,7 @@ fn event(trace: &Trace, version: &str, origin: &Origin) -> Event {
         event.set_attribute("last_completed_op", some(&done.op));
         event.set_attribute("last_completed_ns", number(done.completed));
     }
-    event.raw = json!(event.attributes).to_string();
+    event.raw = redact(&json!(event.attributes).to_string()).into_owned();
     event
 }
 

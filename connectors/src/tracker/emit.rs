@@ -1,5 +1,7 @@
 //! What a file's curves, checkpoints and words on a run become.
 
+use std::borrow::Cow;
+
 use serde_json::json;
 use whathappened_model::tracker as words;
 
@@ -7,6 +9,7 @@ use super::curves::{FileCurves, NotFinite, Point};
 use super::metric::Metric;
 use crate::event::{Event, EventId, Origin, SourceKind};
 use crate::observation::Observation;
+use crate::redact::redact;
 use crate::time::{Nanos, SECOND, Stamp};
 
 /// What is known of a run beside its curves.
@@ -160,7 +163,12 @@ impl Run {
 }
 
 fn finished(mut event: Event) -> Observation {
-    event.raw = json!(event.attributes).to_string();
+    event.raw = redact(&json!(event.attributes).to_string()).into_owned();
+    if let Some(said) = &mut event.message
+        && let Cow::Owned(clean) = redact(said)
+    {
+        *said = clean;
+    }
     Observation::Event(Box::new(event))
 }
 

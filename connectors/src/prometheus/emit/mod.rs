@@ -19,6 +19,7 @@ use super::names::{Labels, Names, label, pod};
 use super::wire::{Sample, Series};
 use crate::event::{Event, EventId, Origin, SourceKind};
 use crate::observation::Observation;
+use crate::redact::redact;
 use crate::time::{Nanos, SECOND, Stamp};
 
 /// A scrape takes a moment, and its time is that of its beginning.
@@ -207,7 +208,9 @@ fn raw(labels: &Labels, samples: &[Sample]) -> String {
         .iter()
         .map(|sample| json!([crate::time::rfc3339(sample.at), sample.value]))
         .collect();
-    json!({ "metric": labels, "values": values }).to_string()
+    // Whoever exports a metric can write anything into a label.
+    let text = json!({ "metric": labels, "values": values }).to_string();
+    redact(&text).into_owned()
 }
 
 /// Bytes for people.
