@@ -456,7 +456,7 @@ fn what_was_restarted_a_moment_ago_is_not_known_to_be_well() {
     }
 }
 
-/// Whoever lists pods and ReplicaSets alone has not seen the Deployment: how many pods it wants its ReplicaSet says.
+/// Whoever lists pods and `ReplicaSet`s alone has not seen the Deployment: how many pods it wants its `ReplicaSet` says.
 #[test]
 fn what_lacks_pods_is_not_well_though_its_own_object_was_not_seen() {
     let set = json!({

@@ -488,13 +488,12 @@ fn input_without_end_is_left_out_after_a_while_and_the_answer_says_so() {
     std::fs::write(&path, text + &"{}\n".repeat(10_000_000)).unwrap();
     let from = ["--from", path.to_str().unwrap(), "--max-read-time", "1s"];
     let args = [&["*", "--format", "json"], &from[..]].concat();
-    let (code, out, err) = crate::whathappened(&args);
+    let (code, out, err) = whathappened(&args);
     assert!(code.is_some_and(|code| code < 4), "{err}");
     assert!(err.contains("reading took longer than 1 s"), "{err}");
     assert!(err.contains("--max-read-time"), "{err}");
     assert!(out.contains("reading took longer than 1 s"), "{out}");
-    let (code, _, err) =
-        crate::whathappened(&["*", "--from", "fixtures", "--max-read-time", "soon"]);
+    let (code, _, err) = whathappened(&["*", "--from", "fixtures", "--max-read-time", "soon"]);
     assert_eq!(code, Some(2), "{err}");
     assert!(err.contains("--max-read-time soon is not valid"), "{err}");
 }
