@@ -8,9 +8,9 @@ use crate::canary::{Seen, planted, some};
 use crate::store::StoreFixture;
 
 /// Of so many kinds one is planted: each run is asked by itself.
-const EVERY: usize = 8;
+const EVERY: usize = 32;
 /// Runs that are asked, one for every kind of those.
-const RUNS: usize = 12;
+const RUNS: usize = 6;
 
 /// All buttons of a message, as Slack sends them when somebody clicks.
 fn clicks(setup: &Setup, message: &Value) -> Vec<String> {
