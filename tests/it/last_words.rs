@@ -37,7 +37,7 @@ fn the_last_words_of_a_log_are_heard() {
         ),
         (
             "2026-11-25 09:10:01 CRITICAL training aborted: loss spike",
-            "code.exception · hypothesis",
+            "code.divergence · hypothesis",
         ),
         ("Bus error (core dumped)", "code.segfault · hypothesis"),
         (
