@@ -1,5 +1,7 @@
 //! No secret is in anything that Slack is told: messages, ephemeral answers, files and buttons.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::fake::Fake;
@@ -8,9 +10,12 @@ use crate::canary::{Seen, planted, some};
 use crate::store::StoreFixture;
 
 /// Of so many kinds one is planted: each run is asked by itself.
-const EVERY: usize = 8;
+const EVERY: usize = 32;
 /// Runs that are asked, one for every kind of those.
-const RUNS: usize = 12;
+const RUNS: usize = 6;
+
+/// How long an answer over so many records may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// All buttons of a message, as Slack sends them when somebody clicks.
 fn clicks(setup: &Setup, message: &Value) -> Vec<String> {
@@ -47,7 +52,7 @@ async fn no_canary_leaves_by_slack() {
     for (asked, run) in runs.enumerate() {
         let answer = setup.type_in("C1", &format!("k{run:03}")).await;
         seen.look("acknowledgement", answer.to_string().as_bytes());
-        setup.fake.wait("respond", asked + 1).await;
+        setup.fake.wait_for("respond", asked + 1, PATIENCE).await;
     }
     let messages = setup.fake.reported("respond");
     for message in messages.iter().take(4) {
@@ -71,9 +76,10 @@ async fn no_canary_leaves_by_slack() {
     }
     // What is asked last is answered: so is what was asked before it.
     setup.mention("C2", "k000").await;
-    setup.fake.wait("chat.postMessage", 8).await;
-    setup.fake.wait("files.completeUploadExternal", 1).await;
-    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    setup.fake.wait_for("chat.postMessage", 8, PATIENCE).await;
+    let file = "files.completeUploadExternal";
+    setup.fake.wait_for(file, 1, PATIENCE).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
     for message in setup.fake.all() {
         seen.look(&message.what, message.text().as_bytes());
     }
