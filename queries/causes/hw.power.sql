@@ -32,12 +32,26 @@ went_off AS (
     AND asked.signal IN ('node.poweroff_requested', 'node.powering_off', 'node.rebooting', 'node.reboot_requested', 'node.shutdown_scheduled',
                          'k8s.node.shutdown', 'node.overheated', 'kernel.panic')
   WHERE u.signal = 'node.power_fault' AND u.via = 'node' AND asked.fact IS NULL
+),
+-- A machine without power is missed some forty seconds after its last word.
+missed_since AS (
+  SELECT w.death, w.fact, s.fact AS effect
+  FROM went_off w
+  JOIN links u ON u.death = w.death AND u.fact = w.fact
+  JOIN links s ON s.death = w.death AND s.machine = u.machine AND s.mode = 'lost'
+    AND s.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable')
+    AND s.time BETWEEN u.time AND u.time + 300000000000
 )
+SELECT death, fact AS cause, effect, 'asserted' AS edge, 'fault' AS role
+FROM missed_since
+UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN p.death IS NULL THEN 'guess' WHEN w.fact IS NOT NULL AND u.mode = 'lost' THEN 'asserted' ELSE 'inferred' END AS edge, 'fault' AS role
+  CASE WHEN p.death IS NULL THEN 'guess' WHEN w.fact IS NOT NULL AND u.mode = 'lost' AND s.death IS NULL THEN 'asserted' ELSE 'inferred' END AS edge,
+  'fault' AS role
 FROM links u
 LEFT JOIN powerless p ON p.death = u.death
 LEFT JOIN went_off w ON w.death = u.death AND w.fact = u.fact
+LEFT JOIN (SELECT DISTINCT death FROM missed_since) s ON s.death = u.death
 WHERE u.signal = 'node.power_fault' AND u.via IN ('node', 'pod')
   AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason = 'ContainerStatusUnknown')
   AND (u.state IN ('died', 'restarted', 'crash_loop') OR w.fact IS NOT NULL AND u.state = 'not_ready') AND u.lag_s BETWEEN -120 AND 900

@@ -179,7 +179,9 @@ pub(super) fn numbered_runs(
                 RunState::Failed => unknown_ends.contains(number),
                 _ => false,
             };
-            if state == RunState::Running && is_short_of_members(verdict, *number, run.pods.len()) {
+            let is_short =
+                is_gang(&case.graph, run) && is_short_of_members(verdict, *number, run.pods.len());
+            if state == RunState::Running && is_short {
                 "pending".clone_into(&mut reported.state);
             }
             if unknown {
