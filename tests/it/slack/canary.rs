@@ -1,5 +1,7 @@
 //! No secret is in anything that Slack is told: messages, ephemeral answers, files and buttons.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::fake::Fake;
@@ -11,6 +13,9 @@ use crate::store::StoreFixture;
 const EVERY: usize = 32;
 /// Runs that are asked, one for every kind of those.
 const RUNS: usize = 6;
+
+/// How long an answer over so many records may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// All buttons of a message, as Slack sends them when somebody clicks.
 fn clicks(setup: &Setup, message: &Value) -> Vec<String> {
@@ -47,7 +52,7 @@ async fn no_canary_leaves_by_slack() {
     for (asked, run) in runs.enumerate() {
         let answer = setup.type_in("C1", &format!("k{run:03}")).await;
         seen.look("acknowledgement", answer.to_string().as_bytes());
-        setup.fake.wait("respond", asked + 1).await;
+        setup.fake.wait_for("respond", asked + 1, PATIENCE).await;
     }
     let messages = setup.fake.reported("respond");
     for message in messages.iter().take(4) {
@@ -66,17 +71,19 @@ async fn no_canary_leaves_by_slack() {
         let answer = setup.type_in("C1", text).await;
         seen.look("acknowledgement", answer.to_string().as_bytes());
     }
-    for text in planted.statements.iter().take(40) {
-        setup.mention("C1", text).await;
-    }
-    // What is asked last is answered: so is what was asked before it.
     setup.mention("C2", "k000").await;
-    setup.fake.wait("chat.postMessage", 8).await;
-    setup.fake.wait("files.completeUploadExternal", 1).await;
-    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    setup.fake.wait_for("chat.postMessage", 3, PATIENCE).await;
+    let file = "files.completeUploadExternal";
+    setup.fake.wait_for(file, 1, PATIENCE).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
     for message in setup.fake.all() {
         seen.look(&message.what, message.text().as_bytes());
     }
+    // What somebody types is said back to them, as their own words; nothing of it is kept.
+    for text in planted.statements.iter().take(40) {
+        setup.mention("C1", text).await;
+    }
+    tokio::time::sleep(Duration::from_secs(3)).await;
     seen.files(kept.folder.path());
     for way in ["respond", "chat.postMessage"] {
         assert!(seen.told.contains_key(way), "{way}: {:?}", seen.told);

@@ -75,6 +75,16 @@ impl Fake {
 
     /// Waits until so many were told by one method.
     pub(crate) async fn wait(&self, what: &str, many: usize) -> Vec<SlackMessage> {
+        self.wait_for(what, many, Duration::from_secs(40)).await
+    }
+
+    /// The same with a patience of the test's own.
+    pub(crate) async fn wait_for(
+        &self,
+        what: &str,
+        many: usize,
+        patience: Duration,
+    ) -> Vec<SlackMessage> {
         let start = Instant::now();
         loop {
             let reported = self.reported(what);
@@ -88,11 +98,7 @@ impl Fake {
                     .map(|one| one.what.clone())
                     .collect::<Vec<_>>()
             };
-            assert!(
-                start.elapsed() < Duration::from_secs(40),
-                "{what}: {:?}",
-                all()
-            );
+            assert!(start.elapsed() < patience, "{what}: {:?}", all());
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
