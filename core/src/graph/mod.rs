@@ -212,14 +212,17 @@ impl EntityGraph {
         found
     }
 
-    /// How many pods a workload wants at a time: by its own object, or by those that it made, where its own was not seen.
+    /// How many pods a workload wants at a time: by its own object, or by the `ReplicaSet`s that it made, which make all
+    /// of its pods, where its own was not seen.
     #[must_use]
     pub fn pods_wanted(&self, workload: u32) -> Option<i64> {
         if let Some(body) = &self.workloads.get(workload as usize)?.body {
             return body.pods;
         }
         let made = self.workloads.iter();
-        let made = made.filter(|one| one.owner == workload && one.gone.is_none());
+        let made = made.filter(|one| {
+            one.owner == workload && one.gone.is_none() && self.name(one.kind) == "ReplicaSet"
+        });
         let wanted = made.filter_map(|one| one.body.as_ref()?.pods);
         wanted.reduce(i64::saturating_add)
     }
