@@ -53,8 +53,9 @@ const ALL: &str = "authorization: Bearer token-of-everything-0001";
 fn there(service: &Service) -> (Vec<String>, Vec<String>) {
     let of = |statement: &[u8]| -> Vec<String> {
         let told = service.sql(statement, &[ALL]).json();
-        let rows = told.as_array().unwrap().iter();
-        rows.filter_map(|row| row["what"].as_str().map(str::to_owned))
+        let rows = told.as_array().unwrap_or_else(|| panic!("{told}"));
+        rows.iter()
+            .filter_map(|row| row["what"].as_str().map(str::to_owned))
             .collect()
     };
     (
