@@ -59,7 +59,7 @@ fn there(service: &Service) -> (Vec<String>, Vec<String>) {
             .collect()
     };
     (
-        of(b"SELECT DISTINCT kind AS what FROM objects WHERE raw LIKE '%zebrafish%' OR name LIKE '%zebrafish%' ORDER BY 1"),
+        of(b"SELECT DISTINCT kind AS what FROM objects WHERE namespace LIKE '%zebrafish%' OR name LIKE '%zebrafish%' ORDER BY 1"),
         of(b"SELECT DISTINCT source_kind AS what FROM events WHERE raw LIKE '%zebrafish%' OR message LIKE '%zebrafish%' ORDER BY 1"),
     )
 }
