@@ -43,8 +43,8 @@ static TIMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         (?<time> [-_\x20] (?: time | t | dur | duration | latency ) )?
         (?: [-_\x20/(]+ (?<unit> ms | msec | us | s | sec | secs | seconds ) \)? )?
         ['"]? \s* [=:] \s* ['"]?
-        (?<value> \d+ (?: \.\d+ )? (?: e[-+]?\d+ )? ) \s?
-        (?<after> ms | msec | us | s | sec | secs | seconds )? \b"#;
+        (?<value> \d+ (?: \.\d+ )? (?: e[-+]?\d+ )? )
+        (?: \s? (?<after> ms | msec | us | s | sec | secs | seconds ) )? \b"#;
     Regex::new(pattern).ok()
 });
 
