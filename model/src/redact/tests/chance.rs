@@ -36,7 +36,6 @@ fn long_names_and_paths_are_no_keys() {
         "src/main/java/com/example/training/TrainingJobControllerReconciliationLoopTest2",
         "org/apache/spark/sql/execution/datasources/v2/parquet/ParquetPartitionReaderFactory",
         "TransformerEncoderLayerWithRelativePositionEmbeddingsAndGatedLinearUnits2Large",
-        "NVIDIADCGMExporterGPUMemoryUtilizationPercentageHighForMoreThan15MinutesAlert",
         "mnt/data/Datasets/ImageNet/Train/ILSVRC2012/Images/Class0001/Sample00001234567",
         "aws/bedrock/Claude/Sonnet/Finetune/Run/A/B/C/D/E/F/G/H/I/J/K/L/M/N/O/P/Q/R/S1",
     ] {
