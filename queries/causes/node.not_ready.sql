@@ -11,7 +11,7 @@
 -- title_of: node.slurmd_down: The node's Slurm daemon stopped
 -- overturned_by: audit: whether someone stopped the node
 -- overturned_by: kernel: why the machine stopped responding
--- overturned_by: activity: whether the cloud, or somebody there, took the machine
+-- overturned_by: activity: whether the cloud, or someone there, took the machine
 -- summary: {node} stopped responding; {pod} {was} on it.
 -- summary_of: k8s.node.network_not_ready: The kubelet of {node} responds, but the pod network of the node is not set up, and {pod} {was} on it: {message}
 -- advice_of: k8s.node.network_not_ready: Look at the pod of the network plugin on {node} (kubectl get pods -A -o wide) and its log, and at /etc/cni/net.d there.

@@ -1,6 +1,6 @@
 -- title: How sure the verdicts are
 -- definition: Incidents by the level of their verdict: established (records prove it), supported (records point to it), hypothesis (nothing contradicts it), unknown.
--- coverage: Counts what was explained: an incident of a run that nobody has explained yet has no level.
+-- coverage: Counts what was explained: an incident of a run that was not explained yet has no level.
 -- chart: incidents
 -- incidents: level = {level}
 SELECT level,

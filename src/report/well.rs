@@ -88,7 +88,7 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
             "none.running",
             "Running again",
             format!(
-                "{name} is running again: its program failed and was restarted less than 10 minutes ago, too recently to tell whether it has recovered."
+                "{name} is running again: its program failed and was restarted less than 10 minutes ago, too recently to know whether it has recovered."
             ),
         ),
         (RunState::Running, true) => ("none.running", "Running", format!("{name} is running.")),

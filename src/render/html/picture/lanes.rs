@@ -174,7 +174,7 @@ fn words(entity: &str, known: &Known, told: Page<'_>) -> (String, String) {
     let parts = [rank.as_deref().unwrap_or(""), known.note];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let label = if entity.is_empty() {
-        "of nobody in particular".to_owned()
+        "not of any one object".to_owned()
     } else {
         cells::cut(entity, 80.min(told.room.text))
     };

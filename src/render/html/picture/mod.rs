@@ -95,7 +95,7 @@ pub(super) fn show(picture: &Picture, told: Page<'_>) -> Markup {
         (controls(picture, told))
         figure.timeline {
             div.scroll.picture #canvas tabindex="0" role="group"
-                aria-label="Picture of the timeline. Left and right move, plus and minus zoom, 0 resets, a shows all; n and p go from record to record, Enter shows one. Up and down go from line to line and tell its state or value, full stop and comma go to where it changes next." {
+                aria-label="Picture of the timeline. Left and right move, plus and minus zoom, 0 resets, a shows all; n and p go from record to record, Enter shows one. Up and down go from line to line and show its state or value, full stop and comma go to where it changes next." {
                 (draw::svg(picture, told))
             }
             figcaption { (caption(picture, told)) (legend(!picture.saves.is_empty() && !told.answer.drawn.curves.is_empty())) }
@@ -137,7 +137,7 @@ fn caption(picture: &Picture, told: Page<'_>) -> Markup {
             }
             span #without-records hidden {}
             span.needs-script hidden {
-                " Drag moves it, Shift and drag chooses a stretch, Ctrl and the wheel zoom; a click shows the record. With the keyboard: ← → and + − move and zoom, n and p go to the next and previous record, Enter shows it, ↑ ↓ tell what each line shows, . and , go to where it changes, / searches."
+                " Drag moves it, Shift and drag chooses a stretch, Ctrl and the wheel zoom; a click shows the record. With the keyboard: ← → and + − move and zoom, n and p go to the next and previous record, Enter shows it, ↑ ↓ show what each line stands for, . and , go to where it changes, / searches."
             }
         }
     }
