@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use whathappened_model::terminal;
-use whathappened_store::{Limits, Store, Verified};
+use whathappened_store::{Limits, Store};
 
 use super::{clock, common, lakes, settings};
 use crate::cli::{KeptArgs, OutputArgs};
@@ -196,29 +196,39 @@ fn verify(stored: &KeptArgs) -> Result<(), Error> {
     Err(Error::Damaged(format!(
         "{}: {}",
         store.root().display(),
-        what_is_wrong(&verified)
+        Damage {
+            database: !verified.database.is_empty(),
+            rows: verified.kept.len(),
+            segments: verified.damaged.len(),
+            unlisted: verified.unknown.len(),
+        }
+        .words()
     )))
 }
 
-/// What is wrong in one line, and nothing of what is well.
-fn what_is_wrong(verified: &Verified) -> String {
-    let mut wrong = Vec::new();
-    if !verified.database.is_empty() {
-        wrong.push("the database is damaged".to_owned());
+/// How much of a store is damaged.
+struct Damage {
+    database: bool,
+    rows: usize,
+    segments: usize,
+    unlisted: usize,
+}
+
+impl Damage {
+    /// What is wrong in one line, and nothing of what is well.
+    fn words(&self) -> String {
+        let some = |number: usize, what: &str, how: &str| {
+            (number > 0).then(|| format!("{} {how}", count(number, what)))
+        };
+        let wrong = [
+            self.database.then(|| "the database is damaged".to_owned()),
+            some(self.rows, "row", "of the database damaged"),
+            some(self.segments, "segment", "damaged"),
+            some(self.unlisted, "segment", "not in the index"),
+        ];
+        let wrong: Vec<String> = wrong.into_iter().flatten().collect();
+        wrong.join(", ")
     }
-    if !verified.kept.is_empty() {
-        let rows = count(verified.kept.len(), "row");
-        wrong.push(format!("{rows} of the database damaged"));
-    }
-    if !verified.damaged.is_empty() {
-        let segments = count(verified.damaged.len(), "segment");
-        wrong.push(format!("{segments} damaged"));
-    }
-    if !verified.unknown.is_empty() {
-        let segments = count(verified.unknown.len(), "segment");
-        wrong.push(format!("{segments} not in the index"));
-    }
-    wrong.join(", ")
 }
 
 fn count<N: std::fmt::Display + PartialEq + From<u8> + Copy>(number: N, what: &str) -> String {

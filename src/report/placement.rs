@@ -7,9 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
 use whathappened_core::death::Death;
-use whathappened_core::graph::{EntityGraph, Task, TaskKind};
+use whathappened_core::graph::{EntityGraph, Task, TaskKind, Tolerations};
 use whathappened_model::object::{Container, ObjectBody, Taint};
 use whathappened_model::time::{Nanos, SECOND};
 
@@ -94,7 +93,7 @@ fn compared(
     let until = death.until.map(|until| until.hi).or(graph.now)?;
     let nodes = nodes_at(graph, until);
     let asked = asked(template);
-    let tolerations = tolerations(template);
+    let tolerations = Tolerations::of(template);
     let used = used_at(graph, pod, until);
     let none = BTreeMap::new();
     let looked: Vec<(&str, Vec<Obstacle>)> = nodes
@@ -164,27 +163,10 @@ fn of_container(container: &Container) -> BTreeMap<&String, f64> {
         .collect()
 }
 
-fn tolerations(body: &ObjectBody) -> Vec<Value> {
-    let text = body.tolerations.as_deref();
-    let all = text.and_then(|text| serde_json::from_str::<Vec<Value>>(text).ok());
-    all.unwrap_or_default()
-}
-
-/// Whether one of some tolerations is for a taint.
-fn is_tolerated(taint: &Taint, tolerations: &[Value]) -> bool {
-    tolerations.iter().any(|one| {
-        let text = |name: &str| one.get(name).and_then(Value::as_str).unwrap_or_default();
-        let effect = text("effect").is_empty() || text("effect") == taint.effect;
-        let key = text("key").is_empty() || text("key") == taint.key;
-        let value = text("operator") == "Exists" || text("value") == taint.value;
-        effect && key && value
-    })
-}
-
 fn obstacles(
     node: &ObjectBody,
     pod: &ObjectBody,
-    tolerations: &[Value],
+    tolerations: &Tolerations,
     asked: &BTreeMap<String, f64>,
     used: &BTreeMap<String, f64>,
 ) -> Vec<Obstacle> {
@@ -196,12 +178,12 @@ fn obstacles(
         effect: "NoSchedule".to_owned(),
         added: None,
     };
-    if node.unschedulable && !is_tolerated(&cordon, tolerations) {
+    if node.unschedulable && !tolerations.cover(&cordon) {
         found.push(Obstacle::Cordoned);
     }
     let keeps_away = |taint: &&Taint| {
         let is_cordon = node.unschedulable && taint.key == CORDON;
-        taint.effect != "PreferNoSchedule" && !is_cordon && !is_tolerated(taint, tolerations)
+        taint.effect != "PreferNoSchedule" && !is_cordon && !tolerations.cover(taint)
     };
     found.extend(node.taints.iter().filter(keeps_away).map(|taint| {
         let value = Some(&taint.value).filter(|value| !value.is_empty());
@@ -464,7 +446,7 @@ mod tests {
             .iter()
             .map(|(name, value)| ((*name).to_owned(), *value))
             .collect();
-        obstacles(node, &pod, &tolerations(&pod), &asked(&pod), &used)
+        obstacles(node, &pod, &Tolerations::of(&pod), &asked(&pod), &used)
     }
 
     #[test]
@@ -527,7 +509,7 @@ mod tests {
         let found = obstacles(
             &node,
             &pod,
-            &tolerations(&pod),
+            &Tolerations::of(&pod),
             &asked(&pod),
             &BTreeMap::new(),
         );

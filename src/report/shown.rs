@@ -1,5 +1,6 @@
 //! What shows how a run stands: an object's own status, at a time after which nothing else was heard.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use whathappened_core::signals::named;
 
@@ -119,7 +120,8 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
         past || state == RunState::Running && removed.held(pod)
     };
     let cut_off = cut_off(case);
-    let silent = silent_nodes(case);
+    // Most runs are over, and need none of it.
+    let silent = LazyCell::new(|| silent_nodes(case));
     let on_silent_node = |pod: &Task| state == RunState::Running && silent.contains(&pod.node);
     let is_past = |pod: &Task| {
         is_past(pod) || cut_off.contains(&(pod.namespace, pod.name)) || on_silent_node(pod)

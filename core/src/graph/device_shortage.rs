@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use whathappened_model::event::{Event, EventId};
 use whathappened_model::object::{ObjectBody, ObjectKey, Taint};
 use whathappened_model::time::Stamp;
 
-use super::{Fact, Task, TaskKind, clusters};
+use super::{Fact, Task, TaskKind, Tolerations, clusters};
 use crate::evidence::{Evidence, Objects, SpillError, Version};
 use crate::signals::named;
 use crate::symbols::{Symbol, SymbolTable};
@@ -257,7 +257,7 @@ impl ShortNode<'_> {
             selector.all(|(key, value)| self.body.labels.get(key) == Some(value))
         };
         let stands = |taint: &Taint| {
-            taint.key == resource || wishes.is_some_and(|body| tolerates(body, taint))
+            taint.key == resource || wishes.is_some_and(|body| Tolerations::of(body).cover(taint))
         };
         let mut taints = self.body.taints.iter();
         waits
@@ -278,18 +278,6 @@ fn wanted(pod: &ObjectBody, resource: &str) -> i64 {
             .ok()
     });
     amounts.sum()
-}
-
-fn tolerates(pod: &ObjectBody, taint: &Taint) -> bool {
-    let text = pod.tolerations.as_deref();
-    let all = text.and_then(|text| serde_json::from_str::<Value>(text).ok());
-    let mut all = all.as_ref().and_then(Value::as_array).into_iter().flatten();
-    all.any(|one| {
-        let text = |name: &str| one.get(name).and_then(Value::as_str).unwrap_or_default();
-        let any_value = text("operator") == "Exists" || text("value") == taint.value;
-        (text("key").is_empty() || text("key") == taint.key && any_value)
-            && (text("effect").is_empty() || text("effect") == taint.effect)
-    })
 }
 
 /// Words in the names of pods and containers that make a node offer its devices: without the driver no plugin finds any.
@@ -372,25 +360,5 @@ mod tests {
             "pending".to_owned(),
         );
         assert!(shortages(&anew).is_empty());
-    }
-
-    #[test]
-    fn a_toleration_is_of_a_key_and_an_effect() {
-        let pod = ObjectBody {
-            tolerations: Some(
-                r#"[{"key": "team", "operator": "Equal", "value": "a", "effect": "NoSchedule"}]"#
-                    .to_owned(),
-            ),
-            ..ObjectBody::default()
-        };
-        let taint = |value: &str, effect: &str| Taint {
-            key: "team".to_owned(),
-            value: value.to_owned(),
-            effect: effect.to_owned(),
-            added: None,
-        };
-        assert!(tolerates(&pod, &taint("a", "NoSchedule")));
-        assert!(!tolerates(&pod, &taint("b", "NoSchedule")));
-        assert!(!tolerates(&pod, &taint("a", "NoExecute")));
     }
 }

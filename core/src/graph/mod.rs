@@ -73,6 +73,7 @@ mod tagged;
 mod task;
 mod template;
 mod told_ends;
+mod toleration;
 mod topology;
 mod tracked;
 mod undated;
@@ -101,6 +102,7 @@ pub(crate) use parent::indexed;
 pub use parent::{deployment_of, is_queue_entry, makers};
 pub use pool::Membership;
 pub use task::{Exit, Progress, Task, TaskKind};
+pub use toleration::Tolerations;
 pub use topology::{Location, PlaceKind, Topology};
 pub use workload::Workload;
 

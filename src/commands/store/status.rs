@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use whathappened_model::time::rfc3339;
 use whathappened_store::{Limits, Status, Store};
 
-use super::count;
 #[cfg(feature = "lake")]
 use super::lake;
+use super::{Damage, count};
 use crate::cli::{KeptArgs, OutputArgs};
 use crate::commands::{clock, common, settings};
 use crate::error::Error;
@@ -50,22 +50,16 @@ fn well(store: &Store, status: &Status) -> Result<(), Error> {
     if status.is_well() {
         return Ok(());
     }
-    let mut wrong = Vec::new();
-    if !status.database.is_empty() {
-        wrong.push("the database is damaged".to_owned());
-    }
-    if !status.damaged.is_empty() {
-        let segments = count(status.damaged.len(), "segment");
-        wrong.push(format!("{segments} damaged"));
-    }
-    if !status.unlisted.is_empty() {
-        let segments = count(status.unlisted.len(), "segment");
-        wrong.push(format!("{segments} not in the index"));
-    }
+    let damage = Damage {
+        database: !status.database.is_empty(),
+        rows: 0,
+        segments: status.damaged.len(),
+        unlisted: status.unlisted.len(),
+    };
     Err(Error::Damaged(format!(
         "{}: {}",
         store.root().display(),
-        wrong.join(", ")
+        damage.words()
     )))
 }
 
