@@ -91,17 +91,10 @@ impl ReportContext<'_> {
             Some(who) => format!("{} {who}", summary.trim_end()),
             None => summary,
         };
-        let placement = self.placement(finding);
-        let beside = placement
-            .as_ref()
-            .map(|placement| placement.counted.clone());
-        let beside = beside.or_else(|| self.never_created(finding));
-        let summary = match beside {
+        let summary = match self.never_created(finding) {
             Some(beside) => format!("{} {beside}", full_stop(&summary)),
             None => summary,
         };
-        let nearest = placement.and_then(|placement| placement.nearest);
-        let advice = nearest.into_iter().chain(advice).collect();
         let all = finding.deaths().filter_map(|death| self.death(death));
         Ok(Incident {
             id: None,

@@ -17,7 +17,6 @@ mod listing;
 mod machine;
 mod missing_members;
 mod narrow;
-mod placement;
 mod plateau;
 mod process_output;
 mod read_for_run;

@@ -43,11 +43,9 @@ fn told(answer: &Answer) -> Vec<String> {
     }
     for one in &answer.incidents {
         let victims: Vec<&str> = one.victims.iter().map(|victim| &*victim.pod).collect();
-        // Which nodes a waiting pod cannot have is told of those that were listed; a store reads those that concern the run.
-        let summary = one.summary.split(" Of the ").next().unwrap_or_default();
         lines.push(format!(
-            "incident {} {:?} {:?} {summary} {victims:?}",
-            one.cause, one.level, one.time
+            "incident {} {:?} {:?} {} {victims:?}",
+            one.cause, one.level, one.time, one.summary
         ));
     }
     let coverage: BTreeSet<String> = answer

@@ -11,7 +11,8 @@ use whathappened_model::event::{Event, EventId};
 use whathappened_model::object::{ObjectBody, ObjectKey, Taint};
 use whathappened_model::time::Stamp;
 
-use super::{Fact, Task, TaskKind, Tolerations, clusters};
+use super::toleration::Tolerations;
+use super::{Fact, Task, TaskKind, clusters};
 use crate::evidence::{Evidence, Objects, SpillError, Version};
 use crate::signals::named;
 use crate::symbols::{Symbol, SymbolTable};

@@ -102,7 +102,6 @@ pub(crate) use parent::indexed;
 pub use parent::{deployment_of, is_queue_entry, makers};
 pub use pool::Membership;
 pub use task::{Exit, Progress, Task, TaskKind};
-pub use toleration::Tolerations;
 pub use topology::{Location, PlaceKind, Topology};
 pub use workload::Workload;
 

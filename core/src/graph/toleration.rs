@@ -6,20 +6,18 @@ use whathappened_model::object::{ObjectBody, Taint};
 
 /// The tolerations of a pod.
 #[derive(Debug)]
-pub struct Tolerations(Vec<Value>);
+pub(super) struct Tolerations(Vec<Value>);
 
 impl Tolerations {
     /// Those that a pod's spec, or a template's, lists.
-    #[must_use]
-    pub fn of(pod: &ObjectBody) -> Self {
+    pub(super) fn of(pod: &ObjectBody) -> Self {
         let text = pod.tolerations.as_deref();
         let all = text.and_then(|text| serde_json::from_str(text).ok());
         Self(all.unwrap_or_default())
     }
 
     /// Whether one of them is for a taint.
-    #[must_use]
-    pub fn cover(&self, taint: &Taint) -> bool {
+    pub(super) fn cover(&self, taint: &Taint) -> bool {
         self.0.iter().any(|one| {
             let text = |name: &str| one.get(name).and_then(Value::as_str).unwrap_or_default();
             let any_value = text("operator") == "Exists" || text("value") == taint.value;
