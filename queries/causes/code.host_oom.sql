@@ -139,6 +139,15 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'slurm.oom' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -60 AND 60
 UNION ALL
+-- Older versions of srun call a task that ran out of memory "Killed", and cancel the rest of its step: of what was cancelled
+-- is told, of the task is not. Somebody who cancels a step of which a mere child process was killed before leaves no such task.
+SELECT o.death, o.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM links o
+JOIN (SELECT DISTINCT death FROM links
+      WHERE signal = 'launcher.task_killed' AND via = 'pod' AND detail = 'Killed' AND lag_s BETWEEN -60 AND 60) k
+  ON k.death = o.death
+WHERE o.signal = 'slurm.oom' AND o.via = 'pod' AND o.mode = 'killed' AND o.reason = 'STEP_CANCELLED' AND o.lag_s BETWEEN -60 AND 60
+UNION ALL
 -- Older ones cancel a job that its own daemon found over its limit.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM links

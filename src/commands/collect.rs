@@ -123,9 +123,13 @@ fn lake(args: &Args, config: &crate::config::Config) -> Result<Option<FlushTarge
             )
         })?;
     // A lake that cannot be written is told before anything is collected for it.
-    let index = lakes::open(config, &url, true)?.store().root().to_owned();
-    let every = Duration::from_nanos(every);
-    Ok(Some(FlushTarget { url, index, every }))
+    let opened = lakes::open(config, &url, true)?;
+    Ok(Some(FlushTarget {
+        // As the index writes it, under which the store remembers what it has flushed.
+        url: opened.url().to_owned(),
+        index: opened.store().root().to_owned(),
+        every: Duration::from_nanos(every),
+    }))
 }
 
 #[cfg(not(feature = "lake"))]

@@ -15,13 +15,14 @@ const FEATURES: [(&str, bool); 5] = [
 type Lacking = (&'static str, &'static str, &'static [&'static str]);
 
 /// What only some builds have. The documentation speaks of all of it.
-const ONLY_WITH: [Lacking; 6] = [
+const ONLY_WITH: [Lacking; 7] = [
     ("collect", "--lake", &["lake"]),
     ("collect", "--flush-every", &["lake"]),
     ("store", "push", &["lake", "object-store"]),
     ("store", "migrate", &["lake"]),
     ("store", "vacuum", &["lake"]),
     ("ballista", "", &["distributed"]),
+    ("sql", "--ballista", &["distributed"]),
 ];
 
 /// The version, with the features of this build.

@@ -120,6 +120,12 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             "the pages and the API are closed: configure callers with [[serve.caller]], or listen on 127.0.0.1",
         );
     }
+    if config.store.lake.is_some() && config.store.index_of.is_none() {
+        say(
+            log_json,
+            "[store] lake is not written by `serve`, which keeps what it collects in its own store: run `whathappened collect` to write to the lake, and `serve --store URL` to answer from it",
+        );
+    }
     let collector = Collector::start(what, &how, &over)?;
     if collector.is_idle() && !no_fetch {
         say(

@@ -196,9 +196,12 @@ fn note(db: &Connection, damaged: &[DamagedIncident]) -> rusqlite::Result<()> {
 
 #[cfg(feature = "lake")]
 impl Store {
-    /// Kept incidents with the machines that they are of, in order of (time, id). What is
-    /// noted of their verdicts is the last of each.
-    pub(crate) fn incidents_with_machines(&self) -> Result<Vec<StoredIncident>, StoreError> {
+    /// Kept incidents that were explained at `since` or later, with the machines that they are
+    /// of, in order of (time, id). What is noted of their verdicts is the last of each.
+    pub(crate) fn incidents_with_machines(
+        &self,
+        since: Nanos,
+    ) -> Result<Vec<StoredIncident>, StoreError> {
         let of_each = |one: StoredIncident| -> rusqlite::Result<StoredIncident> {
             let machines = self
                 .db
@@ -214,7 +217,9 @@ impl Store {
                 ..one
             })
         };
-        self.incidents()?
+        let read = read(&self.db, "explained_at >= ?1", &[&since])
+            .map_err(StoreError::database(&self.db_path))?;
+        read.whole
             .into_iter()
             .map(of_each)
             .collect::<rusqlite::Result<_>>()

@@ -18,6 +18,7 @@ mod db;
 mod dedup;
 mod elsewhere;
 mod error;
+mod flushed;
 mod health;
 mod hot;
 mod incidents;

@@ -9,6 +9,7 @@ use whathappened_model::time::Nanos;
 use crate::catalogue::CatalogueUpdate;
 use crate::damage;
 use crate::error::StoreError;
+use crate::flushed;
 use crate::hot;
 use crate::limits::Retained;
 use crate::lock::Lock;
@@ -25,6 +26,19 @@ impl Store {
     /// # Errors
     /// When the database cannot be written.
     pub fn retain(&mut self, now: Nanos) -> Result<Retained, StoreError> {
+        self.retain_all_but(now, None)
+    }
+
+    /// Removes as much, but nothing that the lake at `url` does not have yet: what was
+    /// acknowledged stays here, however old or large, until it is there.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn retain_unflushed(&mut self, now: Nanos, url: &str) -> Result<Retained, StoreError> {
+        self.retain_all_but(now, Some(url))
+    }
+
+    fn retain_all_but(&mut self, now: Nanos, lake: Option<&str>) -> Result<Retained, StoreError> {
         self.refuse_shared()?;
         let _lock = Lock::wait(&self.root)?;
         // On a full disk even removing needs a little room to be written down.
@@ -37,15 +51,25 @@ impl Store {
             );
         }
         let oldest = now.saturating_sub(self.limits.max_age);
+        let (mut unflushed, removable): (Vec<Segment>, Vec<Segment>) = match lake {
+            None => (Vec::new(), live),
+            Some(url) => {
+                let flushed = flushed::segments(&self.db, url)
+                    .map_err(StoreError::database(&self.db_path))?;
+                live.into_iter().partition(|one| !flushed.contains(&one.id))
+            }
+        };
         let (mut old, mut kept): (Vec<Segment>, Vec<Segment>) =
-            live.into_iter().partition(|one| one.stored_at < oldest);
+            removable.into_iter().partition(|one| one.stored_at < oldest);
         kept.sort_by_key(|one| std::cmp::Reverse((one.time_to, one.id)));
-        let mut bytes: u64 = kept.iter().map(|one| one.bytes).sum();
+        let all = kept.iter().chain(&unflushed);
+        let mut bytes: u64 = all.map(|one| one.bytes).sum();
         while bytes > self.limits.max_bytes {
             let Some(one) = kept.pop() else { break };
             bytes -= one.bytes;
             old.push(one);
         }
+        kept.append(&mut unflushed);
         let retained = Retained {
             segments: old.len() as u64,
             rows: old.iter().map(|one| one.rows).sum(),

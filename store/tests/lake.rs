@@ -14,7 +14,7 @@ use whathappened_core::resolve::Name;
 use whathappened_model::event::{Event, EventId, SourceKind};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 use whathappened_store::lake::{self, Index};
-use whathappened_store::{Fact, Limits, Store};
+use whathappened_store::{Fact, Limits, Store, StoredIncident};
 
 #[path = "../src/tests/samples.rs"]
 mod samples;
@@ -396,4 +396,56 @@ fn two_at_once_and_killed_lose_nothing_and_tell_nothing_twice() {
             "fact {number} was acknowledged and is lost"
         );
     }
+}
+
+fn explained(run: &str, cause: &str, at: Nanos) -> StoredIncident {
+    StoredIncident {
+        time: Some(START),
+        id: format!("incident-of-{run}"),
+        experiment: "exp".to_owned(),
+        run_id: run.to_owned(),
+        explained_at: at,
+        ruleset: "rules".to_owned(),
+        machines: vec!["node-1".to_owned()],
+        answer: format!(r#"{{"incident":{{"cause":"{cause}"}}}}"#),
+        verdict: format!(r#"{{"cause":"{cause}"}}"#),
+    }
+}
+
+#[test]
+fn what_one_service_explained_the_others_have_and_it_is_added_once() {
+    let (folder, mut store) = store();
+    let url = lake_in(folder.path());
+    import(&mut store, &[reported(in_cluster(event(1, "a-0", START), "c1"))]);
+    let mut first = open(&url, &folder.path().join("first"));
+    lake::push(&mut store, &mut first, NOW, &mut |_| {}).unwrap();
+    let mut second = open(&url, &folder.path().join("second"));
+
+    let keep = |index: &Index, one: StoredIncident| {
+        let mut store = Store::open(index.store().root(), Limits::default()).unwrap();
+        store.keep_incidents(&[one.run_id.clone()], &[one]).unwrap();
+    };
+    keep(&first, explained("run-1", "user.exception", NOW));
+    assert_eq!(first.share_incidents(Nanos::MIN, NOW + 1).unwrap(), 1);
+    assert_eq!(first.share_incidents(Nanos::MIN, NOW + 2).unwrap(), 0);
+    second.sync().unwrap();
+    let there: Vec<String> = second
+        .store()
+        .incidents()
+        .unwrap()
+        .into_iter()
+        .map(|one| one.answer)
+        .collect();
+    assert_eq!(there, [r#"{"incident":{"cause":"user.exception"}}"#]);
+
+    // Another service comes to the same verdict later: nothing to add. Then to another one.
+    keep(&second, explained("run-1", "user.exception", NOW + 5));
+    assert_eq!(second.share_incidents(NOW + 3, NOW + 6).unwrap(), 0);
+    keep(&second, explained("run-1", "node.oom", NOW + 7));
+    assert_eq!(second.share_incidents(NOW + 6, NOW + 8).unwrap(), 1);
+    first.sync().unwrap();
+    let incidents = first.store().incidents().unwrap();
+    assert_eq!(incidents.len(), 1);
+    assert!(incidents[0].answer.contains("node.oom"), "{incidents:?}");
+    assert_eq!(first.share_incidents(Nanos::MIN, NOW + 9).unwrap(), 0);
 }

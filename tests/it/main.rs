@@ -41,6 +41,7 @@ mod leaks_of_kinds;
 mod leftovers;
 mod live;
 mod log_tags;
+mod loggers;
 mod logs;
 mod machines_and_peers;
 mod metrics;

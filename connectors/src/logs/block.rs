@@ -34,7 +34,7 @@ pub(super) enum BlockStage {
     Chained,
 }
 
-const PYTHON: &str = "Traceback (most recent call last):";
+pub(super) const PYTHON: &str = "Traceback (most recent call last):";
 const GROUP: &str = "Exception Group Traceback (most recent call last):";
 
 /// The kind of record that `text` starts.

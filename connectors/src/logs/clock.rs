@@ -1,5 +1,7 @@
 //! Times as log lines write them.
 
+mod frame;
+
 use chrono::{NaiveDate, NaiveDateTime};
 
 use crate::time::{Nanos, SECOND, Stamp};
@@ -29,7 +31,7 @@ pub(crate) fn leading(text: &str) -> Option<(Clock, usize)> {
     if let Some(found) = dated(bytes, at).or_else(|| since_1970(text, at)) {
         return Some(found);
     }
-    if let Some(after) = framed(text) {
+    if let Some(after) = frame::before_time(text) {
         at = after;
         if let Some(found) = dated(bytes, at) {
             return Some(found);
@@ -99,31 +101,6 @@ pub(crate) fn offset(text: &str) -> Option<Nanos> {
     let (_, _, end) = time_of_day(bytes, at + 11)?;
     let (offset, _) = zone(bytes, end)?;
     Some(offset).filter(|offset| *offset != 0)
-}
-
-/// What frameworks put before the time: `[INFO|trainer.py:12] `, `[NeMo I `, `[I `,
-/// `[INFO|`. Says where the time would start.
-fn framed(text: &str) -> Option<usize> {
-    let inside = text.strip_prefix('[')?;
-    if let Some(rest) = inside.strip_prefix("NeMo ") {
-        let (level, _) = rest.split_once(' ')?;
-        return (level.len() == 1).then_some("[NeMo X ".len());
-    }
-    // Optuna and Jupyter: `[I 2026-11-21 15:20:27,783] `.
-    if let [b'C' | b'D' | b'E' | b'I' | b'W', b' ', b'0'..=b'9', ..] = inside.as_bytes() {
-        return Some("[X ".len());
-    }
-    let (level, rest) = inside.split_once('|')?;
-    let upper = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_uppercase());
-    if !upper(level) || level.len() > 8 {
-        return None;
-    }
-    let start = text.len() - rest.len();
-    if rest.starts_with("20") {
-        return Some(start);
-    }
-    let end = rest.find("] ")?;
-    (end < 80).then_some(start + end + 2)
 }
 
 /// Seconds since 1970 with a fraction or in brackets, or finer units; other

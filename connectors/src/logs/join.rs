@@ -25,6 +25,8 @@ pub(crate) struct JoinedRecord {
     /// What of the message is a secret because of the records before; set with it.
     pub(super) hidden: Option<Range<usize>>,
     stage: BlockStage,
+    /// What stands before a traceback in its first line.
+    heading: Option<String>,
 }
 
 /// Longer records are broken off; no traceback is of this size.
@@ -45,9 +47,10 @@ impl LineJoiner {
     pub(crate) fn push(&mut self, placed: PlacedLine, out: &mut Vec<JoinedRecord>) {
         let speaker = &placed.line.speaker;
         if let Some(mut joined) = self.open.remove(speaker) {
-            if let Some(stage) = joined.takes(placed.line.text()) {
+            let text = joined.without_heading(placed.line.text());
+            if let Some(stage) = joined.takes(text) {
                 joined.stage = stage;
-                joined.add(&placed);
+                joined.add(&placed, text);
                 self.open.insert(placed.line.speaker, joined);
                 return;
             }
@@ -98,6 +101,10 @@ impl JoinedRecord {
             } else {
                 BlockStage::Frames
             };
+        let heading = text
+            .strip_suffix(block::PYTHON)
+            .filter(|heading| is_python && !heading.trim().is_empty())
+            .map(str::to_owned);
         let message = std::mem::take(&mut placed.line.message);
         let raw = std::mem::take(&mut placed.line.raw);
         Self {
@@ -110,6 +117,7 @@ impl JoinedRecord {
             ordinal: 0,
             hidden: None,
             stage,
+            heading,
         }
     }
 
@@ -139,11 +147,21 @@ impl JoinedRecord {
         block::goes_on(self.kind?, self.stage, self.lines, text)
     }
 
-    fn add(&mut self, placed: &PlacedLine) {
+    /// A line without what the logger wrote before the traceback's first line, where it repeats
+    /// that on each: vLLM's `ERROR 10-02 12:00:21 [core.py:843] `.
+    fn without_heading<'t>(&self, text: &'t str) -> &'t str {
+        let repeated = self
+            .heading
+            .as_deref()
+            .and_then(|heading| text.strip_prefix(heading));
+        repeated.unwrap_or(text)
+    }
+
+    fn add(&mut self, placed: &PlacedLine, text: &str) {
         self.lines += 1;
         self.message.push('\n');
         // The worker is told once, on the first line.
-        self.message.push_str(placed.line.text());
+        self.message.push_str(text);
         self.raw.push('\n');
         self.raw.push_str(&placed.line.raw);
         let hi = self

@@ -62,6 +62,30 @@ fn cri_lines_are_unwrapped_and_their_pieces_joined() {
 }
 
 #[test]
+fn a_traceback_with_the_loggers_heading_on_each_line_is_one_event() {
+    let heading = "(EngineCore_DP0 pid=2210) ERROR 11-21 15:20:41 [core.py:843] ";
+    let repeated: Vec<String> = TRACEBACK
+        .lines()
+        .map(|line| format!("{heading}{line}"))
+        .collect();
+    let text = format!(
+        "(EngineCore_DP0 pid=2210) ERROR 11-21 15:20:41 [core.py:843] EngineCore failed to start.\n{}\n{heading}done",
+        repeated.join("\n")
+    );
+    let events = read(&text);
+    assert_eq!(events.len(), 3);
+    let found = &events[1];
+    assert_eq!(found.message.as_deref(), Some(&*format!("{heading}{TRACEBACK}")));
+    assert_eq!(found.attribute("exception"), Some("ValueError"));
+    assert_eq!(found.attribute("exception_message"), Some("bad shape"));
+    assert_eq!(
+        found.attribute("location"),
+        Some("/workspace/train.py:287 in main")
+    );
+    assert_eq!(found.raw.lines().count(), 8);
+}
+
+#[test]
 fn a_traceback_is_one_event() {
     let text = format!(
         "2026-11-21 15:20:39,000 INFO start\n{TRACEBACK}\n2026-11-21 15:20:45,000 INFO end rank=3"

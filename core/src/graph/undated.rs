@@ -1,6 +1,7 @@
-//! Lines of machines' logs that name neither year nor zone, in logs where nothing tells them.
+//! Lines of machines' and programs' logs that name neither year nor zone (syslog's, and glog's as
+//! PyTorch writes it), in logs where nothing tells them.
 //!
-//! A syslog of this kind is read soon after it was written: its lines are of the last time
+//! A log of this kind is read soon after it was written: its lines are of the last time
 //! that this day came round before the end of what is known, and before the line after it. The zone is taken to be UTC, as it
 //! is where only the zone is missing. The record itself stays without a time, so nothing that
 //! rests on such a line is ever established.
@@ -36,27 +37,13 @@ impl Years {
         let Some(now) = now else {
             return Ok(Self(found));
         };
-        // A program's lines in the journal of its service have the journal's times.
-        let mut journals: HashMap<Symbol, bool> = HashMap::new();
         let mut lines: Vec<(Symbol, u64, u32)> = Vec::new();
         for (number, row) in (0..).zip(evidence.rows()) {
-            if row.time != Stamp::OPEN {
-                continue;
-            }
-            let is_undated = match row.source_kind() {
-                SourceKind::NodeLog => true,
-                SourceKind::ContainerLog => match journals.get(&row.file()) {
-                    Some(known) => *known,
-                    None => {
-                        let (_, event) = evidence.body(number)?;
-                        let known = event.attribute("journal").is_some();
-                        journals.insert(row.file(), known);
-                        known
-                    }
-                },
-                _ => false,
-            };
-            if is_undated {
+            let is_line = matches!(
+                row.source_kind(),
+                SourceKind::NodeLog | SourceKind::ContainerLog
+            );
+            if is_line && row.time == Stamp::OPEN {
                 lines.push((row.file(), row.line(), number));
             }
         }
@@ -72,8 +59,7 @@ impl Years {
                 });
             let reported = event.attribute("time_without_year");
             let stamp = reported.and_then(|reported| last_before(reported, until, now));
-            let is_placed = event.fact == "node.log" || event.attribute("journal").is_some();
-            if let Some(stamp) = stamp.filter(|_| is_placed) {
+            if let Some(stamp) = stamp {
                 next = Some((file, stamp.lo));
                 found.insert(number, stamp);
             }

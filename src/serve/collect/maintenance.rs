@@ -89,7 +89,10 @@ impl Maintenance {
         let now = (self.clock)();
         *written += u64::from(store.settle(now)? > 0);
         if due {
-            store.retain(now)?;
+            match &self.how.lake {
+                Some(lake) => store.retain_unflushed(now, &lake.url)?,
+                None => store.retain(now)?,
+            };
         }
         if due || *written >= MANY {
             *written = 0;

@@ -11,6 +11,12 @@ use super::CollectOptions;
 
 /// How old the index of a lake may be that answers.
 const FRESH: Duration = Duration::from_secs(10);
+/// How often incidents that were explained here are added to the lake.
+#[cfg(feature = "lake")]
+const SHARE: Duration = Duration::from_secs(60);
+/// How long a lake that could not be written is left alone: a service may be allowed to read only.
+#[cfg(feature = "lake")]
+const READ_ONLY: Duration = Duration::from_secs(3_600);
 
 /// What a lake has to do with a store.
 #[derive(Debug)]
@@ -19,6 +25,8 @@ pub(super) struct Shared {
     /// The store is the index of a lake: nothing of it is tidied here.
     pub(super) is_index: bool,
     followed: Instant,
+    #[cfg(feature = "lake")]
+    sharer: Sharer,
     #[cfg(feature = "lake")]
     flusher: Option<flusher::Flusher>,
 }
@@ -29,6 +37,8 @@ impl Shared {
             store: how.store.clone(),
             is_index: lake::is_index(&how.store),
             followed: Instant::now(),
+            #[cfg(feature = "lake")]
+            sharer: Sharer::new(),
             #[cfg(feature = "lake")]
             flusher: how
                 .lake
@@ -48,10 +58,50 @@ impl Shared {
             lake::follow(&self.store)?;
         }
         #[cfg(feature = "lake")]
+        if self.is_index {
+            self.sharer.share(&self.store, last, now);
+        }
+        #[cfg(feature = "lake")]
         if let Some(flusher) = &mut self.flusher {
             return flusher.flush(last, now);
         }
         Ok(())
+    }
+}
+
+/// Adds to the lake what this service explained of it.
+#[cfg(feature = "lake")]
+#[derive(Debug)]
+struct Sharer {
+    next: Instant,
+    /// What was explained before is in the lake.
+    since: Nanos,
+}
+
+#[cfg(feature = "lake")]
+impl Sharer {
+    fn new() -> Self {
+        Self {
+            next: Instant::now() + SHARE,
+            since: Nanos::MIN,
+        }
+    }
+
+    fn share(&mut self, index: &std::path::Path, last: bool, now: Nanos) {
+        let is_read_only = self.next.saturating_duration_since(Instant::now()) > SHARE;
+        if Instant::now() < self.next && (!last || is_read_only) {
+            return;
+        }
+        match lake::share_incidents(index, self.since, now) {
+            Ok(_) => {
+                self.since = now;
+                self.next = Instant::now() + SHARE;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "incidents could not be added to the lake and stay in this service's index");
+                self.next = Instant::now() + READ_ONLY;
+            }
+        }
     }
 }
 

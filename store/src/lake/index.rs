@@ -11,6 +11,7 @@ use super::delta::LiveFile;
 use super::keeper::{self, LakeFiles};
 use super::kept;
 use super::place::{has_manifest, tables};
+use super::shared_incidents;
 use super::wait::wait;
 use super::{MARKER, Marker, set_version, version};
 use crate::day::Day;
@@ -105,6 +106,7 @@ fn opened(folder: &Path) -> Result<Store, StoreError> {
     store
         .db
         .execute_batch(TABLES_OF_INDEX)
+        .and_then(|()| store.db.execute_batch(shared_incidents::TABLE))
         .map_err(StoreError::database(&store.db_path))?;
     Ok(store)
 }

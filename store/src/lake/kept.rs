@@ -15,6 +15,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use rusqlite::{Connection, params};
 
+use super::shared_incidents;
 use crate::catalogue::{CatalogueUpdate, Entity};
 use crate::incidents::{StoredIncident, replace};
 use crate::metadata::put_coverage_text;
@@ -219,7 +220,9 @@ pub(super) fn forget(db: &Connection, table: &str) -> rusqlite::Result<()> {
     let sql = match table {
         CATALOGUE => "DELETE FROM entities; DELETE FROM names;",
         COVERAGE => "DELETE FROM coverage;",
-        _ => "DELETE FROM incidents; DELETE FROM incident_machines; DELETE FROM verdicts;",
+        _ => {
+            "DELETE FROM incidents; DELETE FROM incident_machines; DELETE FROM verdicts; DELETE FROM lake_incidents;"
+        }
     };
     db.execute_batch(sql)
 }
@@ -323,6 +326,9 @@ fn incidents(db: &Connection, batch: &RecordBatch) -> Result<(), String> {
     for of_run in rows.chunk_by(|a, b| a.run_id == b.run_id) {
         let run = of_run.first().map(|one| one.run_id.clone());
         replace(db, run.as_slice(), of_run).map_err(error_text)?;
+        for run in &run {
+            shared_incidents::remember(db, run, of_run).map_err(error_text)?;
+        }
     }
     Ok(())
 }

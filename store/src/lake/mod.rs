@@ -28,6 +28,8 @@ mod place;
 #[cfg(feature = "lake")]
 mod push;
 #[cfg(feature = "lake")]
+mod shared_incidents;
+#[cfg(feature = "lake")]
 mod tidy;
 #[cfg(feature = "lake")]
 mod wait;
@@ -38,6 +40,9 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _};
 use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "lake")]
+use whathappened_model::time::Nanos;
 
 use crate::error::StoreError;
 use crate::store::SharedStore;
@@ -97,6 +102,16 @@ pub fn of(root: &Path) -> Option<String> {
 #[cfg(feature = "lake")]
 pub fn follow(root: &Path) -> Result<(), StoreError> {
     index::opened_again(root)?.sync()
+}
+
+/// Adds to the lake what was explained in the index in a folder since `since`; returns how many
+/// incidents.
+///
+/// # Errors
+/// When the lake cannot be read or written; they stay in the index.
+#[cfg(feature = "lake")]
+pub fn share_incidents(root: &Path, since: Nanos, now: Nanos) -> Result<u64, StoreError> {
+    index::opened_again(root)?.share_incidents(since, now)
 }
 
 /// The same in a build without lakes, which opens no index.

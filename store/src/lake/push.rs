@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use rusqlite::params;
 use whathappened_model::time::Nanos;
 
 use super::index::Index;
@@ -17,6 +16,7 @@ use super::whole;
 use crate::catalogue::CatalogueUpdate;
 use crate::day::Day;
 use crate::error::StoreError;
+use crate::flushed;
 use crate::hot;
 use crate::incidents::StoredIncident;
 use crate::lock::Lock;
@@ -25,11 +25,9 @@ use crate::record::{Fact, FactOrObject, Object, Record, Table};
 use crate::segment::{Rows, STAGING, Segment, in_path};
 use crate::store::Store;
 
-/// What a store remembers of the lakes that it was pushed to.
-const TABLES_OF_PUSHER: &str = "
-CREATE TABLE IF NOT EXISTS lake_pushed (lake TEXT NOT NULL, segment INTEGER NOT NULL, PRIMARY KEY (lake, segment)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS lake_clusters (cluster TEXT PRIMARY KEY) WITHOUT ROWID;
-";
+/// The clusters that a store which pushes tells of.
+const CLUSTERS: &str =
+    "CREATE TABLE IF NOT EXISTS lake_clusters (cluster TEXT PRIMARY KEY) WITHOUT ROWID;";
 
 /// What pushing changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,7 +98,7 @@ impl<'a> Pusher<'a> {
         let own = store.identity()?;
         store
             .db
-            .execute_batch(TABLES_OF_PUSHER)
+            .execute_batch(CLUSTERS)
             .map_err(StoreError::database(&store.db_path))?;
         index.write_as(&own, now);
         Ok(Self {
@@ -124,26 +122,12 @@ impl<'a> Pusher<'a> {
     ) -> Result<(), StoreError> {
         let failed = || StoreError::database(&self.store.db_path);
         let live = crate::segment::live(&self.store.db, R::TABLE, None).map_err(failed())?;
-        let known: BTreeSet<i64> = self
-            .store
-            .db
-            .prepare("SELECT segment FROM lake_pushed WHERE lake = ?1")
-            .and_then(|mut known| {
-                known
-                    .query_map([self.index.url()], |row| row.get(0))?
-                    .collect()
-            })
-            .map_err(failed())?;
+        let known = flushed::segments(&self.store.db, self.index.url()).map_err(failed())?;
         for segment in live.iter().filter(|one| !known.contains(&one.id)) {
             progress(&segment.file);
             self.segment::<R>(segment)?;
             self.pushed.segments += 1;
-            self.store
-                .db
-                .execute(
-                    "INSERT OR IGNORE INTO lake_pushed (lake, segment) VALUES (?1, ?2)",
-                    params![self.index.url(), segment.id],
-                )
+            flushed::remember(&self.store.db, self.index.url(), segment.id)
                 .map_err(StoreError::database(&self.store.db_path))?;
         }
         Ok(())
@@ -277,7 +261,7 @@ impl<'a> Pusher<'a> {
     fn incidents(&mut self) -> Result<(), StoreError> {
         let by_run = |store: &Store| -> Result<BTreeMap<String, Vec<StoredIncident>>, StoreError> {
             let mut runs: BTreeMap<String, Vec<StoredIncident>> = BTreeMap::new();
-            for one in store.incidents_with_machines()? {
+            for one in store.incidents_with_machines(Nanos::MIN)? {
                 runs.entry(one.run_id.clone()).or_default().push(one);
             }
             Ok(runs)

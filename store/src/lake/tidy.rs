@@ -179,7 +179,7 @@ impl Index {
         let batch = match table {
             CATALOGUE => kept::of_catalogue(&whole::catalogue(&self.store, oldest)?),
             COVERAGE => kept::of_coverage(&whole::coverage(&self.store)?),
-            _ => kept::of_incidents(&self.store.incidents_with_machines()?),
+            _ => kept::of_incidents(&self.store.incidents_with_machines(Nanos::MIN)?),
         };
         let mut change = NewFiles::new(true);
         for old in &files {

@@ -202,6 +202,24 @@ fn too_much_goes_oldest_first() {
 }
 
 #[test]
+fn what_a_lake_does_not_have_yet_stays_however_old_and_large() {
+    let (_folder, mut store) = filled();
+    store.limits.max_age = DAY;
+    store.limits.max_bytes = 0;
+    let before = store.status().unwrap();
+    let late = START + 60 * DAY;
+    let retained = store.retain_unflushed(late, "s3://bucket/lake").unwrap();
+    assert_eq!(retained.segments, 0);
+    assert_eq!(store.status().unwrap().facts, before.facts);
+    // The lake took one segment over: that one goes, and one that another lake has does not.
+    let live = crate::segment::live(&store.db, crate::record::Table::Events, None).unwrap();
+    crate::flushed::remember(&store.db, "s3://bucket/lake", live[0].id).unwrap();
+    crate::flushed::remember(&store.db, "s3://bucket/other", live[1].id).unwrap();
+    let retained = store.retain_unflushed(late, "s3://bucket/lake").unwrap();
+    assert_eq!((retained.segments, retained.rows), (1, live[0].rows));
+}
+
+#[test]
 fn runs_are_listed_with_their_experiments_and_pods() {
     let (_folder, store) = filled();
     let snapshot = store.snapshot().unwrap();

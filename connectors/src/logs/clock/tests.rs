@@ -55,6 +55,12 @@ fn times_are_read_in_every_form() {
         ),
         ("11/21/26 of 15:20:39", "none"),
         (
+            "[titan] 2026-11-21 15:20:39,123 - root - INFO - step: 1",
+            "~2026-11-21T15:20:39.123Z  - root - INFO - step: 1",
+        ),
+        ("[12] 2026-11-21 15:20:39 x", "none"),
+        ("[titan] 2026 steps", "none"),
+        (
             "[11/21 15:20:27 d2.engine]: eta",
             "?2026-11-21T15:20:27Z  d2.engine]: eta",
         ),
