@@ -232,6 +232,14 @@ LEFT JOIN (SELECT death, MAX(time) AS time FROM again GROUP BY death) l ON l.dea
 WHERE e.signal = 'k8s.pod.deleted_by_user' AND e.via = 'pod' AND e.mode = 'killed' AND e.exit_code IS NULL AND b.death IS NULL
   AND (p.death IS NOT NULL OR q.death IS NOT NULL AND kubelet.death IS NULL)
 UNION ALL
+-- Its removal was asked for at a time that no record tells, and its node does not respond now: most that hang so were evicted for
+-- that.
+SELECT q.death, s.fact AS cause, q.fact AS effect, 'guess' AS edge, 'fault' AS role
+FROM links q
+JOIN silent s ON s.death = q.death
+LEFT JOIN links again ON again.death = q.death AND again.via = 'node' AND again.signal = 'k8s.node.ready' AND again.time > s.time
+WHERE q.signal = 'k8s.pod.deletion_requested' AND q.via = 'pod' AND q.mode = 'killed' AND q.time < 0 AND again.fact IS NULL
+UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
 FROM evicted
 WHERE death IN (SELECT death FROM links WHERE mode = 'lost')

@@ -266,6 +266,13 @@ WHERE u.signal = 'cloud.group_stopped_by_user' AND u.via = 'pool'
   AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.pod.node_lost', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped',
                    'k8s.node.shutdown', 'k8s.pod.node_shutdown', 'k8s.node.rebooted')
 UNION ALL
+-- Of a machine that was restarted with its group, its kubelet tells afterwards that it does not know how its containers ended.
+SELECT u.death, u.fact AS cause, c.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM links u
+JOIN links c ON c.death = u.death AND c.via = 'pod' AND c.signal = 'k8s.container.status_unknown'
+  AND c.time BETWEEN u.time AND u.time + 900000000000
+WHERE u.signal = 'cloud.group_stopped_by_user' AND u.via = 'pool'
+UNION ALL
 -- Who makes a group smaller leaves it to the group which of its machines go: its own account ends those within minutes. What it
 -- ended for being unwell, or to make it anew, it did not end for its size.
 SELECT u.death, u.fact AS cause, e.fact AS effect,

@@ -116,3 +116,62 @@ fn a_step_of_slurm_that_ran_out_of_memory() {
     let only_killed = step(&[killed]);
     assert_ne!(verdict(&only_killed).1, "code.host_oom", "{only_killed:#}");
 }
+
+#[test]
+fn a_program_that_stops_for_its_loss_has_diverged() {
+    let log = |last: &str| {
+        ask(
+            "nan",
+            &[(
+                "nan.log",
+                text(&[
+                    "2026-02-02 11:11:00 step 10 loss 2.31 grad_norm 1.1",
+                    "2026-02-02 11:12:00 step 20 loss nan grad_norm nan",
+                    "2026-02-02 11:13:00 step 30 loss nan grad_norm nan",
+                    last,
+                ]),
+            )],
+        )
+    };
+    let answer = log("2026-02-02 11:13:01 loss is NaN for 2 consecutive logging steps, stopping");
+    assert_eq!(verdict(&answer).1, "code.divergence", "{answer:#}");
+    assert_eq!(verdict(&answer).2, "supported", "{answer:#}");
+    let goes_on = log("2026-02-02 11:13:01 loss is NaN, skipping batch");
+    assert_ne!(verdict(&goes_on).2, "supported", "{goes_on:#}");
+}
+
+/// The journal of one machine and the log of one program in one folder.
+#[test]
+fn one_log_beside_the_journal_of_one_machine_is_of_that_machine() {
+    let kernel = |host: &str, offset: &str| {
+        text(&[
+            &format!("2026-09-09T0{offset}:09:01+0000 {host} kernel: python3 invoked oom-killer: gfp_mask=0x1100cca(GFP_HIGHUSER_MOVABLE), order=0, oom_score_adj=0"),
+            &format!("2026-09-09T0{offset}:09:01+0000 {host} kernel: oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0-1,global_oom,task_memcg=/user.slice/user-1000.slice/session-3.scope,task=python3,pid=7171,uid=1000"),
+            &format!("2026-09-09T0{offset}:09:01+0000 {host} kernel: Out of memory: Killed process 7171 (python3) total-vm:912345678kB, anon-rss:498765432kB, file-rss:0kB, shmem-rss:0kB, UID:1000 pgtables:1kB oom_score_adj:0"),
+        ])
+    };
+    let log = text(&[
+        "2026-09-09 07:08:40,001 INFO pid=7171 step 8 loss 3",
+        "2026-09-09 07:08:59,001 INFO pid=7171 step 9 loss 3",
+        "Killed",
+    ]);
+    let answer = ask(
+        "train",
+        &[
+            ("journal.txt", kernel("box1", "7")),
+            ("train.log", log.clone()),
+        ],
+    );
+    assert_eq!(verdict(&answer).1, "node.system_oom", "{answer:#}");
+    assert_eq!(verdict(&answer).3, "box1", "{answer:#}");
+    // Which of two machines it was on, nothing says.
+    let two = ask(
+        "train",
+        &[
+            ("journal.txt", kernel("box1", "7")),
+            ("journal2.txt", kernel("box2", "3")),
+            ("train.log", log),
+        ],
+    );
+    assert_eq!(verdict(&two).1, "unknown", "{two:#}");
+}

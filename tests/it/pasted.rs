@@ -110,3 +110,38 @@ fn a_pod_whose_init_container_failed_ended_with_its_code() {
     let victim = &answer["incidents"][0]["first_victim"];
     assert_eq!(victim["exit_code"], 3, "{answer:#}");
 }
+
+/// A pod that hangs in its removal on a node that does not respond was most likely evicted for that; whoever else asked for it,
+/// nothing says.
+#[test]
+fn a_pod_that_hangs_in_its_removal_on_a_silent_node() {
+    let pods = text(&[
+        "NAME         READY   STATUS        RESTARTS   AGE   IP         NODE     NOMINATED NODE   READINESS GATES",
+        "pretrain-3   1/1     Terminating   0          3h    10.0.1.7   gpu-a4   <none>           <none>",
+    ]);
+    let node = |ready: &str| {
+        text(&[
+            "Name:               gpu-a4",
+            "CreationTimestamp:  Mon, 07 Sep 2026 08:00:00 +0000",
+            "Unschedulable:      false",
+            "Conditions:",
+            "  Type             Status    LastHeartbeatTime                 LastTransitionTime                Reason              Message",
+            "  ----             ------    -----------------                 ------------------                ------              -------",
+            ready,
+        ])
+    };
+    let silent = node(
+        "  Ready            Unknown   Tue, 08 Sep 2026 11:00:00 +0000   Tue, 08 Sep 2026 11:00:44 +0000   NodeStatusUnknown   Kubelet stopped posting node status.",
+    );
+    let answer = ask(
+        "pretrain-3",
+        &[("pods.txt", pods.clone()), ("node.txt", silent)],
+    );
+    assert_eq!(verdict(&answer).1, "node.not_ready", "{answer:#}");
+    assert_eq!(verdict(&answer).2, "hypothesis", "{answer:#}");
+    let ready = node(
+        "  Ready            True      Tue, 08 Sep 2026 11:00:00 +0000   Tue, 08 Sep 2026 08:00:44 +0000   KubeletReady        kubelet is posting ready status",
+    );
+    let answer = ask("pretrain-3", &[("pods.txt", pods), ("node.txt", ready)]);
+    assert_eq!(verdict(&answer).1, "ops.manual_delete", "{answer:#}");
+}

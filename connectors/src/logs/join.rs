@@ -16,7 +16,7 @@ pub(crate) struct JoinedRecord {
     /// The messages of all lines, the first one's included.
     pub(crate) message: String,
     pub(crate) raw: String,
-    /// The last line's time, where there are several lines.
+    /// The latest time that a line after the first one states.
     pub(crate) end: Option<Stamp>,
     pub(super) kind: Option<Kind>,
     pub(crate) lines: usize,
@@ -164,13 +164,14 @@ impl JoinedRecord {
         self.message.push_str(text);
         self.raw.push('\n');
         self.raw.push_str(&placed.line.raw);
-        let hi = self
-            .end
-            .map_or(placed.stamp.hi, |end| end.hi.max(placed.stamp.hi));
-        let lo = self
-            .end
-            .map_or(placed.stamp.lo, |end| end.lo.max(placed.stamp.lo));
-        self.end = Some(Stamp { lo, hi });
+        // A line without a time of its own may be as much as an hour later: that is no end.
+        if placed.line.clock.is_some() {
+            let end = self.end.unwrap_or(placed.stamp);
+            self.end = Some(Stamp {
+                lo: end.lo.max(placed.stamp.lo),
+                hi: end.hi.max(placed.stamp.hi),
+            });
+        }
         self.first.line.rank = self.first.line.rank.or(placed.line.rank);
     }
 }

@@ -43,8 +43,8 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
     let mut tasks: BTreeMap<Symbol, u32> = BTreeMap::new();
     let mut ranks: BTreeMap<u32, BTreeSet<i32>> = BTreeMap::new();
     let mut files: BTreeMap<u32, Symbol> = BTreeMap::new();
-    let machines = node_folder::named_by_their_logs(all.evidence);
-    let machines = node_folder::Machines::of(machines, all.symbols);
+    let named = node_folder::named_by_their_logs(all.evidence);
+    let machines = node_folder::Machines::of(named.iter().copied(), all.symbols);
     let places = node_folder::places_of_logs(all.evidence, all.symbols);
     let beside = node_folder::of_nameless_logs(all.evidence, all.symbols);
     let mut logs = LogFiles::default();
@@ -54,6 +54,7 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
         }
     }
     let logs = logs.joined(all.symbols);
+    let lone_machine = lone_machine(&named, logs.values().map(|part| part.log));
     let namesakes = namesakes(logs.values().map(|part| part.log), all.symbols);
     let mut rankless: BTreeSet<u32> = BTreeSet::new();
     for (number, row) in (0..).zip(all.evidence.rows()) {
@@ -92,7 +93,12 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
                 (Some(machine), ..) => all.symbols.number(machine),
                 (None, Some(machine), _) => machine,
                 (None, None, Some(folder)) => all.symbols.number(node_folder::last_part(folder)),
-                (None, None, None) => Symbol::NONE,
+                (None, None, None) => lone_machine
+                    .filter(|machine| {
+                        let place = node_folder::folder_of(&path).unwrap_or_default();
+                        places.contains(&(*machine, place.to_owned()))
+                    })
+                    .unwrap_or(Symbol::NONE),
             };
             all.pods.push(log)
         });
@@ -211,6 +217,17 @@ struct Said {
 
 /// What is read of exceptions.
 const RAISED: [&str; 2] = [named::LOG_TRACEBACK, named::LOG_EXCEPTION_LINE];
+
+/// The one machine whose log lies beside the one log of a program: who puts these two together says where that ran.
+fn lone_machine(
+    machines: &HashSet<Symbol>,
+    logs: impl Iterator<Item = Symbol>,
+) -> Option<Symbol> {
+    let logs: BTreeSet<Symbol> = logs.collect();
+    let mut machines = machines.iter().copied();
+    let one = machines.next().filter(|_| machines.next().is_none())?;
+    (logs.len() == 1).then_some(one)
+}
 
 /// Names that files in several folders bear.
 fn namesakes(logs: impl Iterator<Item = Symbol>, symbols: &SymbolTable) -> BTreeSet<String> {
