@@ -26,6 +26,7 @@ pub mod log_store;
 pub mod logs;
 pub mod loki;
 pub mod node_log;
+mod opentelemetry;
 pub mod prometheus;
 pub mod recording;
 pub mod slurm;

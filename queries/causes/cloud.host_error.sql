@@ -3,7 +3,7 @@
 -- rank: 97
 -- level: established
 -- needs: cloud.instance_unhealthy, cloud.host_error
--- alone: cloud.host_error
+-- alone: cloud.host_error, cloud.instance_unhealthy
 -- summary: The cloud reported a fault on the host of {node}; {pod} {was} on it.
 -- summary_of: cloud.instance_unhealthy: The cloud reported that the machine behind {node} was impaired; {pod} {was} on it.
 -- title_of: cloud.instance_unhealthy: The cloud reported an impaired machine

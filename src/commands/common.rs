@@ -308,7 +308,7 @@ pub fn nothing_read(summary: &Summary) -> Result<(), Error> {
     match fetch::unusable(summary) {
         Some(why) => Err(Error::misused(
             why,
-            "give logs, the output of kubectl, or what docs/formats.md lists",
+            "give logs, the output of kubectl, or what docs/files.md lists",
         )),
         None => Ok(()),
     }

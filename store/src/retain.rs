@@ -59,8 +59,9 @@ impl Store {
                 live.into_iter().partition(|one| !flushed.contains(&one.id))
             }
         };
-        let (mut old, mut kept): (Vec<Segment>, Vec<Segment>) =
-            removable.into_iter().partition(|one| one.stored_at < oldest);
+        let (mut old, mut kept): (Vec<Segment>, Vec<Segment>) = removable
+            .into_iter()
+            .partition(|one| one.stored_at < oldest);
         kept.sort_by_key(|one| std::cmp::Reverse((one.time_to, one.id)));
         let all = kept.iter().chain(&unflushed);
         let mut bytes: u64 = all.map(|one| one.bytes).sum();

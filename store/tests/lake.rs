@@ -416,7 +416,10 @@ fn explained(run: &str, cause: &str, at: Nanos) -> StoredIncident {
 fn what_one_service_explained_the_others_have_and_it_is_added_once() {
     let (folder, mut store) = store();
     let url = lake_in(folder.path());
-    import(&mut store, &[reported(in_cluster(event(1, "a-0", START), "c1"))]);
+    import(
+        &mut store,
+        &[reported(in_cluster(event(1, "a-0", START), "c1"))],
+    );
     let mut first = open(&url, &folder.path().join("first"));
     lake::push(&mut store, &mut first, NOW, &mut |_| {}).unwrap();
     let mut second = open(&url, &folder.path().join("second"));

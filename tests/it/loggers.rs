@@ -29,7 +29,11 @@ fn the_engines_own_error_is_told_and_not_what_followed() {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let answer = ask("serve", &[("serve.log", text(&lines))]);
     assert_eq!(verdict(&answer).1, "code.exception", "{answer:#}");
-    assert!(summary(&answer).contains("KV cache needed"), "{}", summary(&answer));
+    assert!(
+        summary(&answer).contains("KV cache needed"),
+        "{}",
+        summary(&answer)
+    );
 }
 
 /// TorchTitan's name stands before its times; c10d writes no year.
@@ -53,7 +57,10 @@ fn a_time_behind_the_programs_name_is_read() {
     let incident = &answer["incidents"][0];
     assert_eq!(incident["cause"], "code.cuda_oom", "{answer:#}");
     assert!(
-        incident["time"].as_str().unwrap().starts_with("2026-06-22T03:10:52"),
+        incident["time"]
+            .as_str()
+            .unwrap()
+            .starts_with("2026-06-22T03:10:52"),
         "{incident:#}"
     );
     let step = &incident["said"]["last_step"];
@@ -84,7 +91,10 @@ fn lines_without_a_year_are_of_the_time_that_others_tell() {
     );
     let incident = &answer["incidents"][0];
     assert!(
-        incident["time"].as_str().unwrap_or_default().starts_with("2026-11-20T18:22:41"),
+        incident["time"]
+            .as_str()
+            .unwrap_or_default()
+            .starts_with("2026-11-20T18:22:41"),
         "{incident:#}"
     );
     // What rests on a year that no record names is not established.
@@ -145,9 +155,15 @@ fn a_program_that_stops_for_its_loss_has_diverged() {
 fn one_log_beside_the_journal_of_one_machine_is_of_that_machine() {
     let kernel = |host: &str, offset: &str| {
         text(&[
-            &format!("2026-09-09T0{offset}:09:01+0000 {host} kernel: python3 invoked oom-killer: gfp_mask=0x1100cca(GFP_HIGHUSER_MOVABLE), order=0, oom_score_adj=0"),
-            &format!("2026-09-09T0{offset}:09:01+0000 {host} kernel: oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0-1,global_oom,task_memcg=/user.slice/user-1000.slice/session-3.scope,task=python3,pid=7171,uid=1000"),
-            &format!("2026-09-09T0{offset}:09:01+0000 {host} kernel: Out of memory: Killed process 7171 (python3) total-vm:912345678kB, anon-rss:498765432kB, file-rss:0kB, shmem-rss:0kB, UID:1000 pgtables:1kB oom_score_adj:0"),
+            &format!(
+                "2026-09-09T0{offset}:09:01+0000 {host} kernel: python3 invoked oom-killer: gfp_mask=0x1100cca(GFP_HIGHUSER_MOVABLE), order=0, oom_score_adj=0"
+            ),
+            &format!(
+                "2026-09-09T0{offset}:09:01+0000 {host} kernel: oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0-1,global_oom,task_memcg=/user.slice/user-1000.slice/session-3.scope,task=python3,pid=7171,uid=1000"
+            ),
+            &format!(
+                "2026-09-09T0{offset}:09:01+0000 {host} kernel: Out of memory: Killed process 7171 (python3) total-vm:912345678kB, anon-rss:498765432kB, file-rss:0kB, shmem-rss:0kB, UID:1000 pgtables:1kB oom_score_adj:0"
+            ),
         ])
     };
     let log = text(&[

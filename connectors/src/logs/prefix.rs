@@ -150,7 +150,8 @@ fn unspaced(text: &str) -> &str {
 
 fn ray(text: &str) -> PrefixMatch<'_> {
     let (inside, rest) = text.strip_prefix('(')?.split_once(") ")?;
-    let named = inside.contains("pid=") || matches!(inside, "raylet" | "autoscaler");
+    let (name, _) = inside.split_once(',').unwrap_or((inside, ""));
+    let named = inside.contains("pid=") || matches!(name, "raylet" | "autoscaler" | "gcs_server");
     (inside.len() < 120 && named).then_some((None, rest))
 }
 

@@ -75,7 +75,10 @@ fn a_traceback_with_the_loggers_heading_on_each_line_is_one_event() {
     let events = read(&text);
     assert_eq!(events.len(), 3);
     let found = &events[1];
-    assert_eq!(found.message.as_deref(), Some(&*format!("{heading}{TRACEBACK}")));
+    assert_eq!(
+        found.message.as_deref(),
+        Some(&*format!("{heading}{TRACEBACK}"))
+    );
     assert_eq!(found.attribute("exception"), Some("ValueError"));
     assert_eq!(found.attribute("exception_message"), Some("bad shape"));
     assert_eq!(

@@ -13,7 +13,7 @@ use crate::event::Origin;
 use crate::observation::Rejection;
 use crate::{
     alertmanager, aws, azure, cloudwatch, datadog, elasticsearch, gcp, grafana, node_log,
-    prometheus, slurm, torch_error, tracker,
+    opentelemetry, prometheus, slurm, torch_error, tracker,
 };
 
 /// The first that recognises a record gets it.
@@ -58,6 +58,7 @@ const DECODERS: &[Decoder] = &[
     alertmanager::ALERT,
     alertmanager::SILENCE,
     grafana::ANNOTATION,
+    opentelemetry::LOGS,
     torch_error::ERROR_FILE,
     tracker::MLFLOW_META,
     tracker::WANDB_METADATA,

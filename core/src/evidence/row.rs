@@ -70,6 +70,8 @@ pub struct Row {
     pub ends_pod: bool,
     /// Whether it is about a pod that bore its name before the one that an object shows.
     pub(crate) of_earlier: bool,
+    /// Whether its time is that of something to come: when it was announced, nothing says.
+    pub(crate) is_ahead: bool,
     /// By which clock its time is.
     pub(crate) clock: Clock,
     /// By how much that time was moved, since the zone was found out.
@@ -86,6 +88,12 @@ pub struct Row {
 /// Whether a request to make something was refused, or only tried.
 fn made_nothing(event: &Event) -> bool {
     event.fact == "k8s.audit.create" && !was_done(event)
+}
+
+/// Whether what a cloud announces bears no other time than that for which it announces it.
+fn is_ahead(event: &Event) -> bool {
+    let due = event.attribute("not_before").and_then(Stamp::parse);
+    event.attribute("phase") == Some("announced") && due.is_some_and(|due| due.lo == event.time.lo)
 }
 
 impl Row {
@@ -113,6 +121,7 @@ impl Row {
             host: symbols.optional(event.entities.host.as_deref()),
             fact: symbols.number(&event.fact),
             tells: !event.signals.is_empty(),
+            is_ahead: is_ahead(event),
             ends_pod: event.fact == "k8s.event"
                 && event
                     .reason

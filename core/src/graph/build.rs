@@ -236,7 +236,7 @@ fn now(evidence: &Evidence, zoneless: &HashSet<u32>) -> Option<Nanos> {
         let rows = (0_u32..).zip(evidence.rows());
         rows.filter(|(_, row)| row.time.hi != Nanos::MAX)
     };
-    let known = dated().filter(|(number, _)| !zoneless.contains(number));
+    let known = dated().filter(|(number, row)| !row.is_ahead && !zoneless.contains(number));
     let known = known.map(|(_, row)| seen_at(row));
     known
         .chain(evidence.objects.latest())

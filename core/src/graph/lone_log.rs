@@ -219,10 +219,7 @@ struct Said {
 const RAISED: [&str; 2] = [named::LOG_TRACEBACK, named::LOG_EXCEPTION_LINE];
 
 /// The one machine whose log lies beside the one log of a program: who puts these two together says where that ran.
-fn lone_machine(
-    machines: &HashSet<Symbol>,
-    logs: impl Iterator<Item = Symbol>,
-) -> Option<Symbol> {
+fn lone_machine(machines: &HashSet<Symbol>, logs: impl Iterator<Item = Symbol>) -> Option<Symbol> {
     let logs: BTreeSet<Symbol> = logs.collect();
     let mut machines = machines.iter().copied();
     let one = machines.next().filter(|_| machines.next().is_none())?;

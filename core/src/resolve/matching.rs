@@ -216,6 +216,10 @@ pub fn rank_names(typed: &str, known: impl IntoIterator<Item = String>) -> Vec<S
         .filter(|one| !one.is_empty())
         .filter_map(|one| {
             let lower = one.to_lowercase();
+            // Who typed it exactly did not mean it.
+            if lower == typed {
+                return None;
+            }
             let inside = lower.contains(&typed) || (lower.len() > 3 && typed.contains(&lower));
             let likeness = strsim::jaro_winkler(&typed, &lower) + if inside { 0.5 } else { 0.0 };
             // Whole thousandths, so that the order does not hang on the last bit.

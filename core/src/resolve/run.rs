@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use whathappened_model::time::Nanos;
 
 use super::places::Places;
-use crate::graph::{EntityGraph, NO, TaskKind};
+use crate::graph::{EntityGraph, NO, TaskKind, Workload};
 use crate::lifecycle::{End, State};
+use crate::symbols::Symbol;
 
 /// Labels and annotations that name an experiment, the plainest first.
 const EXPERIMENT: [&str; 5] = [
@@ -161,12 +162,13 @@ pub fn runs(graph: &EntityGraph, ends: &[End]) -> Vec<Run> {
         };
         pods_of.entry(root).or_default().push(number(index));
     }
-    // A workload that never got a pod is a run too: quota, queue or admission held it.
-    let makes_runs = |kind: &str| {
-        !matches!(
-            kind,
-            "CronJob" | "Workload" | "PersistentVolumeClaim" | "RayService"
-        )
+    // A workload that never got a pod is a run too: quota, queue or admission held it. What Kueue queues is, where nothing
+    // else is known of what it queues.
+    let with_pods: HashSet<Symbol> = graph.pods.iter().map(|pod| pod.namespace).collect();
+    let makes_runs = |one: &Workload| match graph.name(one.kind) {
+        "CronJob" | "PersistentVolumeClaim" | "RayService" => false,
+        "Workload" => !with_pods.contains(&one.namespace),
+        _ => true,
     };
     let spoken_of: HashSet<u32> = graph.said.keys().map(|(workload, _)| *workload).collect();
     for (index, workload) in graph.workloads.iter().enumerate() {
@@ -178,7 +180,7 @@ pub fn runs(graph: &EntityGraph, ends: &[End]) -> Vec<Run> {
                 .is_some_and(|owner| graph.name(owner.kind) == "CronJob");
         if top
             && known
-            && makes_runs(graph.name(workload.kind))
+            && makes_runs(workload)
             && whathappened_model::kind::is_workload(graph.name(workload.kind))
         {
             pods_of.entry(Root::Workload(number(index))).or_default();

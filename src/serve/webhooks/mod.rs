@@ -437,7 +437,7 @@ fn stored(taken: u64, summary: &Summary) -> Response {
     let mut rejected = rejected;
     if understood == 0 && rejected.is_empty() {
         rejected.push(
-            "no record is of a kind that says anything here: nothing was stored (docs/formats.md lists the kinds)"
+            "no record is of a kind that says anything here: nothing was stored (docs/files.md lists the kinds)"
                 .to_owned(),
         );
     }

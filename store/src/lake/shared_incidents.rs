@@ -12,8 +12,7 @@ use crate::error::StoreError;
 use crate::incidents::StoredIncident;
 
 /// What the lake has of each run: a sum over its incidents.
-pub(super) const TABLE: &str =
-    "CREATE TABLE IF NOT EXISTS lake_incidents (run TEXT PRIMARY KEY, sum BLOB NOT NULL) WITHOUT ROWID;";
+pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS lake_incidents (run TEXT PRIMARY KEY, sum BLOB NOT NULL) WITHOUT ROWID;";
 
 /// Remembers that the lake has these incidents of one run.
 pub(super) fn remember(
