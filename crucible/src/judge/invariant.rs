@@ -9,7 +9,7 @@ use crate::truth::{Run, Truth};
 /// An invariant that an answer breaks: its letter, and how.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct Broken {
-    /// `a` to `h`, as in the README.
+    /// `a` to `k`, as in the README.
     pub which: char,
     /// How.
     pub how: String,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::time::{MIN, Time};
+use crate::time::{MIN, SEC, Time};
 use crate::world::{ActId, Death, World};
 
 pub(super) fn of_load(w: &World, at: usize) -> Vec<&Death> {
@@ -161,6 +161,37 @@ pub(super) fn symptoms(w: &World, at: usize, first: ActId) -> Vec<String> {
         }
     }
     found.into_iter().map(str::to_owned).collect()
+}
+
+/// Of the other ends of the first one's attempt: ids of what nobody can tell apart from it in time, and of what began
+/// only after it.
+pub(super) fn others(w: &World, first: &Death, fatal: &[&Death]) -> (Vec<String>, Vec<String>) {
+    let attempt = |death: &Death| w.pods.get(death.pod).map(|pod| pod.attempt);
+    let root = |death: &Death| w.graph.chain(death.act).first().copied();
+    let (mut beside, mut later) = (BTreeSet::new(), BTreeSet::new());
+    for death in fatal {
+        if root(death) == root(first) || attempt(death) != attempt(first) {
+            continue;
+        }
+        let began = root(death).and_then(|root| w.graph.get(root));
+        let ids = ids_of(w, death.act);
+        if death.time <= first.time.plus(2 * SEC) {
+            beside.extend(ids);
+        } else if began.is_some_and(|act| act.time > first.time.plus(2 * SEC)) {
+            later.extend(ids);
+        }
+    }
+    let own = ids_of(w, first.act);
+    later.retain(|id| !own.contains(id) && !beside.contains(id));
+    (beside.into_iter().collect(), later.into_iter().collect())
+}
+
+/// Ids of all acts on the way to one.
+fn ids_of(w: &World, act: ActId) -> BTreeSet<String> {
+    let acts = w.graph.chain(act).into_iter();
+    acts.filter_map(|id| w.graph.get(id))
+        .flat_map(|act| act.causes.iter().map(|&cause| cause.to_owned()))
+        .collect()
 }
 
 pub(super) fn names(of: impl Iterator<Item = String>) -> Vec<String> {
