@@ -175,7 +175,7 @@ fn step(w: &mut World, load: usize, since: Time) {
         return;
     }
     // A run that has been going for long is told of less often.
-    let seldom = if now.since(since) > 40 * 60 * SEC {
+    let seldom = if now.since(since) > 40 * 60 * SEC && !pace.talks_on {
         8
     } else {
         1

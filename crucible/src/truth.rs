@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
-use crate::time::{MIN, SEC, Time};
+use crate::time::{SEC, Time};
 use crate::world::{ActId, Attribution, Death, Relation, State, Tag, World};
 
 mod parts;
@@ -284,10 +284,10 @@ fn run(w: &World, at: usize, written: &Written<'_>) -> Run {
         .copied()
         .collect();
     let flaps = flapping(w, &all);
-    if deaths.is_empty() && flaps && !ended {
+    if let Some(span) = flaps.filter(|_| deaths.is_empty() && !ended) {
         deaths = all
             .iter()
-            .filter(|death| w.now.since(death.time) < 12 * MIN)
+            .filter(|death| w.now.since(death.time) < span)
             .copied()
             .collect();
     }
@@ -357,7 +357,7 @@ fn run(w: &World, at: usize, written: &Written<'_>) -> Run {
         // What was made in its place waits for room.
         layers(w, &mut run, act, tags);
     }
-    if !ended && is_well(w, at) && !flaps {
+    if !ended && is_well(w, at) && flaps.is_none() {
         run.fine.extend(["none.running".to_owned()]);
     }
     let root = w.graph.chain(first.act).first().copied();

@@ -199,8 +199,18 @@ fn runtime_blip(w: &mut World, node: usize) {
     });
 }
 
-/// A deployment of the cluster's own whose pods end at their start.
-fn crashing(w: &mut World, name: &str, size: u32, text: &'static str, act: ActId) {
+/// A deployment of the cluster's own whose pods end at their start, for a reason of their own.
+fn crashing(w: &mut World, name: &str, size: u32, text: &'static str) {
+    let act = w.act(
+        format!("{name} crashes at its start"),
+        &[
+            "code.exception",
+            "code.config_or_input",
+            "dep.network",
+            "dep.dns",
+        ],
+        None,
+    );
     let mut plan = Load::service("kube-system", name.to_owned(), size, 0);
     plan.restarts = true;
     let at = crate::case::add_load(w, plan);
@@ -239,7 +249,7 @@ pub(super) fn network_agent(w: &mut World, load: usize) {
             ),
         ])
         .unwrap_or(&("cilium", "", ""));
-    crashing(w, name, size, text, act);
+    crashing(w, name, size, text);
     let step = w.act("no sandbox gets a network", &["dep.network"], Some(act));
     if let Some(load) = w.loads.get_mut(load) {
         load.blocked = Some(step);
@@ -259,7 +269,7 @@ fn names_down(w: &mut World, load: usize) {
         "[FATAL] plugin/loop: Loop (127.0.0.1:41797 -> :53) detected for zone \".\", see https://coredns.io/plugins/loop#troubleshooting. Query: \"HINFO 4547991504243258144.3688648895315093531.\"",
         "/etc/coredns/Corefile:7 - Error during parsing: Unknown directive 'upstream'",
     ]);
-    crashing(w, "coredns", 2, text, act);
+    crashing(w, "coredns", 2, text);
     let step = w.act("names are not resolved", &["dep.dns"], Some(act));
     let lag = w.rng.secs(20, 120);
     w.after(lag, move |w| {
@@ -285,7 +295,6 @@ fn proxy(w: &mut World, load: usize) {
         "kube-proxy",
         1,
         "F0301 10:00:00.000000       1 server.go:515] \"Error running ProxyServer\" err=\"iptables is not available on this host: exit status 4\"",
-        act,
     );
     let step = w.act(
         "a service is not reached",

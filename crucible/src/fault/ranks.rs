@@ -16,6 +16,7 @@ pub(super) fn prepare(w: &mut World, load: usize) {
     let tells = w.rng.chance(80);
     if let Some(load) = w.loads.get_mut(load) {
         load.pace.steady = true;
+        load.pace.talks_on = true;
         load.pace.timers = tells.then_some(Timers { form, apart: None });
     }
 }

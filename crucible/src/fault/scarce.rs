@@ -33,7 +33,8 @@ fn threads(w: &mut World, load: usize) {
     };
     let act = w.act(
         "the container may make no more threads",
-        &["code.exception", "code.config_or_input"],
+        // Where nobody catches it, the program ends by a signal of its own.
+        &["code.exception", "code.config_or_input", "code.segfault"],
         None,
     );
     w.host_line(node, Unit::Kernel, format!("cgroup: fork rejected by pids controller in /kubepods.slice/kubepods-pod{uid}.slice/cri-containerd-{id}.scope"), &names(act));

@@ -107,7 +107,7 @@ fn told_late(run: &Run, link: &Link) -> i64 {
         return HOUR;
     }
     // A cloud dates a fault of a host when it has seen it.
-    if chain.contains("cloud.host_error")
+    if run.history.iter().any(|one| one == "cloud.host_error")
         && says(&[
             "hostError",
             "AUTO_RECOVERY",

@@ -210,7 +210,7 @@ fn verdict(run: &Run, main: &Incident) -> Verdict {
     if run.history.iter().any(|one| one == cause) && !came_later {
         return Verdict::Earlier;
     }
-    if run.symptoms.iter().any(|one| one == cause) && main.level != "established" {
+    if run.symptoms.iter().any(|one| one == cause) && main.level != "established" && !came_later {
         if !anything && run.is_broken() {
             return Verdict::Fair;
         }

@@ -413,6 +413,7 @@ impl Fault {
                 | Self::Admission
                 | Self::ControlPlane
                 | Self::ControllersDown
+                | Self::MembersRefused
         )
     }
 

@@ -76,6 +76,8 @@ pub struct Pace {
     pub apart: bool,
     /// Whether its steps take nearly the same time each; in most cases nobody looks at that.
     pub steady: bool,
+    /// Whether it writes as often after an hour as before; most are told of less often then.
+    pub talks_on: bool,
     /// Whether it writes as Megatron does.
     pub megatron: bool,
     /// How its ranks tell their own time, where they do.
