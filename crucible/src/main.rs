@@ -349,11 +349,15 @@ fn print_row(row: &Row) {
     // What the part that is right is of.
     let counts = row.main && row.broken_run && row.judged.seen == Seen::Named;
     println!(
-        "seed {} {} [{}] {} -> {} · {} ({}), right: {}{} | {said} {}",
+        "seed {} {} [{}] {}{} -> {} · {} ({}), right: {}{} | {said} {}",
         row.seed,
         row.fault,
         row.observers,
         row.ask,
+        match row.variant.as_str() {
+            "" => String::new(),
+            variant => format!(" ({variant})"),
+        },
         row.judged.cause,
         row.judged.level,
         row.judged.verdict.name(),

@@ -360,6 +360,14 @@ fn run(w: &World, at: usize, written: &Written<'_>) -> Run {
     if !ended && is_well(w, at) && flaps.is_none() {
         run.fine.extend(["none.running".to_owned()]);
     }
+    // Nobody could stop it, and it works on.
+    let works_on = w
+        .pods
+        .get(first.pod)
+        .is_some_and(|pod| pod.alive && pod.gone.is_none() && !ended);
+    if works_on && run.fine.is_empty() {
+        run.fine.push("none.running".to_owned());
+    }
     let root = w.graph.chain(first.act).first().copied();
     let of = |death: &&Death| w.pods.get(death.pod).map(|pod| pod.name.clone());
     let same_root = |death: &&&Death| w.graph.chain(death.act).first().copied() == root;

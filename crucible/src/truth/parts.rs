@@ -191,10 +191,12 @@ pub(super) fn symptoms(w: &World, at: usize, first: ActId) -> Vec<String> {
 }
 
 /// Of the other ends of the first one's attempt: ids of what nobody can tell apart from it in time, and of what began
-/// only after it.
+/// only after it. Pods that work by themselves do not end each other: each has its own reason, and any is right.
 pub(super) fn others(w: &World, first: &Death, fatal: &[&Death]) -> (Vec<String>, Vec<String>) {
     let attempt = |death: &Death| w.pods.get(death.pod).map(|pod| pod.attempt);
     let root = |death: &Death| w.graph.chain(death.act).first().copied();
+    let load = w.pods.get(first.pod).and_then(|pod| w.loads.get(pod.load));
+    let is_gang = load.is_some_and(|load| load.plan.gang);
     let off = w.plan.observe.skew_s.abs();
     let near = first.time.plus((2 + off) * SEC);
     let (mut beside, mut later) = (BTreeSet::new(), BTreeSet::new());
@@ -204,7 +206,7 @@ pub(super) fn others(w: &World, first: &Death, fatal: &[&Death]) -> (Vec<String>
         }
         let began = root(death).and_then(|root| w.graph.get(root));
         let ids = ids_of(w, death.act);
-        if death.time <= near {
+        if death.time <= near || !is_gang {
             beside.extend(ids);
         } else if began.is_some_and(|act| act.time > near) {
             later.extend(ids);
