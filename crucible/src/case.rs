@@ -73,6 +73,7 @@ pub fn add_load(w: &mut World, plan: plan::Load) -> usize {
         done: None,
         trouble: None,
         noticed: None,
+        let_in: None,
         refusals: (0, false),
         well: None,
         plan,
@@ -98,9 +99,17 @@ fn namespace(w: &mut World, name: &str) {
     }
 }
 
-/// Plays a plan.
+impl Case {
+    /// The world goes on until it is looked at again.
+    pub fn go_on(&mut self, now: Time) {
+        self.world.run_until(now);
+        self.now = self.now.max(now);
+    }
+}
+
+/// The world of a plan, of which nothing has happened yet.
 #[must_use]
-pub fn play(plan: &Plan) -> Case {
+pub fn begin(plan: &Plan) -> World {
     let mut w = World::new(plan.clone());
     namespace(&mut w, "kube-system");
     w.make_nodes();
@@ -129,18 +138,25 @@ pub fn play(plan: &Plan) -> Case {
         w.after(at, move |w| fault::strike(w, &planned));
     }
     w.after(MIN, beat);
+    w
+}
+
+/// Plays a plan.
+#[must_use]
+pub fn play(plan: &Plan) -> Case {
+    let mut w = begin(plan);
     let mut rng = Rng::stream(plan.seed, "when");
     let horizon = plan.start.plus(rng.secs(70 * 60, 140 * 60));
     let now = match plan.observe.when {
         When::JustAfter => just_after(&mut w, horizon, &mut rng),
         When::MinutesAfter => {
             to_the_end(&mut w, horizon);
-            plan_deeds(&mut w, plan, &mut rng);
+            plan_deeds(&mut w, &plan.deeds, &mut rng);
             w.now.plus(rng.secs(240, 1700))
         }
         When::HoursAfter => {
             to_the_end(&mut w, horizon);
-            plan_deeds(&mut w, plan, &mut rng);
+            plan_deeds(&mut w, &plan.deeds, &mut rng);
             w.now.plus(rng.secs(2 * 3600, 5 * 3600))
         }
     };
@@ -169,7 +185,8 @@ fn beat(w: &mut World) {
     w.after(MIN, beat);
 }
 
-fn to_the_end(w: &mut World, horizon: Time) {
+/// Until the run that is asked for has ended, at most until then.
+pub(crate) fn to_the_end(w: &mut World, horizon: Time) {
     while w.now < horizon && w.loads.first().is_some_and(|load| load.ended.is_none()) {
         let next = w.now.plus(30 * SEC);
         w.run_until(next);
@@ -191,10 +208,12 @@ fn just_after(w: &mut World, horizon: Time, rng: &mut Rng) -> Time {
     w.now.plus(rng.secs(8, 240))
 }
 
-fn plan_deeds(w: &mut World, plan: &Plan, rng: &mut Rng) {
+/// What people do next, one deed after the other. Gives when the last of them is begun.
+pub(crate) fn plan_deeds(w: &mut World, deeds: &[plan::Aftermath], rng: &mut Rng) -> Time {
     let mut at = 0;
-    for &deed in &plan.deeds {
+    for &deed in deeds {
         at += rng.secs(60, 200);
         w.after(at, move |w| fault::play_deed(w, deed));
     }
+    w.now.plus(at)
 }

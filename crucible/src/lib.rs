@@ -19,6 +19,7 @@ pub mod run;
 pub mod shrink;
 pub mod table;
 pub mod time;
+pub mod times;
 pub mod train;
 pub mod truth;
 pub mod world;

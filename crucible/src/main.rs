@@ -73,6 +73,10 @@ enum Command {
         /// Ask again with records shuffled and doubled, and with sources left out
         #[arg(long)]
         perturb: bool,
+        /// Ask the same at several times instead: during, just after, when the Events are gone, after later deeds, and
+        /// from a collector's store
+        #[arg(long, conflicts_with = "perturb")]
+        times: bool,
         /// Seeds that are known to fail, one a line with its reason; only others fail the run
         #[arg(long)]
         known: Option<PathBuf>,
@@ -116,6 +120,9 @@ enum Command {
         /// A process for each question, even where the tool has `batch`
         #[arg(long)]
         one_shot: bool,
+        /// Of the questions at several times
+        #[arg(long)]
+        times: bool,
     },
 }
 
@@ -184,6 +191,7 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
             tool,
             output,
             one_shot,
+            times,
         } => {
             let scratch = scratch()?;
             let options = Options {
@@ -194,8 +202,9 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
                 keep: None,
                 scratch: scratch.path().to_owned(),
                 perturb: false,
+                times,
             };
-            print!("{}", shrink(&draw(seed), &options, &output)?);
+            print!("{}", shrink(&options.plan(seed), &options, &output)?);
             Ok(ExitCode::SUCCESS)
         }
         Command::Run {
@@ -208,6 +217,7 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
             list,
             rows: to,
             perturb,
+            times,
             known,
             mended,
             floor,
@@ -225,6 +235,7 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
                 keep,
                 scratch: scratch.path().to_owned(),
                 perturb,
+                times,
             };
             let began = Instant::now();
             let asked = run(&options);
@@ -338,11 +349,15 @@ fn print_row(row: &Row) {
     // What the part that is right is of.
     let counts = row.main && row.broken_run && row.judged.seen == Seen::Named;
     println!(
-        "seed {} {} [{}] {} -> {} · {} ({}), right: {}{} | {said} {}",
+        "seed {} {} [{}] {}{} -> {} · {} ({}), right: {}{} | {said} {}",
         row.seed,
         row.fault,
         row.observers,
         row.ask,
+        match row.variant.as_str() {
+            "" => String::new(),
+            variant => format!(" ({variant})"),
+        },
         row.judged.cause,
         row.judged.level,
         row.judged.verdict.name(),

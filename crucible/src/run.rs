@@ -10,6 +10,7 @@ use crate::observe::{Recorded, record, write_recorded};
 use crate::plan::{Plan, draw};
 use crate::rng::Rng;
 use crate::time::SEC;
+use crate::times;
 use crate::truth::Run;
 
 /// How to run.
@@ -29,6 +30,21 @@ pub struct Options {
     pub scratch: PathBuf,
     /// Whether records are also shuffled, doubled and dropped.
     pub perturb: bool,
+    /// Whether the same is asked at several times instead.
+    pub times: bool,
+}
+
+impl Options {
+    /// The plan of a seed.
+    #[must_use]
+    pub fn plan(&self, seed: u64) -> Plan {
+        let plan = draw(seed);
+        if self.times {
+            times::with_deeds(plan)
+        } else {
+            plan
+        }
+    }
 }
 
 /// One question about one run, judged.
@@ -90,7 +106,7 @@ pub fn run(options: &Options) -> Vec<Row> {
                     let Some(seed) = options.seeds.get(at) else {
                         break;
                     };
-                    let plan = draw(*seed);
+                    let plan = options.plan(*seed);
                     let folder = options.scratch.join(format!("w{worker}-{}", plan.seed));
                     let found = one(&plan, &folder, &mut tool, options);
                     std::fs::remove_dir_all(&folder).ok();
@@ -108,6 +124,9 @@ pub fn run(options: &Options) -> Vec<Row> {
 
 /// Plays, records and judges one plan.
 pub fn one(plan: &Plan, folder: &Path, tool: &mut Tool, options: &Options) -> Vec<Row> {
+    if options.times {
+        return at_times(plan, folder, tool, options);
+    }
     let case = case::play(plan);
     let recorded = record(&case, &plan.observe);
     let mut rows = ask_all(&case, &recorded, folder, tool);
@@ -122,6 +141,23 @@ pub fn one(plan: &Plan, folder: &Path, tool: &mut Tool, options: &Options) -> Ve
         let to = keep.join(format!("seed-{}", plan.seed));
         std::fs::create_dir_all(&to).ok();
         write_recorded(&recorded, &to).ok();
+    }
+    rows
+}
+
+fn at_times(plan: &Plan, folder: &Path, tool: &mut Tool, options: &Options) -> Vec<Row> {
+    let views = times::views(plan);
+    let rows = times::ask_views(&views, folder, tool);
+    if let Some(keep) = &options.keep
+        && rows.iter().any(Row::is_bad)
+    {
+        for view in &views {
+            let to = keep
+                .join(format!("seed-{}", plan.seed))
+                .join(view.moment.name());
+            std::fs::create_dir_all(&to).ok();
+            write_recorded(&view.recorded, &to).ok();
+        }
     }
     rows
 }
@@ -174,6 +210,18 @@ pub fn ask_one(
     skew: i64,
     tool: &mut Tool,
 ) -> Row {
+    ask(recorded, at, name, input, skew, tool).0
+}
+
+/// The same, with what the tool said.
+pub fn ask(
+    recorded: &Recorded,
+    at: usize,
+    name: &str,
+    input: &Path,
+    skew: i64,
+    tool: &mut Tool,
+) -> (Row, Reply) {
     let truth = &recorded.truth;
     let question = Question {
         from: vec![input.to_owned()],
@@ -187,7 +235,7 @@ pub fn ask_one(
     };
     let blank = Run::blank();
     let run = run.unwrap_or(&blank);
-    Row {
+    let row = Row {
         seed: truth.seed,
         fault: if at == 0 {
             truth.fault.clone()
@@ -202,7 +250,8 @@ pub fn ask_one(
         broken,
         variant: String::new(),
         signature: signature(&reply),
-    }
+    };
+    (row, reply)
 }
 
 /// What an answer says of its incidents, whatever the order of the records was.

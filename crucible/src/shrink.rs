@@ -1,12 +1,16 @@
 //! The smallest case that fails in the same way.
 
+mod records;
+
 use std::path::Path;
+use std::rc::Rc;
 
 use crate::case;
 use crate::judge::Tool;
-use crate::observe::{Recorded, record, truth_of, write_recorded};
+use crate::observe::{record, write_recorded};
 use crate::plan::{LogForm, Plan, Policy};
 use crate::run::{Options, Row, ask_all, one};
+use crate::times::{self, Moment, View};
 
 /// How a question fails: what is the same for as long as it is the same failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +21,7 @@ pub struct Failure {
     level: String,
     broken: Vec<char>,
     seen: crate::truth::Seen,
+    variant: String,
 }
 
 impl Failure {
@@ -32,11 +37,12 @@ impl Failure {
             level: row.judged.level.clone(),
             broken,
             seen: row.judged.seen,
+            variant: row.variant.clone(),
         }
     }
 }
 
-/// Makes the case of a seed smaller while it fails in the same way, and writes it.
+/// Makes the case of a seed smaller while it fails in the same way, and writes it: a folder for each look that it takes.
 /// Gives what was left, in words.
 ///
 /// # Errors
@@ -49,7 +55,7 @@ pub fn shrink(plan: &Plan, options: &Options, output: &Path) -> std::io::Result<
     // The gravest of its failures.
     let Some(worst) = rows
         .iter()
-        .filter(|row| row.is_bad() && row.variant.is_empty())
+        .filter(|row| row.is_bad() && (options.times || row.variant.is_empty()))
         .max_by_key(|row| {
             (
                 row.judged.verdict,
@@ -79,28 +85,64 @@ pub fn shrink(plan: &Plan, options: &Options, output: &Path) -> std::io::Result<
             None => break,
         }
     }
-    let case = case::play(&plan);
-    let mut recorded = record(&case, &plan.observe);
+    let mut views = looks(&plan, options);
     let mut asked = 0;
-    let mut still = |recorded: &Recorded| {
+    let mut still = |views: &[View]| {
         asked += 1;
         let to = folder.join(format!("r{asked}"));
-        let rows = ask_all(&case, recorded, &to, &mut tool);
+        let rows = if options.times {
+            times::ask_views(views, &to, &mut tool)
+        } else {
+            let asks = views.iter();
+            asks.flat_map(|view| ask_all(&view.case, &view.recorded, &to, &mut tool))
+                .collect()
+        };
         std::fs::remove_dir_all(&to).ok();
         rows.iter().any(|row| Failure::of(row) == failure)
     };
+    records::fewer_views(&mut views, &mut still);
     // What proves that all was well must stay, and nothing here knows which record that is.
     if worst.broken_run {
-        fewer_files(&case, &mut recorded, &mut still);
-        fewer_records(&case, &mut recorded, &mut still);
+        records::fewer_files(&mut views, &mut still);
+        records::fewer_records(&mut views, &mut still);
     }
     std::fs::create_dir_all(output)?;
-    write_recorded(&recorded, output)?;
-    let records: usize = recorded.files.iter().map(|file| file.records.len()).sum();
-    let story = format!(
-        "Seed {} of the crucible, made smaller: {} said {} · {} ({}); invariants broken: {:?}.\nFaults left: {:?}; deeds left: {:?}; {} workloads, {} files, {records} records.\n",
+    for view in &views {
+        if options.times {
+            write_recorded(&view.recorded, &output.join(view.moment.name()))?;
+        } else {
+            write_recorded(&view.recorded, output)?;
+        }
+    }
+    let story = story(&plan, &worst.ask, &failure, &views);
+    std::fs::write(output.join("story.md"), &story)?;
+    Ok(story)
+}
+
+/// What is recorded of a plan: once, or at each time.
+fn looks(plan: &Plan, options: &Options) -> Vec<View> {
+    if options.times {
+        return times::views(plan);
+    }
+    let case = Rc::new(case::play(plan));
+    let recorded = record(&case, &plan.observe);
+    vec![View {
+        moment: Moment::JustAfter,
+        case,
+        recorded,
+    }]
+}
+
+fn story(plan: &Plan, ask: &str, failure: &Failure, views: &[View]) -> String {
+    let files = views.iter().flat_map(|view| &view.recorded.files);
+    let records: usize = files.clone().map(|file| file.records.len()).sum();
+    let when = match failure.variant.as_str() {
+        "" => String::new(),
+        variant => format!(", {variant}"),
+    };
+    format!(
+        "Seed {} of the crucible, made smaller: {ask}{when} said {} · {} ({}); invariants broken: {:?}.\nFaults left: {:?}; deeds left: {:?}; {} workloads, {} files, {records} records.\n",
         plan.seed,
-        worst.ask,
         failure.cause,
         failure.level,
         failure.verdict.name(),
@@ -108,10 +150,8 @@ pub fn shrink(plan: &Plan, options: &Options, output: &Path) -> std::io::Result<
         plan.faults.iter().map(|one| one.fault).collect::<Vec<_>>(),
         plan.deeds,
         plan.loads.len(),
-        recorded.files.len()
-    );
-    std::fs::write(output.join("story.md"), &story)?;
-    Ok(story)
+        files.count()
+    )
 }
 
 /// All plans that leave one thing out.
@@ -158,64 +198,4 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
         }
     }
     found
-}
-
-fn fewer_files(
-    case: &case::Case,
-    recorded: &mut Recorded,
-    fails: &mut impl FnMut(&Recorded) -> bool,
-) {
-    let mut at = recorded.files.len();
-    while at > 0 {
-        at -= 1;
-        let mut files = recorded.files.clone();
-        files.remove(at);
-        let less = Recorded {
-            truth: truth_of(case, &files, recorded.truth.observers.clone()),
-            files,
-        };
-        if !less.files.is_empty() && fails(&less) {
-            *recorded = less;
-        }
-    }
-}
-
-/// Halves, quarters and so on of each file's records are left out.
-fn fewer_records(
-    case: &case::Case,
-    recorded: &mut Recorded,
-    fails: &mut impl FnMut(&Recorded) -> bool,
-) {
-    for file in 0..recorded.files.len() {
-        let mut size = recorded
-            .files
-            .get(file)
-            .map_or(0, |file| file.records.len())
-            .div_ceil(2);
-        while size > 0 {
-            let mut from = 0;
-            while recorded
-                .files
-                .get(file)
-                .is_some_and(|file| from < file.records.len())
-            {
-                let mut files = recorded.files.clone();
-                if let Some(file) = files.get_mut(file) {
-                    let to = (from + size).min(file.records.len());
-                    file.records.drain(from..to);
-                }
-                let less = Recorded {
-                    truth: truth_of(case, &files, recorded.truth.observers.clone()),
-                    files,
-                };
-                if fails(&less) {
-                    *recorded = less;
-                } else {
-                    from += size;
-                }
-            }
-            size /= 2;
-        }
-    }
-    recorded.files.retain(|file| !file.records.is_empty());
 }

@@ -29,16 +29,12 @@ pub fn all(rows: &[Row]) -> String {
     let mut out = String::new();
     let changed: Vec<&Row> = rows.iter().filter(|row| !row.variant.is_empty()).collect();
     if !changed.is_empty() {
-        by(&mut out, "records changed", &changed, |row| {
+        by(&mut out, "records changed, or when", &changed, |row| {
             row.variant.clone()
         });
     }
     let every = rows;
-    let plain: Vec<Row> = rows
-        .iter()
-        .filter(|row| row.variant.is_empty())
-        .cloned()
-        .collect();
+    let plain = plain(rows);
     let rows = plain.as_slice();
     let asked: Vec<&Row> = rows.iter().filter(|row| row.main).collect();
     by(
@@ -67,15 +63,18 @@ pub fn all(rows: &[Row]) -> String {
     out
 }
 
+/// What was asked of the records as they are; all of it where each was asked at a time of its own.
+fn plain(rows: &[Row]) -> Vec<Row> {
+    let (plain, changed): (Vec<Row>, Vec<Row>) =
+        rows.iter().cloned().partition(|row| row.variant.is_empty());
+    if plain.is_empty() { changed } else { plain }
+}
+
 /// What fails a run, and the sums.
 #[must_use]
 pub fn short(rows: &[Row]) -> String {
     let mut out = String::new();
-    let plain: Vec<Row> = rows
-        .iter()
-        .filter(|row| row.variant.is_empty())
-        .cloned()
-        .collect();
+    let plain = plain(rows);
     levels(&mut out, &plain);
     invariants(&mut out, rows);
     summary(&mut out, &plain);
@@ -279,9 +278,10 @@ fn invariants(out: &mut String, rows: &[Row]) {
 #[must_use]
 pub fn top_1(rows: &[Row]) -> f64 {
     let (mut right, mut all) = (0_usize, 0_usize);
-    for row in rows.iter().filter(|row| {
-        row.variant.is_empty() && row.main && row.broken_run && row.judged.seen == Seen::Named
-    }) {
+    for row in plain(rows)
+        .iter()
+        .filter(|row| row.main && row.broken_run && row.judged.seen == Seen::Named)
+    {
         all += 1;
         right += usize::from(row.judged.verdict == Verdict::Right);
     }

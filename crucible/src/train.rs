@@ -1,5 +1,7 @@
 //! Training processes: what they write, and what becomes of a gang that loses one.
 
+pub mod timers;
+
 use crate::control::{Exit, exit, problem};
 use crate::time::{SEC, Time};
 use crate::world::{HostLine, LogLine, Phase, Relation, State, Tag, Unit, World, claims};
@@ -173,7 +175,7 @@ fn step(w: &mut World, load: usize, since: Time) {
         return;
     }
     // A run that has been going for long is told of less often.
-    let seldom = if now.since(since) > 40 * 60 * SEC {
+    let seldom = if now.since(since) > 40 * 60 * SEC && !pace.talks_on {
         8
     } else {
         1
@@ -228,6 +230,10 @@ fn step(w: &mut World, load: usize, since: Time) {
                 );
                 say(w, pod, false, line, &[]);
             }
+        }
+        if step / 30 != before / 30 {
+            let gang = gang(w, load);
+            timers::report(w, load, &gang);
         }
     }
     let of = |millis: i64| millis * seldom * percent / 100;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
-use crate::time::{MIN, SEC, Time};
+use crate::time::{SEC, Time};
 use crate::world::{ActId, Attribution, Death, Relation, State, Tag, World};
 
 mod parts;
@@ -13,7 +13,7 @@ mod written;
 
 pub use written::Written;
 
-use parts::{fatal, flapping, history, is_well, names, of_load, restless, symptoms};
+use parts::{fatal, flapping, history, is_well, names, of_load, others, restless, symptoms};
 
 /// How much of an act the written records tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -94,6 +94,12 @@ pub struct Run {
     /// Ids of what ended it at last, where it was broken before: true, and not why.
     #[serde(default)]
     pub last: Vec<String>,
+    /// Ids of what befell it within two seconds of the first death, which no record can tell apart from that.
+    #[serde(default)]
+    pub beside: Vec<String>,
+    /// Ids of what began only after that death, and struck others of the same attempt: no part of why it ended.
+    #[serde(default)]
+    pub later: Vec<String>,
     /// What the written records tell of its completion.
     #[serde(default = "nothing")]
     pub done_seen: Seen,
@@ -135,6 +141,7 @@ impl Run {
         let mut right: Vec<&str> = seen
             .map(|layer| layer.causes.iter().map(String::as_str).collect())
             .unwrap_or_default();
+        right.extend(self.beside.iter().map(String::as_str));
         right.extend(self.fine.iter().map(String::as_str));
         right
     }
@@ -277,10 +284,10 @@ fn run(w: &World, at: usize, written: &Written<'_>) -> Run {
         .copied()
         .collect();
     let flaps = flapping(w, &all);
-    if deaths.is_empty() && flaps && !ended {
+    if let Some(span) = flaps.filter(|_| deaths.is_empty() && !ended) {
         deaths = all
             .iter()
-            .filter(|death| w.now.since(death.time) < 12 * MIN)
+            .filter(|death| w.now.since(death.time) < span)
             .copied()
             .collect();
     }
@@ -350,8 +357,16 @@ fn run(w: &World, at: usize, written: &Written<'_>) -> Run {
         // What was made in its place waits for room.
         layers(w, &mut run, act, tags);
     }
-    if !ended && is_well(w, at) && !flaps {
+    if !ended && is_well(w, at) && flaps.is_none() {
         run.fine.extend(["none.running".to_owned()]);
+    }
+    // Nobody could stop it, and it works on.
+    let works_on = w
+        .pods
+        .get(first.pod)
+        .is_some_and(|pod| pod.alive && pod.gone.is_none() && !ended);
+    if works_on && run.fine.is_empty() {
+        run.fine.push("none.running".to_owned());
     }
     let root = w.graph.chain(first.act).first().copied();
     let of = |death: &&Death| w.pods.get(death.pod).map(|pod| pod.name.clone());
@@ -384,6 +399,7 @@ fn run(w: &World, at: usize, written: &Written<'_>) -> Run {
         .map(|act| act.actors.clone())
         .unwrap_or_default();
     run.symptoms = symptoms(w, at, first.act);
+    (run.beside, run.later) = others(w, first, &fatal);
     run.pod_written = run.first.first().is_some_and(|pod| written.tells_of(pod));
     run
 }
@@ -420,6 +436,8 @@ fn blank() -> Run {
         ended: Vec::new(),
         history: Vec::new(),
         last: Vec::new(),
+        beside: Vec::new(),
+        later: Vec::new(),
         done_seen: Seen::Nothing,
         pod_written: false,
     }

@@ -192,6 +192,7 @@ fn a_liar_is_caught_and_its_case_made_small() {
         keep: None,
         scratch: folder.path().join("scratch"),
         perturb: false,
+        times: false,
     };
     let rows = run(&options);
     assert!(
@@ -242,4 +243,71 @@ fn the_return_of_a_machine_is_a_witness_of_its_loss_only() {
         bystanders: 0,
     };
     assert_eq!(check(&truth, &lost, &answer(&back), 0), Vec::new());
+}
+
+/// A tool that says something else each time.
+fn turncoat(folder: &Path) -> PathBuf {
+    let path = folder.join("turncoat");
+    let said = |cause: &str| json!({"incidents": [{"cause": cause, "level": "supported"}]});
+    let (one, other) = (said("hw.thermal"), said("hw.disk"));
+    let flag = folder.join("flag");
+    let flag = flag.display();
+    std::fs::write(
+        &path,
+        format!(
+            "#!/bin/sh\n[ \"$1\" = batch ] && exit 1\n[ \"$1\" = import ] && exit 0\nif [ -e {flag} ]; then rm {flag}; echo '{one}'; else touch {flag}; echo '{other}'; fi\n"
+        ),
+    )
+    .unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn who_names_another_cause_each_time_is_caught() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options {
+        tool: turncoat(folder.path()),
+        seeds: (20..40).collect(),
+        jobs: 1,
+        one_shot: true,
+        keep: None,
+        scratch: folder.path().join("scratch"),
+        perturb: false,
+        times: true,
+    };
+    let rows = run(&options);
+    let times: std::collections::BTreeSet<&str> =
+        rows.iter().map(|row| row.variant.as_str()).collect();
+    assert_eq!(
+        times.into_iter().collect::<Vec<_>>(),
+        [
+            "during",
+            "events-gone",
+            "from-a-store",
+            "just-after",
+            "later-deeds"
+        ]
+    );
+    let caught = |letter| {
+        let broken = rows.iter().flat_map(|row| &row.broken);
+        broken.filter(|one| one.which == letter).count()
+    };
+    assert!(
+        caught('i') > 5 && caught('k') > 0,
+        "{} {}",
+        caught('i'),
+        caught('k')
+    );
+    let honest = run(&Options {
+        tool: liar(folder.path()),
+        ..options
+    });
+    let broken = honest.iter().flat_map(|row| &row.broken);
+    assert_eq!(
+        broken
+            .filter(|one| matches!(one.which, 'i' | 'j' | 'k'))
+            .count(),
+        0
+    );
 }

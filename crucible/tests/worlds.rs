@@ -8,7 +8,7 @@ use whathappened_crucible::case::{add_load, play};
 use whathappened_crucible::control::{drain, machine_dies, make, scale_down, set_taint};
 use whathappened_crucible::observe::{record, write_all};
 use whathappened_crucible::plan::{
-    Cloud, Cluster, Fault, Load, LoadKind, LogForm, More, Observe, Plan, Planned, draw,
+    Cloud, Cluster, Fault, Load, LoadKind, LogForm, More, Observe, Plan, Planned, draw, is_recent,
 };
 use whathappened_crucible::time::{MIN, SEC, Time};
 use whathappened_crucible::truth::Seen;
@@ -112,14 +112,16 @@ fn worlds_come_to_rest() {
 
 #[test]
 fn every_fault_can_be_played_and_is_told_by_some_record() {
-    let drawn: Vec<Plan> = (0..3000).map(draw).collect();
+    let recent = 20_000_000..20_000_600;
+    let drawn: Vec<Plan> = (0..3000).chain(recent).map(draw).collect();
     for &fault in Fault::ALL
         .iter()
         .chain(Fault::MORE)
         .chain(Fault::CLASSES.iter().map(|(fault, _)| fault))
+        .chain(Fault::RECENT.iter().map(|(fault, _)| fault))
     {
-        // Which of them only look like it, nothing has to tell of.
-        if fault.is_look_alike() {
+        // Of what only looks like it, and of who is not there, nothing has to tell.
+        if fault.is_look_alike() || Fault::ABSENT.contains(&fault) {
             continue;
         }
         let told =
@@ -147,7 +149,7 @@ fn only_one_seed_in_four_has_a_class() {
         Fault::HARMLESS.contains(fault) || Fault::CLASSES.iter().any(|(class, _)| class == fault)
     };
     // One in sixty-four has somebody who is not there.
-    let is_old = |seed: &u64| !matches!(seed % 8, 2 | 7) && seed % 64 != 45;
+    let is_old = |seed: &u64| !matches!(seed % 8, 2 | 7) && seed % 64 != 45 && !is_recent(*seed);
     for seed in (0..400).filter(is_old) {
         let plan = draw(seed);
         assert!(!plan.observe.metrics && !plan.faults.iter().any(|one| is_new(&one.fault)));
@@ -175,6 +177,80 @@ fn what_slows_a_gang_down_shows_in_its_steps_and_nowhere_else() {
         ..Observe::all()
     });
     assert!(untold.right().contains(&"none.running"));
+}
+
+#[test]
+fn seeds_that_are_known_are_drawn_as_they_were() {
+    for text in [include_str!("../known.txt"), include_str!("../mended.txt")] {
+        let seeds = text
+            .lines()
+            .filter_map(|line| line.split_whitespace().next()?.parse().ok());
+        for seed in seeds {
+            assert!(!is_recent(seed) || seed >= 20_000_000, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn what_befalls_a_run_first_ends_it_and_what_comes_later_does_not() {
+    let mut drawn = plan(Cloud::OnPrem);
+    drawn.loads = vec![Load {
+        resets: false,
+        nccl_s: 600,
+        ..load(LoadKind::Job)
+    }];
+    let fault = |fault, at| Planned {
+        fault,
+        load: 0,
+        at: at * SEC,
+    };
+    // The second comes while the first one's peers have not noticed yet, or its Job has not given up.
+    drawn.faults = vec![fault(Fault::KernelPanic, 300), fault(Fault::Segfault, 330)];
+    let case = play(&drawn);
+    let run = record(&case, &Observe::all()).truth.runs[0].clone();
+    assert_eq!(run.layers[0].causes, ["node.kernel_panic"]);
+    assert_eq!(run.later, ["code.segfault"]);
+}
+
+#[test]
+fn a_rank_that_is_slow_says_so_beside_the_others() {
+    for seed in 20_000_000..20_000_400 {
+        let drawn = draw(seed);
+        let is_slow = |one: &Planned| one.fault == Fault::SlowRank;
+        if !drawn.faults.first().is_some_and(is_slow) {
+            continue;
+        }
+        let case = play(&drawn);
+        let (mut own, mut compared) = (0, 0);
+        for line in &case.world.logs {
+            own += usize::from(line.text.contains("allreduce_wait_ms"));
+            compared +=
+                usize::from(line.text.contains("MxRtt/Rnk") || line.text.contains("Score="));
+        }
+        let timers = case.world.loads[0].pace.timers;
+        assert_eq!(timers.is_some(), own + compared > 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_gang_of_which_some_are_refused_never_trains() {
+    let mut seen = 0;
+    for seed in (20_000_000..20_000_400).step_by(2) {
+        let drawn = draw(seed);
+        if drawn
+            .faults
+            .first()
+            .is_none_or(|one| one.fault != Fault::MembersRefused)
+        {
+            continue;
+        }
+        let case = play(&drawn);
+        let load = &case.world.loads[0];
+        let made = case.world.pods.iter().filter(|pod| pod.load == 0).count();
+        seen += usize::from(made > 0);
+        assert!(load.training.is_none() && load.step == 0, "seed {seed}");
+    }
+    assert!(seen > 2);
 }
 
 #[test]
@@ -333,8 +409,13 @@ fn the_autoscaler_taints_evicts_and_removes() {
 
 #[test]
 fn a_cut_file_tells_only_what_is_whole() {
-    let mut drawn = draw(1);
+    let mut drawn = draw(3);
     drawn.observe = Observe::all();
+    drawn.faults = vec![Planned {
+        fault: Fault::Drained,
+        load: 0,
+        at: 200 * SEC,
+    }];
     let mut recorded = record(&play(&drawn), &drawn.observe);
     let file = recorded
         .files

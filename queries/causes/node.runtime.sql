@@ -46,8 +46,10 @@ failed AS (
   LEFT JOIN asked_for asked ON asked.death = u.death
   LEFT JOIN (SELECT DISTINCT death FROM reactions WHERE person) own ON own.death = u.death
   LEFT JOIN fell_silent quiet ON quiet.death = u.death
+  -- One that was started again keeps the containers that it had: what ends them later is something else.
   LEFT JOIN (SELECT death, MAX(time) AS time FROM links
-             WHERE signal = 'k8s.node.ready' AND via = 'node' AND lag_s > 0 GROUP BY death) again ON again.death = u.death
+             WHERE via = 'node' AND (signal = 'k8s.node.ready' AND lag_s > 0 OR signal = 'node.runtime_up' AND lag_s > 30)
+             GROUP BY death) again ON again.death = u.death
   -- A kubelet that stops a container has a runtime that does it.
   LEFT JOIN (SELECT death, MAX(time) AS time FROM links
              WHERE signal IN ('k8s.container.killing', 'k8s.container.liveness_killed', 'k8s.container.startup_probe_killed') AND via = 'pod'

@@ -9,15 +9,28 @@
 -- summary_of: node.memory_daemon_killed: {node} was about to run out of memory, and an out-of-memory daemon killed a process of {pod}: {message}
 -- summary_of: ray.memory_monitor: Ray killed a worker of {pod} because the node was nearly out of memory; what used the memory is not known: {message}
 -- advice: Find out what used the memory of {node}; set memory requests and limits, and leave room for the system.
+-- The kernel kills one process at a time. Where a kill of its own is told of just as this container ended, and another one beside the words about
+-- the whole node, those are about the other.
+WITH of_another AS (
+  SELECT DISTINCT u.death, u.fact
+  FROM links u
+  JOIN links own ON own.death = u.death AND own.signal IN ('k8s.node.oom_kill', 'kernel.oom_kill.limit') AND ABS(own.lag_s) <= 2
+    AND ABS(own.time - u.time) > 3000000000
+  JOIN links other ON other.death = u.death AND other.signal IN ('k8s.node.oom_kill', 'kernel.oom_kill.node') AND other.fact <> own.fact
+    AND ABS(other.time - u.time) <= 1000000000
+  WHERE u.signal = 'k8s.node.system_oom' AND u.via = 'node'
+)
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links u
 JOIN links m ON m.death = u.death AND m.via = 'pod' AND m.signal IN ('k8s.container.oom_killed', 'k8s.container.sigkill')
   AND m.lag_s BETWEEN -1 AND 1
-WHERE u.signal = 'k8s.node.system_oom' AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 60
+LEFT JOIN of_another o ON o.death = u.death AND o.fact = u.fact
+WHERE u.signal = 'k8s.node.system_oom' AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 60 AND o.death IS NULL
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM links
-WHERE signal = 'k8s.node.system_oom' AND via = 'node' AND exit_code = 137 AND lag_s BETWEEN -60 AND 60
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links u
+LEFT JOIN of_another o ON o.death = u.death AND o.fact = u.fact
+WHERE u.signal = 'k8s.node.system_oom' AND u.via = 'node' AND u.exit_code = 137 AND u.lag_s BETWEEN -60 AND 60 AND o.death IS NULL
 UNION ALL
 -- The kernel's own words for it. Where they name a pod it is that one; where they name none, one that was killed then.
 -- A process whose name is not that of a trainer's may be anything that ran on the machine.

@@ -9,6 +9,11 @@ pub(super) fn refused(w: &World, load: usize) -> Option<(String, ActId)> {
     let act = body.blocked?;
     let what = w.graph.get(act)?;
     let reason = what.what.strip_prefix("refuses: ")?;
+    let is_there = |pod: &&crate::world::Pod| pod.load == load && pod.gone.is_none();
+    let there = w.pods.iter().filter(is_there).count();
+    if body.let_in.is_some_and(|most| there < most) {
+        return None;
+    }
     Some((reason.to_owned(), act))
 }
 

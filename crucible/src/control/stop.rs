@@ -35,12 +35,19 @@ pub fn stop(w: &mut World, pod: usize) {
     }
     w.tell(
         &Source::Kubelet(node),
-        Involved::container(key),
+        Involved::container(key.clone()),
         "Normal",
         "Killing",
         "Stopping container trainer",
         &tags,
     );
+    if w.nodes
+        .get(node)
+        .is_some_and(|node| node.broken_runtime.is_some())
+    {
+        not_stopped(w, pod, node);
+        return;
+    }
     w.host_line(node, Unit::Kubelet, format!("I{} kuberuntime_container.go:864] \"Killing container with a grace period\" containerName=\"trainer\" gracePeriod={grace}", train::klog(w.now)), &tags);
     let obeys = w.loads.get(load).is_some_and(|load| load.plan.obeys);
     let lag = if obeys {
@@ -67,6 +74,23 @@ pub fn stop(w: &mut World, pod: usize) {
                 tie: Relation::Collateral,
                 tags,
             },
+        );
+    });
+}
+
+/// Without a runtime nobody stops a container: it runs on, and its pod stays.
+fn not_stopped(w: &mut World, pod: usize, node: usize) {
+    let Some(key) = w.pods.get(pod).map(crate::world::Pod::key) else {
+        return;
+    };
+    w.soon(100, 2500, move |w| {
+        w.tell(
+            &Source::Kubelet(node),
+            key,
+            "Warning",
+            "FailedKillPod",
+            "error killing pod: [failed to \"KillContainer\" for \"trainer\" with KillContainerError: \"rpc error: code = Unavailable desc = connection error: desc = \\\"transport: Error while dialing: dial unix /run/containerd/containerd.sock: connect: connection refused\\\"\"]",
+            &[],
         );
     });
 }

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use crate::control::{Exit, exit};
-use crate::plan::{Fault, Load};
+use crate::plan::{Fault, Load, LoadKind};
 use crate::time::SEC;
 use crate::world::{Ask, Client, PodFault, Relation, World, names};
 
@@ -27,7 +27,11 @@ pub(super) fn prepare(w: &mut World, fault: Fault, load: usize) {
         }
         _ => return device_plugin(w, load),
     };
-    if let Some(load) = w.loads.get_mut(load) {
+    // It is gone for all that is made from now on; a bare pod needs no controller.
+    let is_hit = |load: &&mut crate::world::Load| {
+        fault == Fault::SchedulerDown || load.plan.kind != LoadKind::Pod
+    };
+    for load in w.loads.iter_mut().filter(is_hit) {
         load.blocked = Some(act);
     }
 }

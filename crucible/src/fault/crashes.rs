@@ -284,7 +284,7 @@ fn mismatched(w: &mut World, load: usize) {
         load.stuck = Some(act);
         load.noticed = Some(load.attempt);
     }
-    for pod in crew(w, load) {
+    for pod in super::process::crew(w, load) {
         let rank = w.pods.get(pod).map_or(0, |pod| pod.rank);
         w.soon(100, 1500, move |w| {
             if !lives(w, pod) {
@@ -301,16 +301,6 @@ fn mismatched(w: &mut World, load: usize) {
             exit(w, pod, &Exit::code(1, act, Relation::Victim));
         });
     }
-}
-
-fn crew(w: &World, load: usize) -> Vec<usize> {
-    (0..w.pods.len())
-        .filter(|&at| {
-            w.pods
-                .get(at)
-                .is_some_and(|pod| pod.load == load && pod.gone.is_none() && pod.alive)
-        })
-        .collect()
 }
 
 /// A thread holds what PyTorch's watchdog needs; its monitor ends the process after eight minutes.

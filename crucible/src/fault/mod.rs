@@ -1,6 +1,7 @@
 //! What goes wrong, each as it really does, and what is true of it.
 
 mod absent;
+mod agents;
 mod clouds;
 mod crashes;
 mod deeds;
@@ -9,9 +10,12 @@ mod devices;
 mod hardware;
 mod kinds;
 mod machines;
+mod members;
 mod more;
 mod ops;
 mod process;
+mod ranks;
+mod scarce;
 mod slow;
 mod startup;
 mod words;
@@ -33,6 +37,9 @@ pub fn prepare(w: &mut World, planned: &Planned) {
         Fault::FewerGpus => devices::fewer(w, planned.load),
         Fault::ImageKinds => kinds::image(w, planned.load),
         Fault::LongPause => slow::prepare(w, planned.load),
+        Fault::NetworkAgent => agents::network_agent(w, planned.load),
+        Fault::MembersRefused => members::prepare(w, planned.load),
+        fault if fault.is_of_ranks() => ranks::prepare(w, planned.load),
         fault if fault.is_slow() => slow::prepare(w, planned.load),
         fault => startup::prepare(w, fault, planned.load),
     }
@@ -117,6 +124,18 @@ pub fn strike(w: &mut World, planned: &Planned) {
         | Fault::PowerSpare
         | Fault::Board => devices::strike(w, planned.fault, load),
         Fault::KueueEvicted => kinds::evicted(w, load),
+        Fault::SlowRank | Fault::SlowPassed | Fault::UnevenRanks | Fault::HangMissing => {
+            ranks::strike(w, planned.fault, load);
+        }
+        Fault::KubeletDead
+        | Fault::KubeletBlip
+        | Fault::RuntimeDies
+        | Fault::RuntimeBlip
+        | Fault::NamesDown
+        | Fault::ProxyDown => agents::strike(w, planned.fault, load),
+        Fault::Threads | Fault::PidPressure | Fault::RackPower | Fault::Leak => {
+            scarce::strike(w, planned.fault, load);
+        }
         _ => ops::strike(w, planned.fault, load),
     }
 }

@@ -83,17 +83,8 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
             if let Some(body) = w.nodes.get_mut(node) {
                 body.lost = Some(act);
             }
-            let pods: Vec<usize> = (0..w.pods.len())
-                .filter(|&at| {
-                    w.pods.get(at).is_some_and(|pod| {
-                        pod.node == Some(node) && pod.gone.is_none() && !pod.phase.is_over()
-                    })
-                })
-                .collect();
+            // What runs there runs on until it is collected as nobody's.
             w.drop_node(node, Ask::new(operator, "delete", "").tells(&names(act)));
-            for pod in pods {
-                w.die(pod, act, Relation::Victim, true);
-            }
             let lag = w.rng.secs(20, 80);
             w.after(lag, move |w| {
                 crate::control::collect_orphans(w, node, Some(act));

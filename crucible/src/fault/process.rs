@@ -127,7 +127,7 @@ fn end(w: &mut World, fault: Fault, pod: usize, act: ActId) {
 }
 
 /// The kernel kills the largest process of the container.
-fn host_oom(w: &mut World, pod: usize, act: ActId) {
+pub(super) fn host_oom(w: &mut World, pod: usize, act: ActId) {
     let Some((node, pid, uid, id)) = w.pods.get(pod).and_then(|pod| {
         Some((
             pod.node?,
@@ -393,13 +393,28 @@ fn timeout_of_all(
     act: ActId,
 ) {
     train::timeout(w, pod, (rank, step, nccl, waited), act, Relation::Victim);
-    // Here the words are the record of the fault itself.
+    these_name(w, act);
+}
+
+/// The words of the watchdog, just written, are the record of the fault itself.
+pub(super) fn these_name(w: &mut World, act: ActId) {
     for line in w.logs.iter_mut().rev().take(4) {
         line.tags = vec![Tag {
             act,
             says: Attribution::Names,
         }];
     }
+}
+
+/// The pods of a workload whose processes run.
+pub(super) fn crew(w: &World, load: usize) -> Vec<usize> {
+    (0..w.pods.len())
+        .filter(|&at| {
+            w.pods
+                .get(at)
+                .is_some_and(|pod| pod.load == load && pod.gone.is_none() && pod.alive)
+        })
+        .collect()
 }
 
 /// It runs on and does nothing.

@@ -35,7 +35,7 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
 }
 
 /// From now on a step takes this many hundredths of the time that it took before.
-fn slow_down(w: &mut World, load: usize, percent: i64, act: ActId) {
+pub(super) fn slow_down(w: &mut World, load: usize, percent: i64, act: ActId) {
     let now = w.now;
     let trained = w
         .loads

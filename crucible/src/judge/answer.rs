@@ -13,6 +13,16 @@ pub struct Answer {
     pub runs: Vec<AnsweredRun>,
     /// The main incident first.
     pub incidents: Vec<Incident>,
+    /// What each source could and could not show.
+    pub coverage: Vec<Coverage>,
+}
+
+/// What one source could show.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Coverage {
+    /// `complete`, `truncated`, `expired`, …
+    pub status: String,
 }
 
 /// A run as the tool sees it.
@@ -57,6 +67,10 @@ pub struct Incident {
     pub chain: Vec<Link>,
     /// The records that prove it.
     pub evidence: Vec<Value>,
+    /// Records that are evidence against it.
+    pub against: Vec<Value>,
+    /// What was missing, and what it would have shown.
+    pub would_have_told: Vec<String>,
 }
 
 /// Who did it.
@@ -115,11 +129,21 @@ impl Answer {
     pub fn main(&self) -> Option<&Incident> {
         self.incidents.first()
     }
+
+    /// Whether it says of anything that it is missing or against it: why it is not surer.
+    #[must_use]
+    pub fn tells_why_not_surer(&self) -> bool {
+        let lacks = |one: &Coverage| one.status != "complete";
+        self.coverage.iter().any(lacks)
+            || self
+                .main()
+                .is_some_and(|main| !main.would_have_told.is_empty() || !main.against.is_empty())
+    }
 }
 
 /// Whether a level is more than a guess.
 #[must_use]
-pub(super) fn is_claimed(level: &str) -> bool {
+pub fn is_claimed(level: &str) -> bool {
     matches!(level, "established" | "supported")
 }
 

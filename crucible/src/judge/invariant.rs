@@ -9,7 +9,7 @@ use crate::truth::{Run, Truth};
 /// An invariant that an answer breaks: its letter, and how.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct Broken {
-    /// `a` to `h`, as in the README.
+    /// `a` to `k`, as in the README.
     pub which: char,
     /// How.
     pub how: String,
@@ -107,7 +107,7 @@ fn told_late(run: &Run, link: &Link) -> i64 {
         return HOUR;
     }
     // A cloud dates a fault of a host when it has seen it.
-    if chain.contains("cloud.host_error")
+    if run.history.iter().any(|one| one == "cloud.host_error")
         && says(&[
             "hostError",
             "AUTO_RECOVERY",

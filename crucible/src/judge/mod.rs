@@ -5,7 +5,7 @@ mod invariant;
 mod tool;
 mod verdict;
 
-pub use answer::{Answer, Incident, Link, Victim, rank};
+pub use answer::{Answer, Coverage, Incident, Link, Victim, is_claimed, rank};
 pub use invariant::{Broken, check};
 pub use tool::{ENDED, Question, Reply, Tool};
 pub use verdict::{Judged, Verdict, judge};

@@ -73,6 +73,12 @@ impl Tool {
         }
     }
 
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Asks one question.
     pub fn ask(&mut self, question: &Question) -> Reply {
         let said = if self.one_shot {

@@ -204,10 +204,13 @@ fn verdict(run: &Run, main: &Incident) -> Verdict {
             Verdict::Wrong
         };
     }
-    if run.history.iter().any(|one| one == cause) {
+    // What came after the first death did not end the run, where that death is on record.
+    let came_later =
+        anything && run.death_seen > Seen::Nothing && run.later.iter().any(|one| one == cause);
+    if run.history.iter().any(|one| one == cause) && !came_later {
         return Verdict::Earlier;
     }
-    if run.symptoms.iter().any(|one| one == cause) && main.level != "established" {
+    if run.symptoms.iter().any(|one| one == cause) && main.level != "established" && !came_later {
         if !anything && run.is_broken() {
             return Verdict::Fair;
         }

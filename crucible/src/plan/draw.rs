@@ -43,6 +43,8 @@ pub fn draw(seed: u64) -> Plan {
     };
     let mut classes = super::classes::draw(seed);
     let fault = classes.fault(fault);
+    let mut recent = super::recent::draw(seed);
+    let fault = recent.fault(fault);
     let cluster = cluster(&mut rng, fault);
     let mut loads = vec![main_load(&mut rng, fault, &cluster)];
     let mut faults = Vec::new();
@@ -51,7 +53,7 @@ pub fn draw(seed: u64) -> Plan {
         faults.push(Planned {
             fault,
             load: 0,
-            at: classes.begin(fault, at),
+            at: recent.begin(classes.begin(fault, at)),
         });
         adapt(&mut rng, fault, &mut loads);
     }
@@ -112,6 +114,7 @@ pub fn draw(seed: u64) -> Plan {
         }
     }
     classes.add(&mut faults);
+    recent.add(&mut faults, &mut loads, cluster.cloud);
     let mut observe = observe(&mut Rng::stream(seed, "observe"), cluster.cloud);
     observe.metrics = classes.metrics(&faults);
     let more = more(&mut apart, fault, loads.first(), cluster.cloud);
@@ -212,7 +215,13 @@ fn serving(fault: Option<Fault>) -> Option<&'static [LoadKind]> {
         | Fault::LongPause
         | Fault::SlowMachine
         | Fault::SlowSteps
-        | Fault::SlowLoader => Some(&[LoadKind::Job, LoadKind::JobSet]),
+        | Fault::SlowLoader
+        | Fault::SlowRank
+        | Fault::SlowPassed
+        | Fault::UnevenRanks
+        | Fault::HangMissing
+        | Fault::MembersRefused => Some(&[LoadKind::Job, LoadKind::JobSet]),
+        Fault::Leak => Some(&[LoadKind::Deployment, LoadKind::StatefulSet, LoadKind::Job]),
         Fault::CpuStarved => Some(&[LoadKind::Job, LoadKind::JobSet, LoadKind::Deployment]),
         Fault::JobDeleted => Some(&[LoadKind::Job, LoadKind::JobSet, LoadKind::Deployment]),
         _ => None,
@@ -240,7 +249,12 @@ fn main_load(rng: &mut Rng, fault: Option<Fault>, cluster: &Cluster) -> Load {
             | Fault::LongPause
             | Fault::SlowMachine
             | Fault::SlowSteps
-            | Fault::SlowLoader,
+            | Fault::SlowLoader
+            | Fault::SlowRank
+            | Fault::SlowPassed
+            | Fault::UnevenRanks
+            | Fault::HangMissing
+            | Fault::MembersRefused,
         ) => true,
         Some(Fault::CpuStarved) => kind != LoadKind::Deployment,
         _ => false,
@@ -250,7 +264,7 @@ fn main_load(rng: &mut Rng, fault: Option<Fault>, cluster: &Cluster) -> Load {
             && rng.chance(75)
             && !matches!(
                 fault,
-                Some(Fault::Liveness | Fault::Flapping | Fault::RetryLoop)
+                Some(Fault::Liveness | Fault::Flapping | Fault::RetryLoop | Fault::Leak)
             ));
     let size = if gang {
         u32::try_from(rng.range(2, 4)).unwrap_or(2)
@@ -288,7 +302,7 @@ fn main_load(rng: &mut Rng, fault: Option<Fault>, cluster: &Cluster) -> Load {
         at: rng.secs(2, 40),
         trains,
         retries,
-        restarts: matches!(fault, Some(Fault::Liveness | Fault::Flapping))
+        restarts: matches!(fault, Some(Fault::Liveness | Fault::Flapping | Fault::Leak))
             || (kind == LoadKind::Job && !gang && rng.chance(15)),
         nccl_s: *rng.pick(&[120, 600, 600]).unwrap_or(&600),
         resets: rng.chance(60),
@@ -313,7 +327,9 @@ fn adapt(rng: &mut Rng, fault: Fault, loads: &mut [Load]) {
         Fault::NoCapacity | Fault::CapacityExhausted | Fault::CloudQuota | Fault::NoSuchNode => {
             main.gpus = main.gpus.max(4);
         }
-        Fault::Liveness | Fault::Flapping | Fault::FailurePolicy => main.retries = 6,
+        Fault::Liveness | Fault::Flapping | Fault::FailurePolicy | Fault::Leak => main.retries = 6,
+        // Some of its members are let in, and some are not.
+        Fault::MembersRefused => main.size = main.size.max(3),
         Fault::Quarantined
         | Fault::XidOfProgram
         | Fault::GpuFirmware

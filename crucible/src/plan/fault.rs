@@ -117,6 +117,19 @@ pub enum Fault {
     SchedulerDown,
     ControllersDown,
     DevicePlugin,
+    // What the tool has learnt since; drawn apart (`plan/recent.rs`).
+    SlowRank,
+    HangMissing,
+    KubeletDead,
+    RuntimeDies,
+    NetworkAgent,
+    NamesDown,
+    ProxyDown,
+    MembersRefused,
+    Threads,
+    PidPressure,
+    RackPower,
+    Leak,
     // Nothing ends, but it looks like it.
     XidElsewhere,
     TaintElsewhere,
@@ -135,6 +148,11 @@ pub enum Fault {
     PowerSpare,
     ConntrackIdle,
     Warned,
+    // The same of what was learnt since.
+    SlowPassed,
+    UnevenRanks,
+    RuntimeBlip,
+    KubeletBlip,
 }
 
 impl Fault {
@@ -260,6 +278,83 @@ impl Fault {
         Self::DevicePlugin,
     ];
 
+    /// What the tool has learnt since the others were drawn, the more often the more kinds it has.
+    pub const RECENT: &[(Self, u64)] = &[
+        (Self::SlowRank, 6),
+        (Self::HangMissing, 5),
+        (Self::KubeletDead, 3),
+        (Self::RuntimeDies, 3),
+        (Self::NetworkAgent, 2),
+        (Self::NamesDown, 2),
+        (Self::ProxyDown, 2),
+        (Self::MembersRefused, 5),
+        (Self::Threads, 3),
+        (Self::PidPressure, 2),
+        (Self::RackPower, 3),
+        (Self::Leak, 4),
+        (Self::SlowPassed, 4),
+        (Self::UnevenRanks, 2),
+        (Self::RuntimeBlip, 2),
+        (Self::KubeletBlip, 2),
+        (Self::SchedulerDown, 2),
+        (Self::ControllersDown, 2),
+        (Self::DevicePlugin, 2),
+    ];
+
+    /// Of those, what did no harm.
+    pub const RECENT_HARMLESS: &[Self] = &[
+        Self::SlowPassed,
+        Self::UnevenRanks,
+        Self::RuntimeBlip,
+        Self::KubeletBlip,
+    ];
+
+    /// What befalls a run that works, one of several.
+    pub const OF_SEVERAL: &[Self] = &[
+        Self::Exception,
+        Self::CudaOom,
+        Self::HostOom,
+        Self::Segfault,
+        Self::BareKill,
+        Self::Divergence,
+        Self::StorageLimit,
+        Self::Preempted,
+        Self::NodePressure,
+        Self::HostMaintenance,
+        Self::Drained,
+        Self::Tainted,
+        Self::NodeDeleted,
+        Self::ScaleDown,
+        Self::PodsDeleted,
+        Self::HostError,
+        Self::SpotReclaimed,
+        Self::InstanceTerminated,
+        Self::Gpu,
+        Self::GpuMemory,
+        Self::NvLink,
+        Self::Nic,
+        Self::Disk,
+        Self::Memory,
+        Self::Silent,
+        Self::KernelPanic,
+        Self::SystemOom,
+        Self::Driver,
+        Self::Reboot,
+        Self::Shutdown,
+        Self::Storage,
+        Self::Dns,
+        Self::Redis,
+        Self::Service,
+        Self::LoaderDies,
+        Self::Credentials,
+        Self::Pcie,
+        Self::XidOfProgram,
+        Self::GpuFirmware,
+        Self::Power,
+        Self::Threads,
+        Self::RackPower,
+    ];
+
     /// The same records as of a class, where they did no harm.
     pub const HARMLESS: &[Self] = &[
         Self::LongPause,
@@ -286,6 +381,7 @@ impl Fault {
                 | Self::DrainOfFinished
                 | Self::NodeBlip
         ) || Self::HARMLESS.contains(&self)
+            || Self::RECENT_HARMLESS.contains(&self)
     }
 
     /// Those in which a run goes on, more slowly.
@@ -293,7 +389,11 @@ impl Fault {
     pub fn is_slow(self) -> bool {
         matches!(
             self,
-            Self::SlowMachine | Self::SlowSteps | Self::SlowLoader | Self::CpuStarved
+            Self::SlowMachine
+                | Self::SlowSteps
+                | Self::SlowLoader
+                | Self::CpuStarved
+                | Self::SlowRank
         )
     }
 
@@ -313,6 +413,7 @@ impl Fault {
                 | Self::Admission
                 | Self::ControlPlane
                 | Self::ControllersDown
+                | Self::MembersRefused
         )
     }
 
@@ -345,6 +446,30 @@ impl Fault {
                 | Self::SchedulerDown
                 | Self::ControllersDown
                 | Self::DevicePlugin
+                | Self::NetworkAgent
+                | Self::MembersRefused
+        )
+    }
+
+    /// Those that only a cloud can do.
+    #[must_use]
+    pub fn is_of_clouds(self) -> bool {
+        matches!(
+            self,
+            Self::HostMaintenance
+                | Self::HostError
+                | Self::SpotReclaimed
+                | Self::InstanceTerminated
+                | Self::ScaleDown
+        )
+    }
+
+    /// Those that are about the ranks of a gang, and how fast each is.
+    #[must_use]
+    pub fn is_of_ranks(self) -> bool {
+        matches!(
+            self,
+            Self::SlowRank | Self::SlowPassed | Self::UnevenRanks | Self::HangMissing
         )
     }
 }

@@ -5,6 +5,7 @@ mod classes;
 mod draw;
 mod fault;
 mod observe;
+mod recent;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,7 @@ use crate::time::Time;
 pub use draw::draw;
 pub use fault::{Aftermath, Fault};
 pub use observe::{Damage, LogForm, Observe, Policy, When};
+pub use recent::is_recent;
 
 /// Everything that is drawn from a seed.
 #[derive(Clone, Debug, Serialize, Deserialize)]

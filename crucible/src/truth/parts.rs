@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::time::{MIN, Time};
+use crate::time::{MIN, SEC, Time};
 use crate::world::{ActId, Death, World};
 
 pub(super) fn of_load(w: &World, at: usize) -> Vec<&Death> {
@@ -12,30 +12,57 @@ pub(super) fn of_load(w: &World, at: usize) -> Vec<&Death> {
         .collect()
 }
 
-/// Whether it ends again and again: one of its ranks three times within half an hour, and of late.
-pub(super) fn flapping(w: &World, all: &[&Death]) -> bool {
+/// How far back the ends lie that count of what ends again and again, and of late: one of its ranks three times within half
+/// an hour, or at regular intervals, however long.
+pub(super) fn flapping(w: &World, all: &[&Death]) -> Option<i64> {
     let mut ranks: BTreeMap<u32, Vec<Time>> = BTreeMap::new();
     for death in all {
         if let Some(pod) = w.pods.get(death.pod) {
             ranks.entry(pod.rank).or_default().push(death.time);
         }
     }
-    ranks.values().any(|times| {
+    let often = |times: &Vec<Time>| {
         let within = |span| {
             times
                 .iter()
                 .filter(|time| w.now.since(**time) < span)
                 .count()
         };
-        within(30 * MIN) > 2 && within(12 * MIN) > 0
-    })
+        (within(30 * MIN) > 2 && within(12 * MIN) > 0).then_some(12 * MIN)
+    };
+    ranks
+        .values()
+        .filter_map(|times| often(times).or_else(|| regular(w.now, times)))
+        .max()
+}
+
+/// The last four ends came at nearly the same distance, and the next is not overdue.
+fn regular(now: Time, times: &[Time]) -> Option<i64> {
+    let mut times = times.to_vec();
+    times.sort();
+    let last = times.get(times.len().checked_sub(4)?..)?;
+    let gaps: Vec<i64> = last.windows(2).map(|two| two[1].since(two[0])).collect();
+    let (least, most) = (*gaps.iter().min()?, *gaps.iter().max()?);
+    let span = most / 4 * 5;
+    let is_due = now.since(*last.last()?) < span;
+    (most / 4 * 3 <= least && is_due).then_some(span)
 }
 
 /// Deaths of containers that were started again where they are, so lately that the kubelet
-/// still counts them: it forgives after ten minutes.
+/// still counts them: it forgives after ten minutes. So is a second end of one reason, wherever it was tried again; and
+/// whoever is to be deleted and is not heard of, since nobody has told that it ended.
 pub(super) fn restless<'a>(w: &World, all: &[&'a Death]) -> Vec<&'a Death> {
+    let root = |death: &Death| w.graph.chain(death.act).first().copied();
+    let again = |death: &Death| all.iter().filter(|one| root(one) == root(death)).count() > 1;
+    let unheard = |death: &Death| {
+        let pod = w.pods.get(death.pod).filter(|pod| pod.gone.is_none());
+        pod.is_some_and(|pod| pod.deletion.is_some() && pod.alive)
+    };
     all.iter()
-        .filter(|death| !death.last && w.now.since(death.time) < 10 * MIN)
+        .filter(|death| {
+            let is_late = w.now.since(death.time) < 10 * MIN;
+            is_late && (!death.last || again(death)) || unheard(death)
+        })
         .copied()
         .collect()
 }
@@ -161,6 +188,41 @@ pub(super) fn symptoms(w: &World, at: usize, first: ActId) -> Vec<String> {
         }
     }
     found.into_iter().map(str::to_owned).collect()
+}
+
+/// Of the other ends of the first one's attempt: ids of what nobody can tell apart from it in time, and of what began
+/// only after it. Pods that work by themselves do not end each other: each has its own reason, and any is right.
+pub(super) fn others(w: &World, first: &Death, fatal: &[&Death]) -> (Vec<String>, Vec<String>) {
+    let attempt = |death: &Death| w.pods.get(death.pod).map(|pod| pod.attempt);
+    let root = |death: &Death| w.graph.chain(death.act).first().copied();
+    let load = w.pods.get(first.pod).and_then(|pod| w.loads.get(pod.load));
+    let is_gang = load.is_some_and(|load| load.plan.gang);
+    let off = w.plan.observe.skew_s.abs();
+    let near = first.time.plus((2 + off) * SEC);
+    let (mut beside, mut later) = (BTreeSet::new(), BTreeSet::new());
+    for death in fatal {
+        if root(death) == root(first) || attempt(death) != attempt(first) {
+            continue;
+        }
+        let began = root(death).and_then(|root| w.graph.get(root));
+        let ids = ids_of(w, death.act);
+        if death.time <= near || !is_gang {
+            beside.extend(ids);
+        } else if began.is_some_and(|act| act.time > near) {
+            later.extend(ids);
+        }
+    }
+    let own = ids_of(w, first.act);
+    later.retain(|id| !own.contains(id) && !beside.contains(id));
+    (beside.into_iter().collect(), later.into_iter().collect())
+}
+
+/// Ids of all acts on the way to one.
+fn ids_of(w: &World, act: ActId) -> BTreeSet<String> {
+    let acts = w.graph.chain(act).into_iter();
+    acts.filter_map(|id| w.graph.get(id))
+        .flat_map(|act| act.causes.iter().map(|&cause| cause.to_owned()))
+        .collect()
 }
 
 pub(super) fn names(of: impl Iterator<Item = String>) -> Vec<String> {

@@ -76,8 +76,12 @@ pub struct Pace {
     pub apart: bool,
     /// Whether its steps take nearly the same time each; in most cases nobody looks at that.
     pub steady: bool,
+    /// Whether it writes as often after an hour as before; most are told of less often then.
+    pub talks_on: bool,
     /// Whether it writes as Megatron does.
     pub megatron: bool,
+    /// How its ranks tell their own time, where they do.
+    pub timers: Option<crate::train::timers::Timers>,
     /// Ids of what slowed it down before something else ended it.
     pub past: Vec<&'static str>,
 }
@@ -143,6 +147,8 @@ pub struct Load {
     pub trouble: Option<StartFailure>,
     /// When all that is wanted last began to run.
     pub well: Option<Time>,
+    /// How many of its pods are let in before others are refused; all are refused where absent.
+    pub let_in: Option<usize>,
     /// How often its pods were refused, and whether another attempt is to come.
     pub refusals: (u32, bool),
     /// Whether the gang has noticed a lost peer of this attempt.
