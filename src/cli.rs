@@ -86,8 +86,8 @@ pub struct InputArgs {
     ///
     /// The format is detected from the content: kubectl get -o json|yaml, kubectl get, describe,
     /// logs and events as text, watch and NDJSON streams, audit logs,
-    /// must-gather, troubleshoot and sonobuoy archives, container logs, Loki
-    /// query_range responses; also inside .gz .zst .tar .zip. No live source is queried then, and
+    /// must-gather, troubleshoot and sonobuoy archives, container logs,
+    /// exports of log stores; also inside .gz .zst .tar .zip. No live source is queried then, and
     /// nothing is stored.
     #[arg(long = "from", value_name = "PATH")]
     pub from: Vec<String>,

@@ -35,6 +35,16 @@ mod tests;
 mod torch_error;
 mod tracker;
 
+macro_rules! registered {
+    ($($kind:ident = $folder:ident, $code:literal;)*) => {
+        /// The log stores that there are, in the order of their rank.
+        pub const LOG_STORES: &[(event::SourceKind, &log_store::Registration)] =
+            &[$((event::SourceKind::$kind, &$folder::LOG_STORE)),*];
+    };
+}
+
+whathappened_model::log_stores!(registered);
+
 // What all parts speak of, under the names that it has had here.
 pub(crate) use whathappened_http as http;
 pub(crate) use whathappened_model::{

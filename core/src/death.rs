@@ -4,7 +4,7 @@ mod lingering;
 mod other_zone;
 mod run_state;
 
-use crate::signals::named;
+use crate::signals::{SignalClass, named};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Exit, NO, Task};
@@ -13,6 +13,7 @@ use crate::resolve::{Root, Run};
 use crate::stall;
 use crate::symbols::Symbol;
 
+pub use crate::stall::SLOW;
 use run_state::FAILED;
 pub use run_state::{RunState, fails_now, has_failed, run_state};
 
@@ -348,17 +349,6 @@ pub fn failed_upon(graph: &EntityGraph, run: &Run, broke: Stamp) -> bool {
     })
 }
 
-/// What is said of a workload whose pods are held back or refused, or that nobody looks after.
-const HELD: [&str; 7] = [
-    named::K8S_QUOTA_EXCEEDED,
-    named::K8S_WORKLOAD_CREATE_FAILED,
-    named::K8S_WORKLOAD_DEADLINE,
-    named::K8S_WORKLOAD_INVALID,
-    named::K8S_WORKLOAD_SUSPENDED,
-    named::K8S_WORKLOAD_UNTOUCHED,
-    named::KUEUE_PENDING,
-];
-
 /// A workload without a single pod: held back, or refused.
 fn never_created(graph: &EntityGraph, number: usize, run: &Run) -> Option<Death> {
     let Root::Workload(root) = run.root else {
@@ -367,10 +357,11 @@ fn never_created(graph: &EntityGraph, number: usize, run: &Run) -> Option<Death>
     let workload = graph.workloads.get(root as usize)?;
     let family = graph.family(root);
     let says = |signal: &str| family.iter().any(|one| graph.says(*one, signal));
+    let held = graph.traits.of(SignalClass::HoldsBack);
     // Pods that are merely not in the input were not refused.
     if wants_none(graph, root)
         || graph.says(root, named::K8S_WORKLOAD_COMPLETED)
-        || !HELD.iter().any(|signal| says(signal))
+        || !held.iter().any(|signal| says(signal))
     {
         return None;
     }

@@ -72,8 +72,9 @@ pub(crate) fn stalled(
     ))
 }
 
-/// What tells that a run is slow, the most telling first: a rank that is slower than the others explains why all are.
-const SLOW: [(&str, &str); 4] = [
+/// What tells that a run is slow, the most telling first, and the state that it is in by that: a rank that is slower
+/// than the others explains why all are.
+pub const SLOW: [(&str, &str); 4] = [
     (named::LOG_RANK_SLOW, "slow"),
     (named::LOG_RANK_BEHIND, "slow"),
     (named::LOG_SLOW, "slow"),

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::time::{Nanos, Stamp, TimeKind};
+
+pub use crate::source_kind::SourceKind;
 
 /// The content-derived identity of a fact.
 ///
@@ -45,159 +47,6 @@ impl fmt::Display for EventId {
 impl fmt::Debug for EventId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "EventId({self})")
-    }
-}
-
-/// The connector that a record came through. Declaration order is the fixed
-/// rank by which the better of two equal witnesses is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SourceKind {
-    /// Objects and Events of the Kubernetes API.
-    Kubernetes,
-    /// The API server's audit log.
-    KubernetesAudit,
-    /// A Loki answer.
-    Loki,
-    /// Datadog's logs and events.
-    Datadog,
-    /// Elasticsearch or `OpenSearch`.
-    Elasticsearch,
-    /// Amazon `CloudWatch` Logs.
-    CloudwatchLogs,
-    /// Container logs in files.
-    ContainerLog,
-    /// Google Cloud's audit and system event logs.
-    Gcp,
-    /// AWS: `CloudTrail`, Health, EC2, Auto Scaling.
-    Aws,
-    /// Azure's activity log, resource health and scheduled events.
-    Azure,
-    /// A machine's own log, and of those who maintain it: kernel, systemd, BMC, tools.
-    NodeLog,
-    /// Slurm's accounting and control.
-    Slurm,
-    /// What Prometheus and its kin measured.
-    Prometheus,
-    /// Alertmanager's alerts and silences.
-    Alertmanager,
-    /// Grafana's annotations.
-    Grafana,
-    /// What an experiment tracker's own files say of a run: `TensorBoard`, W&B, `MLflow`.
-    Tracker,
-}
-
-/// The kinds in the order in which they came to be: binary formats write a
-/// kind's place here, so that what was stored stays readable. Add at the end.
-const CODES: [SourceKind; 16] = [
-    SourceKind::Kubernetes,
-    SourceKind::KubernetesAudit,
-    SourceKind::Loki,
-    SourceKind::ContainerLog,
-    SourceKind::Gcp,
-    SourceKind::Aws,
-    SourceKind::Azure,
-    SourceKind::NodeLog,
-    SourceKind::Slurm,
-    SourceKind::Datadog,
-    SourceKind::Elasticsearch,
-    SourceKind::CloudwatchLogs,
-    SourceKind::Prometheus,
-    SourceKind::Alertmanager,
-    SourceKind::Grafana,
-    SourceKind::Tracker,
-];
-
-impl Serialize for SourceKind {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        if to.is_human_readable() {
-            return to.serialize_str(self.as_str());
-        }
-        let code = CODES.iter().position(|kind| kind == self);
-        let code = code.and_then(|code| u8::try_from(code).ok());
-        to.serialize_u8(code.ok_or_else(|| ser::Error::custom("a kind without a code"))?)
-    }
-}
-
-impl<'de> Deserialize<'de> for SourceKind {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let kind = if from.is_human_readable() {
-            let name = String::deserialize(from)?;
-            Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-        } else {
-            CODES.get(usize::from(u8::deserialize(from)?)).copied()
-        };
-        kind.ok_or_else(|| de::Error::custom("a kind of source that this version does not know"))
-    }
-}
-
-impl SourceKind {
-    /// Every kind, in rank order.
-    pub const ALL: [Self; 16] = [
-        Self::Kubernetes,
-        Self::KubernetesAudit,
-        Self::Loki,
-        Self::Datadog,
-        Self::Elasticsearch,
-        Self::CloudwatchLogs,
-        Self::ContainerLog,
-        Self::Gcp,
-        Self::Aws,
-        Self::Azure,
-        Self::NodeLog,
-        Self::Slurm,
-        Self::Prometheus,
-        Self::Alertmanager,
-        Self::Grafana,
-        Self::Tracker,
-    ];
-
-    /// The kind of that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-
-    /// Whether it is a store that keeps lines of many programs and answers questions about them.
-    #[must_use]
-    pub fn is_log_store(self) -> bool {
-        match self {
-            Self::Loki | Self::Datadog | Self::Elasticsearch | Self::CloudwatchLogs => true,
-            Self::Kubernetes
-            | Self::KubernetesAudit
-            | Self::ContainerLog
-            | Self::Gcp
-            | Self::Aws
-            | Self::Azure
-            | Self::NodeLog
-            | Self::Slurm
-            | Self::Prometheus
-            | Self::Alertmanager
-            | Self::Grafana
-            | Self::Tracker => false,
-        }
-    }
-
-    /// The name used in tables and answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Kubernetes => "kubernetes",
-            Self::KubernetesAudit => "kubernetes_audit",
-            Self::Loki => "loki",
-            Self::Datadog => "datadog",
-            Self::Elasticsearch => "elasticsearch",
-            Self::CloudwatchLogs => "cloudwatch",
-            Self::ContainerLog => "container_log",
-            Self::Gcp => "gcp",
-            Self::Aws => "aws",
-            Self::Azure => "azure",
-            Self::NodeLog => "node_log",
-            Self::Slurm => "slurm",
-            Self::Prometheus => "prometheus",
-            Self::Alertmanager => "alertmanager",
-            Self::Grafana => "grafana",
-            Self::Tracker => "tracker",
-        }
     }
 }
 
@@ -359,21 +208,5 @@ mod json_text {
             return Ok(Map::new());
         }
         serde_json::from_str(&text).map_err(serde::de::Error::custom)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_kind_has_a_code_of_its_own() {
-        for kind in SourceKind::ALL {
-            assert_eq!(CODES.iter().filter(|code| **code == kind).count(), 1);
-            let text = serde_json::to_string(&kind).unwrap();
-            assert_eq!(text, format!("\"{}\"", kind.as_str()));
-            assert_eq!(serde_json::from_str::<SourceKind>(&text).unwrap(), kind);
-        }
-        assert!(serde_json::from_str::<SourceKind>("\"oracle\"").is_err());
     }
 }

@@ -22,6 +22,7 @@ pub mod pci;
 pub mod place;
 pub mod redact;
 pub mod sink;
+mod source_kind;
 pub mod terminal;
 pub mod text_time;
 pub mod time;

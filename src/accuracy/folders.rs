@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use whathappened_model::event::SourceKind;
+
 /// The cases of the folders that were named.
 #[derive(Clone, Debug, Default)]
 pub struct CaseFolders {
@@ -57,8 +59,9 @@ fn is_case(folder: &Path) -> bool {
 
 /// The folders of a case that hold input.
 pub(super) fn inputs(case: &Path) -> Vec<PathBuf> {
-    ["input", "loki"]
-        .iter()
+    let stores = SourceKind::LOG_STORES.iter().map(|kind| kind.as_str());
+    std::iter::once("input")
+        .chain(stores)
         .map(|name| case.join(name))
         .filter(|path| path.is_dir())
         .collect()

@@ -10,7 +10,7 @@ use super::{clock, common, lakes, settings};
 use crate::case::Rules;
 use crate::cli::KeptArgs;
 use crate::error::Error;
-use crate::fetch;
+use crate::fetch::{self, ImportTarget};
 
 /// Imports recordings into the store: everything that --from can read
 ///
@@ -51,7 +51,17 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let rules = Rules::load(&common::own_rules(folder.as_deref())?)?;
     let now = clock::now();
     lakes::refuse(&config, "`import`")?;
-    let mut store = Store::open(&config.store_path()?, config.limits())?;
+    let root = config.store_path()?;
+    let open = || Store::open(&root, config.limits());
+    // What is wrong with a store that is there is said before anything is read.
+    let mut store = if root.exists() { Some(open()?) } else { None };
+    let target = match &mut store {
+        Some(store) => ImportTarget::Open(store),
+        none => ImportTarget::New {
+            store: none,
+            open: &open,
+        },
+    };
     let bar = common::bar(args.quiet);
     let mut progress = |done, total: Option<u64>| {
         if let Some(total) = total {
@@ -66,7 +76,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         ..Options::default()
     };
     let (summary, written) = fetch::import(
-        &mut store,
+        target,
         &rules.signals,
         &inputs,
         now,
@@ -79,10 +89,13 @@ pub fn run(args: &Args) -> Result<(), Error> {
             "{} facts and versions read, {} new in {}",
             written.reported,
             written.new,
-            terminal::line(&store.root().to_string_lossy())
+            terminal::line(&root.to_string_lossy())
         );
         common::report(&summary, &facts);
     }
+    let Some(mut store) = store else {
+        return common::nothing_read(&summary);
+    };
     let warnings = fetch::warnings(&store)?;
     for warning in &warnings {
         note!("warning: {warning}");

@@ -5,6 +5,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use whathappened_connectors::LOG_STORES;
 use whathappened_connectors::cluster::{ContextInfo, contexts};
 
 use super::common;
@@ -89,6 +90,8 @@ fn text(args: &Args) -> Result<String, Error> {
         Some(file) => format!("kubeconfig = {}", toml_text(&file.display().to_string())),
         None => "# kubeconfig = \"/path/to/kubeconfig\"".to_owned(),
     };
+    let stores: Vec<&str> = LOG_STORES.iter().map(|(_, store)| store.sample).collect();
+    let stores = stores.join("\n");
     // Writing to a String does not fail.
     let _written = write!(
         out,
@@ -125,22 +128,7 @@ fn text(args: &Args) -> Result<String, Error> {
 # Requests that one answer may use in stores that count them.
 # requests = 40
 
-# [loki]                      # LOKI_ADDR and logcli's other variables
-# addr = \"https://loki.example.com\"
-# org_id = \"tenant\"
-# bearer_token_file = \"/path/to/token\"
-# labels = {{ pod = [\"task\"] }}
-
-# [datadog]                   # DD_SITE, DD_API_KEY, DD_APP_KEY
-# site = \"datadoghq.com\"
-
-# [elasticsearch]             # ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY; OpenSearch, too
-# url = \"https://es.example.com:9200\"
-# index = \"filebeat-*,logs-*\"
-
-# [cloudwatch]                # AWS_PROFILE, AWS_REGION, CLOUDWATCH_LOG_GROUPS
-# log_groups = \"/aws/containerinsights/my-cluster/application\"
-
+{stores}
 # Metrics, alerts, annotations; the environment takes precedence over this file (docs/metrics.md).
 # [prometheus]                # PROMETHEUS_URL, PROMETHEUS_ORG_ID, ...; Mimir, Thanos, VictoriaMetrics, too
 # url = \"https://prometheus.example.com\"
@@ -200,12 +188,8 @@ fn text(args: &Args) -> Result<String, Error> {
     Ok(offered(&out, &|name| std::env::var(name).ok()))
 }
 
-/// What the environment may name: the section, its key and the variable. Secrets stay there.
-const OFFERED: [(&str, &str, &str); 11] = [
-    ("loki", "addr", "LOKI_ADDR"),
-    ("datadog", "site", "DD_SITE"),
-    ("elasticsearch", "url", "ELASTICSEARCH_URL"),
-    ("cloudwatch", "log_groups", "CLOUDWATCH_LOG_GROUPS"),
+/// What the environment may name beside log stores: the section, its key and the variable. Secrets stay there.
+const OFFERED: [(&str, &str, &str); 7] = [
     ("prometheus", "url", "PROMETHEUS_URL"),
     ("alertmanager", "url", "ALERTMANAGER_URL"),
     ("grafana", "url", "GRAFANA_URL"),
@@ -217,10 +201,14 @@ const OFFERED: [(&str, &str, &str); 11] = [
 
 /// The text with the sections in force that the environment names.
 fn offered(text: &str, env: &dyn Fn(&str) -> Option<String>) -> String {
+    let stores = LOG_STORES
+        .iter()
+        .map(|(kind, store)| (kind.as_str(), store.key.0, store.key.1));
+    let offered: Vec<_> = stores.chain(OFFERED).collect();
     let mut out = String::with_capacity(text.len());
     let mut within: Option<(&str, String)> = None;
     for line in text.lines() {
-        let found = OFFERED.iter().find_map(|(section, key, variable)| {
+        let found = offered.iter().find_map(|(section, key, variable)| {
             line.starts_with(&format!("# [{section}]")).then_some(())?;
             let value = env(variable).filter(|value| !value.trim().is_empty())?;
             Some((*key, value))

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use whathappened_connectors::LOG_STORES;
 use whathappened_core::resolve::rank_names;
 
 /// Something wrong in the file: where, what, and what to write instead.
@@ -117,9 +118,11 @@ fn misplaced(section: &str, line: &str, message: &str) -> Option<String> {
     if wanted.starts_with("struct ") || wanted.starts_with("a table") || wanted == "a map" {
         let field = match key {
             "store" => format!("path = {value}"),
-            "loki" => format!("addr = {value}"),
-            "prometheus" | "alertmanager" | "grafana" | "elasticsearch" => format!("url = {value}"),
-            _ => "its fields".to_owned(),
+            "prometheus" | "alertmanager" | "grafana" => format!("url = {value}"),
+            key => match LOG_STORES.iter().find(|(kind, _)| kind.as_str() == key) {
+                Some((_, store)) => format!("{} = {value}", store.key.0),
+                None => "its fields".to_owned(),
+            },
         };
         let whole = match section {
             "" => key.to_owned(),

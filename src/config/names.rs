@@ -7,7 +7,7 @@ use whathappened_core::resolve::rank_names;
 use whathappened_model::event::SourceKind;
 
 use super::error::{ConfigError, nearest};
-use super::{Config, HOOKS, OneOrMore, Section};
+use super::{Config, HOOKS};
 
 /// Refuses what would be without effect, and nobody would notice.
 pub(super) fn check(config: &Config, text: &str) -> Result<(), ConfigError> {
@@ -48,14 +48,10 @@ fn hooks(config: &Config, text: &str) -> Result<(), ConfigError> {
 
 /// Names of labels are by entity, of which there are a few.
 fn labels(config: &Config, text: &str) -> Result<(), ConfigError> {
-    fn all<S: Section>(sections: &OneOrMore<S>) -> impl Iterator<Item = &String> {
-        sections.0.iter().flat_map(|one| one.labels().keys())
-    }
-    let named = all(&config.loki)
-        .chain(all(&config.datadog))
-        .chain(all(&config.elasticsearch))
-        .chain(all(&config.cloudwatch))
-        .chain(all(&config.prometheus));
+    let stores = config.log_stores().into_iter();
+    let labelled = stores.flat_map(|(_, sections)| sections);
+    let labelled = labelled.chain(config.prometheus.sections());
+    let named = labelled.flat_map(|one| one.labels().keys());
     for entity in named {
         if LabelNames::default().prefer(entity, &[]) {
             continue;
@@ -121,26 +117,24 @@ fn callers(config: &Config, text: &str) -> Result<(), ConfigError> {
 
 /// Kinds of sources, and the names that the configuration gives to some.
 fn sources(config: &Config) -> BTreeSet<String> {
-    fn named<S: Section>(kind: &str, sections: &OneOrMore<S>, known: &mut BTreeSet<String>) {
-        for (number, section) in (1..).zip(&sections.0) {
+    let others = [
+        ("prometheus", config.prometheus.sections()),
+        ("alertmanager", config.alertmanager.sections()),
+        ("grafana", config.grafana.sections()),
+        ("gcp", config.gcp.sections()),
+        ("aws", config.aws.sections()),
+        ("azure", config.azure.sections()),
+        ("slurm", config.slurm.sections()),
+    ];
+    let kinds = SourceKind::ALL.iter().map(|kind| kind.as_str().to_owned());
+    let mut known: BTreeSet<String> = kinds.collect();
+    known.extend(["collector".to_owned(), "recording".to_owned()]);
+    for (kind, sections) in config.log_stores().into_iter().chain(others) {
+        for (number, section) in (1..).zip(sections) {
             known.insert(format!("{kind}-{number}"));
             known.extend(section.name().map(str::to_owned));
         }
     }
-    let kinds = SourceKind::ALL.iter().map(|kind| kind.as_str().to_owned());
-    let mut known: BTreeSet<String> = kinds.collect();
-    known.extend(["collector".to_owned(), "recording".to_owned()]);
-    named("loki", &config.loki, &mut known);
-    named("datadog", &config.datadog, &mut known);
-    named("elasticsearch", &config.elasticsearch, &mut known);
-    named("cloudwatch", &config.cloudwatch, &mut known);
-    named("prometheus", &config.prometheus, &mut known);
-    named("alertmanager", &config.alertmanager, &mut known);
-    named("grafana", &config.grafana, &mut known);
-    named("gcp", &config.gcp, &mut known);
-    named("aws", &config.aws, &mut known);
-    named("azure", &config.azure, &mut known);
-    named("slurm", &config.slurm, &mut known);
     known
 }
 

@@ -1,4 +1,4 @@
-//! One of a kind, or several: `[loki]` or `[[loki]]`.
+//! One of a kind, or several: `[slurm]` or `[[slurm]]`.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::OneOrMore;
+
 /// A section that stands for variables of the environment.
 pub trait Section {
     /// Its own keys, each with the environment variable that it stands for.
@@ -21,6 +23,17 @@ pub trait Section {
 
     /// What the file says under a variable's name.
     fn variable(&self, name: &str) -> Option<String>;
+}
+
+/// The sections of one kind of source, whatever their types.
+pub type Sections<'c> = Vec<&'c (dyn Section + Sync)>;
+
+impl<S: Section + Sync> OneOrMore<S> {
+    /// Its sections, as those of all sources are looked at.
+    #[must_use]
+    pub fn sections(&self) -> Sections<'_> {
+        self.0.iter().map(|one| one as _).collect()
+    }
 }
 
 /// Makes a section of the configuration. Each key stands for the environment

@@ -345,19 +345,8 @@ impl<'a> Bounds<'a> {
 
     /// Whether a fact is that a pod could not start, which did so since.
     fn is_overcome(&self, fact: &Fact) -> bool {
-        const KEEP_FROM_STARTING: [&str; 7] = [
-            named::K8S_CONTAINER_CANNOT_RUN,
-            named::K8S_CONTAINER_CONFIG_ERROR,
-            named::K8S_CONTAINER_IMAGE_PULL_FAILED,
-            named::K8S_POD_ADMISSION_FAILED,
-            named::K8S_POD_SANDBOX_FAILED,
-            named::K8S_POD_UNSCHEDULABLE,
-            named::K8S_POD_VOLUME_FAILED,
-        ];
         let signal = self.graph.name(fact.signal);
-        let keeps = KEEP_FROM_STARTING
-            .iter()
-            .any(|stem| signal.starts_with(stem));
+        let keeps = self.graph.traits.keeps_from_starting(signal);
         let last = fact.end.unwrap_or(fact.time).hi;
         let started = |task: &Task| task.starts.iter().any(|start| start.lo > last);
         fact.pod == self.death.pod
@@ -380,7 +369,7 @@ impl<'a> Bounds<'a> {
         let signal = self.graph.name(fact.signal);
         self.death.state == "crash_loop"
             && fact.pod == self.death.pod
-            && (ALIVE.contains(&signal) || is_request(signal))
+            && (ALIVE.contains(&signal) || is_request(self.graph, signal))
             && fact.onset > self.death.time.hi.saturating_add(CLOCKS)
     }
 

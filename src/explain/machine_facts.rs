@@ -4,7 +4,7 @@ use whathappened_core::death::Death;
 use whathappened_core::evidence::Row;
 use whathappened_core::graph::{EntityGraph, Fact, Journals, NO, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
-use whathappened_core::signals::named;
+use whathappened_core::signals::{SignalClass, named};
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -73,25 +73,6 @@ pub(super) fn was_unharmed(graph: &EntityGraph, death: &Death, fault: &Fact) -> 
     progress.last.lo.saturating_sub(until) > LEAST.max(progress.usual().saturating_mul(STEPS))
 }
 
-/// What takes a machine down, or tells that it was.
-const DOWN: [&str; 15] = [
-    named::CLOUD_HOST_ERROR,
-    named::CLOUD_INSTANCE_DELETED,
-    named::CLOUD_INSTANCE_RECREATED,
-    named::CLOUD_INSTANCE_RESET,
-    named::CLOUD_INSTANCE_STOPPED,
-    named::CLOUD_INSTANCE_TERMINATING,
-    named::K8S_NODE_REBOOTED,
-    named::K8S_NODE_SHUTDOWN,
-    named::KERNEL_PANIC,
-    named::MAINTENANCE_TERMINATED,
-    named::NODE_CRASHED,
-    named::NODE_POWERED_OFF,
-    named::NODE_POWERING_OFF,
-    named::NODE_REBOOT_REQUESTED,
-    named::NODE_REBOOTING,
-];
-
 /// What a machine tells of once it is up again.
 const UP_AGAIN: [&str; 2] = [named::K8S_NODE_REBOOTED, named::NODE_CRASHED];
 
@@ -110,7 +91,7 @@ pub(super) fn was_started_again(graph: &EntityGraph, death: &Death, fact: &Fact)
     };
     let is_last = progress.last.lo <= death.time.hi.saturating_add(CLOCKS);
     let until = fact.end.unwrap_or(fact.time);
-    goes_down(signal)
+    goes_down(graph, signal)
         && fact.due.is_none()
         && until != Stamp::OPEN
         && !death.goes_on()
@@ -118,8 +99,9 @@ pub(super) fn was_started_again(graph: &EntityGraph, death: &Death, fact: &Fact)
         && progress.went_on_after(until.hi.saturating_add(going), None)
 }
 
-fn goes_down(signal: &str) -> bool {
-    DOWN.iter().any(|down| signal.starts_with(down))
+/// Whether something takes a machine down, or tells that it was.
+fn goes_down(graph: &EntityGraph, signal: &str) -> bool {
+    graph.traits.is(signal, SignalClass::TakesDown)
 }
 
 /// A machine that goes down in good order lets programs go on for as long.
@@ -191,13 +173,13 @@ pub(super) fn came_after(
     };
     let signal = graph.name(fact.signal);
     // What is stopped for a shutdown ends before most of what tells of that; who panics stops nothing.
-    let stops_it = goes_down(signal)
+    let stops_it = goes_down(graph, signal)
         && signal != named::KERNEL_PANIC
         && matches!(death.exit_code, Some(0 | 137 | 143))
         && fact.time.lo <= death.time.hi.saturating_add(GOING_DOWN)
         && !was_out_of_memory(graph, death)
         && !was_asked_to_stop(graph, death);
-    let is_prompt = goes_down(signal) || fact.time.lo.saturating_sub(fact.onset) <= AT_ONCE;
+    let is_prompt = goes_down(graph, signal) || fact.time.lo.saturating_sub(fact.onset) <= AT_ONCE;
     let is_dated = death.time != Stamp::OPEN;
     let is_behind = end.is_some_and(|end| end.is_before(graph, fact));
     let is_later = is_dated && fact.time.lo >= death.time.hi.saturating_add(SECOND) || is_behind;

@@ -2,7 +2,7 @@
 //! alive, which machines were silent or going down.
 
 use std::collections::{HashMap, HashSet};
-use whathappened_core::signals::named;
+use whathappened_core::signals::{SignalClass, named};
 
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, Fact, Journals, NO, Task, TaskKind};
@@ -18,15 +18,6 @@ use super::namesakes::namesakes;
 use super::tenants::Tenants;
 use crate::answer::Level;
 
-/// Requests for the end of a pod that no lost machine brings about by itself: somebody
-/// reached the API, and had reasons.
-const REQUESTS: [&str; 4] = [
-    named::K8S_POD_EVICTED_API,
-    named::K8S_POD_PREEMPTED,
-    named::K8S_POD_RECLAIMED,
-    named::K8S_POD_SHUFFLED,
-];
-
 /// What kubelets and schedulers say of a pod that had not ended; a request may as well be
 /// for what was left of it.
 pub(super) const ALIVE: [&str; 6] = [
@@ -36,15 +27,6 @@ pub(super) const ALIVE: [&str; 6] = [
     named::K8S_POD_NODE_SHUTDOWN,
     named::K8S_POD_PREEMPTED,
     named::K8S_POD_EVICTED_PRESSURE,
-];
-
-/// What a kubelet ends a pod for by itself.
-const BY_KUBELET: [&str; 5] = [
-    named::K8S_POD_DEADLINE,
-    named::K8S_POD_EVICTED_KUBELET_PREEMPTED,
-    named::K8S_POD_EVICTED_OTHER,
-    named::K8S_POD_EVICTED_PRESSURE,
-    named::K8S_POD_EVICTED_STORAGE_LIMIT,
 ];
 
 /// How the control plane clears away what belonged to something that was deleted.
@@ -193,10 +175,10 @@ impl Requests {
             if fact.pod == NO {
                 continue;
             }
-            if is_request(signal) {
+            if is_request(graph, signal) {
                 requested.insert(fact.pod);
             }
-            if is_request(signal) || signal == named::K8S_POD_DELETION_REQUESTED {
+            if is_request(graph, signal) || signal == named::K8S_POD_DELETION_REQUESTED {
                 let reported = (fact.time, fact.actor);
                 asked.entry(fact.pod).or_default().push(reported);
             }
@@ -209,7 +191,7 @@ impl Requests {
             if signal.starts_with("k8s.pod.evicted") {
                 evicted.insert(fact.pod);
             }
-            if BY_KUBELET.contains(&signal) && fact.time != Stamp::OPEN {
+            if graph.traits.is(signal, SignalClass::ByKubelet) && fact.time != Stamp::OPEN {
                 by_kubelet.entry(fact.pod).or_default().push(fact.time);
             }
             if ALIVE.contains(&signal) {
@@ -350,7 +332,7 @@ impl Requests {
         let of_all = signal.starts_with("k8s.workload.deleted_by_")
             || signal.starts_with("k8s.namespace.deleted_by_");
         let of_pod = later.pod == death.pod
-            && (is_request(signal)
+            && (is_request(graph, signal)
                 || matches!(
                     signal,
                     named::K8S_POD_EVICTED_TAINT | named::K8S_POD_DELETED_BY_NODE_CONTROLLER
@@ -377,7 +359,7 @@ impl Requests {
     /// Whether a fact is that somebody asked for the end of a pod that its kubelet was ending already, for a reason of its own.
     pub(super) fn was_ending(&self, graph: &EntityGraph, death: &Death, later: &Fact) -> bool {
         let signal = graph.name(later.signal);
-        let asks = is_request(signal) || signal == named::AUTOSCALER_SCALE_DOWN_POD;
+        let asks = is_request(graph, signal) || signal == named::AUTOSCALER_SCALE_DOWN_POD;
         // What was said much earlier was of something that the pod got over.
         let before = |said: &Stamp| {
             said.hi <= later.time.lo && later.time.lo.saturating_sub(said.hi) < GOING
@@ -485,11 +467,12 @@ pub fn is_cut_file(row: &Coverage) -> bool {
         && matches!(row.status, Status::Truncated | Status::Failed)
 }
 
-pub(super) fn is_request(signal: &str) -> bool {
+/// Whether somebody asks for the end of a pod, who reached the API and had reasons.
+pub(super) fn is_request(graph: &EntityGraph, signal: &str) -> bool {
     // These act for what happened to the node or the object, and confirm what others asked for.
     const FOLLOW: [&str; 3] = ["kubelet", "node_controller", "podgc"];
     let by = signal
         .strip_prefix("k8s.pod.deleted_by_")
         .or_else(|| signal.strip_prefix("k8s.pod.evicted_by_"));
-    REQUESTS.contains(&signal) || by.is_some_and(|by| !FOLLOW.contains(&by))
+    graph.traits.is(signal, SignalClass::AsksEnd) || by.is_some_and(|by| !FOLLOW.contains(&by))
 }

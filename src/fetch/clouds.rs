@@ -23,7 +23,7 @@ const SHOWS: (&str, &str) = (
 /// that merely lie about are no wish to be asked.
 pub(super) async fn add(all: &mut Sources, config: &Config, env: Variables<'_>, clock: Clock) {
     let project: &[&[&str]] = &[&["GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"]];
-    for given in given("gcp", &config.gcp, env, project) {
+    for given in given("gcp", &config.gcp.sections(), env, project) {
         all.add(&given.name, gcp(&given, Clock::clone(&clock)), SHOWS);
     }
     let account: &[&[&str]] = &[&[
@@ -31,12 +31,12 @@ pub(super) async fn add(all: &mut Sources, config: &Config, env: Variables<'_>, 
         "AWS_ACCESS_KEY_ID",
         "AWS_WEB_IDENTITY_TOKEN_FILE",
     ]];
-    for given in given("aws", &config.aws, env, account) {
+    for given in given("aws", &config.aws.sections(), env, account) {
         let opened = Box::pin(aws(&given, Clock::clone(&clock))).await;
         all.add(&given.name, opened, SHOWS);
     }
     let subscription: &[&[&str]] = &[&["AZURE_SUBSCRIPTION_ID"]];
-    for given in given("azure", &config.azure, env, subscription) {
+    for given in given("azure", &config.azure.sections(), env, subscription) {
         all.add(&given.name, azure(&given, Clock::clone(&clock)), SHOWS);
     }
 }

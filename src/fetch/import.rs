@@ -8,12 +8,47 @@ use whathappened_model::sink::Sink;
 use whathappened_model::time::Nanos;
 use whathappened_store::{BulkImport, Store, StoreError, Written};
 
+use super::unusable::unusable;
 use crate::coverage::quiet_machines;
 use crate::error::Error;
 
+/// The store that an import goes to.
+pub enum ImportTarget<'a> {
+    /// One that is open.
+    Open(&'a mut Store),
+    /// One that is made once there is something to keep: a mistyped path leaves no store behind.
+    New {
+        /// Where it is put once it is open.
+        store: &'a mut Option<Store>,
+        /// Makes it.
+        open: &'a dyn Fn() -> Result<Store, StoreError>,
+    },
+}
+
+impl<'a> ImportTarget<'a> {
+    fn store(self) -> Result<&'a mut Store, StoreError> {
+        match self {
+            Self::Open(store) => Ok(store),
+            Self::New { store, open } => Ok(store.insert(open()?)),
+        }
+    }
+}
+
+impl std::fmt::Debug for ImportTarget<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Open(_) => "Open",
+            Self::New { .. } => "New",
+        })
+    }
+}
+
 /// Classifies what is read and hands it to the store.
 struct Importer<'a> {
-    bulk: BulkImport<'a>,
+    /// Until there is something to keep.
+    target: Option<ImportTarget<'a>>,
+    bulk: Option<BulkImport<'a>>,
+    now: Nanos,
     signals: &'a Ruleset,
     failed: Option<StoreError>,
     from: Nanos,
@@ -21,8 +56,24 @@ struct Importer<'a> {
     progress: &'a mut dyn FnMut(u64, Option<u64>),
 }
 
+impl Importer<'_> {
+    /// Opens the store, if that was not done yet.
+    fn open(&mut self) {
+        let Some(target) = self.target.take() else {
+            return;
+        };
+        match target.store() {
+            Ok(store) => self.bulk = Some(store.bulk(self.now)),
+            Err(error) => self.failed = Some(error),
+        }
+    }
+}
+
 impl Sink for Importer<'_> {
     fn observe(&mut self, observations: Vec<Observation>) {
+        if !observations.is_empty() {
+            self.open();
+        }
         for mut observation in observations {
             if self.failed.is_some() {
                 return;
@@ -34,7 +85,8 @@ impl Sink for Importer<'_> {
                     self.to = self.to.max(event.time.hi);
                 }
             }
-            self.failed = self.bulk.push(observation).err();
+            let pushed = self.bulk.as_mut().map(|bulk| bulk.push(observation));
+            self.failed = pushed.and_then(Result::err);
         }
     }
 
@@ -61,7 +113,7 @@ pub fn warnings(store: &Store) -> Result<Vec<String>, Error> {
 /// # Errors
 /// When the store cannot be written.
 pub fn import(
-    store: &mut Store,
+    target: ImportTarget<'_>,
     signals: &Ruleset,
     inputs: &[Input],
     now: Nanos,
@@ -69,7 +121,9 @@ pub fn import(
     progress: &mut dyn FnMut(u64, Option<u64>),
 ) -> Result<(Summary, Written), Error> {
     let mut importer = Importer {
-        bulk: store.bulk(now),
+        target: Some(target),
+        bulk: None,
+        now,
         signals,
         failed: None,
         from: Nanos::MAX,
@@ -77,8 +131,13 @@ pub fn import(
         progress,
     };
     let summary = recording::read(inputs, options, &mut importer);
+    // That nothing happened is worth keeping; that nothing could be used is no reason to make a store.
+    let is_there = matches!(importer.target, Some(ImportTarget::Open(_)));
+    if is_there || unusable(&summary).is_none() {
+        importer.open();
+    }
     let Importer {
-        mut bulk,
+        bulk,
         failed,
         from,
         to,
@@ -87,8 +146,10 @@ pub fn import(
     if let Some(error) = failed {
         return Err(error.into());
     }
-    let written = bulk.flush()?;
-    drop(bulk);
+    let Some(bulk) = bulk else {
+        return Ok((summary, Written::default()));
+    };
+    let (written, store) = bulk.finish()?;
     let window = (from <= to).then_some((from, to));
     let mut rows = short(&summary, window);
     rows.extend(quiet(&summary, window));

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use whathappened_connectors::cloudwatch::{CloudWatch, CloudWatchOptions};
-use whathappened_connectors::datadog::{Datadog, DatadogOptions, Tier};
-use whathappened_connectors::elasticsearch::{Elasticsearch, ElasticsearchOptions};
-use whathappened_connectors::log_store::{Depth, LogSource, LogStore};
-use whathappened_connectors::loki::{Loki, LokiOptions};
+use whathappened_connectors::LOG_STORES;
+use whathappened_connectors::log_store::{Depth, LogSource, Opened};
 use whathappened_http::HttpError;
 use whathappened_model::connector::{Clock, Connector};
 
-use super::source_config::{SourceConfig, Variables, given};
+use super::source_config::{Variables, given};
 use super::sources::Sources;
 use crate::config::{Config, LogDepth, Logs};
 
@@ -22,27 +19,15 @@ pub(super) async fn add(all: &mut Sources, config: &Config, env: Variables<'_>, 
     let Some(depth) = depth(&config.logs) else {
         return;
     };
-    let source = |opened: Result<Arc<dyn LogStore>, HttpError>| {
-        opened.map(|store| Arc::new(LogSource::new(store, depth.clone())) as Arc<dyn Connector>)
+    let source = |opened: Opened| -> Result<Arc<dyn Connector>, HttpError> {
+        let store = opened?;
+        Ok(Arc::new(LogSource::new(store, depth.clone())))
     };
-    let address: &[&[&str]] = &[&["LOKI_ADDR", "GRAFANA_DATASOURCE_UID"]];
-    for given in given("loki", &config.loki, env, address) {
-        all.add(&given.name, source(loki(&given)), SHOWS);
-    }
-    let keys: &[&[&str]] = &[&["DD_API_KEY"], &["DD_APP_KEY", "DD_APPLICATION_KEY"]];
-    for given in given("datadog", &config.datadog, env, keys) {
-        all.add(&given.name, source(datadog(&given)), SHOWS);
-    }
-    let address: &[&[&str]] = &[&["ES_URL", "ELASTICSEARCH_URL", "OPENSEARCH_URL"]];
-    for given in given("elasticsearch", &config.elasticsearch, env, address) {
-        let opened = Box::pin(elasticsearch(&given, Clock::clone(&clock))).await;
-        all.add(&given.name, source(opened), SHOWS);
-    }
-    // Credentials of AWS alone are no wish to pay for its logs.
-    let groups: &[&[&str]] = &[&["CLOUDWATCH_LOG_GROUPS"]];
-    for given in given("cloudwatch", &config.cloudwatch, env, groups) {
-        let opened = Box::pin(cloudwatch(&given, Clock::clone(&clock))).await;
-        all.add(&given.name, source(opened), SHOWS);
+    for ((_, store), (name, sections)) in LOG_STORES.iter().zip(config.log_stores()) {
+        for given in given(name, &sections, env, store.needed) {
+            let opened = (store.open)(&given, Clock::clone(&clock)).await;
+            all.add(&given.name, source(opened), SHOWS);
+        }
     }
 }
 
@@ -58,57 +43,4 @@ fn depth(logs: &Logs) -> Option<Depth> {
         most_lines: logs.most_lines.unwrap_or(depth.most_lines),
         ..depth
     })
-}
-
-fn loki(given: &SourceConfig<'_>) -> Result<Arc<dyn LogStore>, HttpError> {
-    let mut options = LokiOptions::from_env(&|name| given.get(name));
-    options.name.clone_from(&given.name);
-    options.names = given.labels()?;
-    given.headers(&mut options.headers);
-    Ok(Arc::new(Loki::new(options)?))
-}
-
-fn datadog(given: &SourceConfig<'_>) -> Result<Arc<dyn LogStore>, HttpError> {
-    let mut options = DatadogOptions::from_env(&|name| given.get(name))?;
-    options.name.clone_from(&given.name);
-    options.names = given.labels()?;
-    options.indexes = given.list("DD_LOGS_INDEXES");
-    let tiers = given.list("DD_LOGS_TIERS");
-    if !tiers.is_empty() {
-        let known = tiers.iter().map(|tier| {
-            Tier::parse(tier).ok_or_else(|| {
-                let all: Vec<&str> = Tier::ALL.iter().map(|tier| tier.as_str()).collect();
-                HttpError::BadRequest(format!(
-                    "{tier:?} is not a valid tier; valid tiers are {}",
-                    all.join(", ")
-                ))
-            })
-        });
-        options.tiers = Some(known.collect::<Result<_, _>>()?);
-    }
-    given.headers(&mut options.http.headers);
-    Ok(Arc::new(Datadog::new(options)?))
-}
-
-async fn elasticsearch(
-    given: &SourceConfig<'_>,
-    clock: Clock,
-) -> Result<Arc<dyn LogStore>, HttpError> {
-    let mut options = ElasticsearchOptions::from_env(&|name| given.get(name)).ok_or_else(|| {
-        HttpError::BadRequest("Elasticsearch is configured without a url".to_owned())
-    })?;
-    options.name.clone_from(&given.name);
-    options.names = given.labels()?;
-    given.headers(&mut options.http.headers);
-    Ok(Arc::new(Elasticsearch::open(options, clock).await?))
-}
-
-async fn cloudwatch(
-    given: &SourceConfig<'_>,
-    clock: Clock,
-) -> Result<Arc<dyn LogStore>, HttpError> {
-    let mut options = CloudWatchOptions::from_env(&|name| given.get(name));
-    options.name.clone_from(&given.name);
-    options.names = given.labels()?;
-    Ok(Arc::new(CloudWatch::open(options, clock).await?))
 }

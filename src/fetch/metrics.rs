@@ -19,7 +19,7 @@ pub(super) fn add(all: &mut Sources, config: &Config, env: Variables<'_>) {
         "MIMIR_ADDRESS",
         "PROMETHEUS_DATASOURCE_UID",
     ]];
-    for given in given("prometheus", &config.prometheus, env, address) {
+    for given in given("prometheus", &config.prometheus.sections(), env, address) {
         let shows = (
             "metrics",
             "GPU faults seen by DCGM, machine metrics, and memory usage against its limits",
@@ -28,7 +28,7 @@ pub(super) fn add(all: &mut Sources, config: &Config, env: Variables<'_>) {
     }
     for given in given(
         "alertmanager",
-        &config.alertmanager,
+        &config.alertmanager.sections(),
         env,
         &[&["ALERTMANAGER_URL"]],
     ) {
@@ -45,7 +45,7 @@ pub(super) fn add(all: &mut Sources, config: &Config, env: Variables<'_>) {
             "GRAFANA_USERNAME",
         ],
     ];
-    for given in given("grafana", &config.grafana, env, both) {
+    for given in given("grafana", &config.grafana.sections(), env, both) {
         let shows = (
             "annotations",
             "deployments, maintenance and notes recorded by people and tools",

@@ -19,7 +19,7 @@ mod verdicts;
 mod writer;
 
 pub use held::{ClusterHours, held_sources};
-pub use import::{import, warnings};
+pub use import::{ImportTarget, import, warnings};
 pub use incidents::{
     IncidentOfRun, from_stored, is_untold, store_incidents, stored_incidents, visible,
 };

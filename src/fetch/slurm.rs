@@ -20,7 +20,7 @@ const SHOWS: (&str, &str) = (
 /// lies about where people only submit jobs.
 pub(super) fn add(all: &mut Sources, config: &Config, env: Variables<'_>) {
     let way: &[&[&str]] = &[&["SLURM_REST_URL", "SLURM_COMMANDS"]];
-    for given in given("slurm", &config.slurm, env, way) {
+    for given in given("slurm", &config.slurm.sections(), env, way) {
         all.add(&given.name, open(&given), SHOWS);
     }
 }

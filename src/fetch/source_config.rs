@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::log_store::LabelNames;
+use whathappened_connectors::log_store::{LabelNames, Settings};
 use whathappened_http::{HttpError, Secret};
 
-use crate::config::{OneOrMore, Section};
+use crate::config::Section;
 
 /// Values of variables, such as those of the environment.
 pub type Variables<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
@@ -22,9 +22,9 @@ pub(super) struct SourceConfig<'a> {
 
 /// The sources of one kind: each section, or the environment alone where it has
 /// all of the variables `needed`.
-pub(super) fn given<'a, S: Section + Sync>(
+pub(super) fn given<'a>(
     kind: &str,
-    sections: &'a OneOrMore<S>,
+    sections: &[&'a (dyn Section + Sync)],
     env: Variables<'a>,
     needed: &[&[&str]],
 ) -> Vec<SourceConfig<'a>> {
@@ -32,7 +32,7 @@ pub(super) fn given<'a, S: Section + Sync>(
         let mut found = names.iter().filter_map(|name| env(name));
         found.any(|value| !value.trim().is_empty())
     };
-    if sections.0.is_empty() {
+    if sections.is_empty() {
         let alone = SourceConfig {
             section: None,
             env,
@@ -46,12 +46,12 @@ pub(super) fn given<'a, S: Section + Sync>(
             .into_iter()
             .collect();
     }
-    let several = sections.0.len() > 1;
-    let numbered = (1..).zip(&sections.0);
+    let several = sections.len() > 1;
+    let numbered = (1..).zip(sections);
     numbered
         .filter(|(_, section)| section.is_enabled())
         .map(|(number, section)| SourceConfig {
-            section: Some(section),
+            section: Some(*section),
             env,
             several,
             name: match section.name() {
@@ -85,9 +85,8 @@ impl SourceConfig<'_> {
             .collect()
     }
 
-    /// The known names of labels, after those of one's own.
-    pub(super) fn labels(&self) -> Result<LabelNames, HttpError> {
-        let mut names = LabelNames::default();
+    /// Names of labels, after those of one's own.
+    pub(super) fn labels(&self, mut names: LabelNames) -> Result<LabelNames, HttpError> {
         let none = BTreeMap::new();
         let own = self.section.map_or(&none, Section::labels);
         for (entity, own) in own {
@@ -106,5 +105,29 @@ impl SourceConfig<'_> {
         for (name, value) in own.into_iter().flatten() {
             to.push((name.clone(), value.clone().into()));
         }
+    }
+}
+
+impl Settings for SourceConfig<'_> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn get(&self, variable: &str) -> Option<String> {
+        self.get(variable)
+    }
+
+    fn list(&self, variable: &str) -> Vec<String> {
+        self.list(variable)
+    }
+
+    fn labels(&self, known: LabelNames) -> Result<LabelNames, HttpError> {
+        self.labels(known)
+    }
+
+    fn headers(&self) -> Vec<(String, Secret)> {
+        let mut headers = Vec::new();
+        self.headers(&mut headers);
+        headers
     }
 }

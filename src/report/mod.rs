@@ -12,6 +12,7 @@ mod evidence;
 mod incident;
 mod last_heard;
 mod lately;
+mod launcher_report;
 mod leading_run;
 mod listing;
 mod machine;

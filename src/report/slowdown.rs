@@ -1,22 +1,13 @@
 //! A run that was slow before it ended. What slows a training down need not be what ends it, so that it is told beside the cause of
 //! the end and is never one.
 
-use whathappened_core::death::RunState;
+use whathappened_core::death::{RunState, SLOW};
 use whathappened_core::graph::{Fact, NO};
 use whathappened_core::resolve::Run;
-use whathappened_core::signals::named;
 use whathappened_core::symbols::Symbol;
 use whathappened_model::time::{SECOND, rfc3339};
 
 use crate::case::Case;
-
-/// What tells of it, the most telling first.
-const SIGNALS: [&str; 4] = [
-    named::LOG_RANK_SLOW,
-    named::LOG_RANK_BEHIND,
-    named::LOG_SLOW,
-    named::LOG_SLOW_PASSED,
-];
 
 /// Says so of a run that is over, with the time from which on and until which it was slow.
 pub(super) fn note(case: &Case, run: &Run, state: RunState) -> Option<String> {
@@ -26,8 +17,8 @@ pub(super) fn note(case: &Case, run: &Run, state: RunState) -> Option<String> {
     }
     let graph = &case.graph;
     let attempt = run.attempts.last()?;
-    let signals = SIGNALS.iter();
-    let mut known = signals.filter_map(|signal| graph.evidence.symbols.find(signal));
+    let signals = SLOW.iter();
+    let mut known = signals.filter_map(|(signal, _)| graph.evidence.symbols.find(signal));
     let fact = known.find_map(|signal: Symbol| {
         let own = |fact: &&Fact| fact.pod != NO && attempt.pods.contains(&fact.pod);
         let mut facts = graph.facts.iter().filter(own);

@@ -377,7 +377,7 @@ impl ReportContext<'_> {
             Some(pod) if pod.kind == TaskKind::Job => "Job ",
             _ => "",
         };
-        match death.and_then(|death| self.symptom(death)) {
+        match death.and_then(|death| self.symptom(finding, death)) {
             Some(symptom) => format!("{job}{} {symptom}", first.pod),
             None => format!(
                 "{job}{} {}; nothing in the input shows why.",

@@ -8,6 +8,7 @@ use whathappened_model::time::{Nanos, SECOND};
 
 use super::context::ReportContext;
 use crate::explain::CLOCKS;
+use crate::explain::gang::Finding;
 
 /// Who loses another member gives up within this long.
 const AT_ITS_END: Nanos = 120 * SECOND;
@@ -15,19 +16,24 @@ const AT_ITS_END: Nanos = 120 * SECOND;
 /// Words on a lost machine, which say as well that a member is gone.
 const NODE_LOST: [&str; 2] = [named::MPI_NODE_LOST, named::RAY_NODE_DIED];
 
+/// Whether a member's log said something as it ended.
+pub(super) fn at_its_end(death: &Death, fact: &Fact) -> bool {
+    let late = death.time.hi.saturating_add(CLOCKS);
+    fact.onset <= late && fact.time.hi.saturating_add(AT_ITS_END) >= death.time.lo
+}
+
 impl ReportContext<'_> {
     /// What the log of one that ended by itself says of others, or of who asked it to.
-    pub(super) fn symptom(&self, death: &Death) -> Option<String> {
+    pub(super) fn symptom(&self, finding: &Finding, death: &Death) -> Option<String> {
         if death.mode != Mode::Exited {
             return None;
         }
         let graph = self.graph();
-        let at_its_end = |fact: &&Fact| {
-            let late = death.time.hi.saturating_add(CLOCKS);
-            fact.onset <= late && fact.time.hi.saturating_add(AT_ITS_END) >= death.time.lo
+        let near = || {
+            self.facts_of(death.pod)
+                .filter(|fact| at_its_end(death, fact))
         };
-        let mut near = self.facts_of(death.pod).filter(at_its_end);
-        let fact = near.find(|fact| {
+        let fact = near().find(|fact| {
             let signal = graph.name(fact.signal);
             let gone = graph.traits.is(signal, SignalClass::PeerGone);
             gone || NODE_LOST.contains(&signal) || signal == named::LOG_SIGTERM
@@ -36,11 +42,14 @@ impl ReportContext<'_> {
             let text = "ended after it had been asked to stop (SIGTERM); nothing in the input shows who asked.";
             return Some(text.to_owned());
         }
-        if graph.name(fact.signal) == named::MPI_PROCESS_DIED {
-            let near = self.facts_of(death.pod).filter(at_its_end);
-            if let Some(text) = self.of_launcher(near) {
-                return Some(text);
-            }
+        // A launcher that names the process knows more than its peers, who only miss it.
+        if let Some(text) = self.killed_process(finding, death) {
+            return Some(text);
+        }
+        if graph.name(fact.signal) == named::MPI_PROCESS_DIED
+            && let Some(text) = self.of_launcher(near())
+        {
+            return Some(text);
         }
         let event = graph.evidence.event(fact.row).ok()?;
         let peer = event

@@ -138,7 +138,7 @@ pub(super) const COLUMNS: &[Column<EventRow>] = &[
     Column::new(
         "source_kind",
         Text(|row| Some(row.event.source_kind.as_str())),
-        "connector whose copy is kept: kubernetes, kubernetes_audit, loki, container_log, tracker, …",
+        "connector whose copy is kept: kubernetes, kubernetes_audit, container_log, tracker, the name of a log store, …",
     ),
     Column::new(
         "signals",

@@ -121,6 +121,15 @@ impl<'a> BulkImport<'a> {
         Ok(self.written)
     }
 
+    /// As [`flush`](Self::flush), for the last time: gives the store back.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn finish(mut self) -> Result<(Written, &'a mut Store), StoreError> {
+        let written = self.flush()?;
+        Ok((written, self.store))
+    }
+
     /// Begins to write what waits, once what came before is written.
     fn start(&mut self) -> Result<(), StoreError> {
         self.store.refuse_shared()?;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use whathappened::config::{
-    Alertmanager, Aws, Azure, CloudWatch, Config, Datadog, Elasticsearch, Gcp, Grafana, Loki,
-    Prometheus, Section, Slurm,
+    Alertmanager, Aws, Azure, Config, Gcp, Grafana, Prometheus, Section, Slurm,
 };
+use whathappened_model::event::SourceKind;
 
 const PAGE: &str = "docs/configuration.md";
 /// Keys that every source takes; the page has them once.
@@ -89,8 +89,10 @@ fn the_page_lists_every_key_of_every_section() {
 #[test]
 fn the_page_lists_every_variable_of_every_source() {
     fn of<S: Section + Default>(name: &str) {
+        same(name, &S::default());
+    }
+    fn same(name: &str, own: &dyn Section) {
         let heading = format!("### `[{name}]`");
-        let own = S::default();
         let own = own.variables().iter();
         let own: BTreeSet<(String, String)> = own
             .map(|(key, variable)| ((*key).to_owned(), (*variable).to_owned()))
@@ -102,10 +104,16 @@ fn the_page_lists_every_variable_of_every_source() {
         all.extend(own.into_iter().map(|(key, _)| key));
         assert_eq!(all, accepted(&format!("[[{name}]]\n")), "{name}");
     }
-    of::<Loki>("loki");
-    of::<Datadog>("datadog");
-    of::<Elasticsearch>("elasticsearch");
-    of::<CloudWatch>("cloudwatch");
+    for kind in SourceKind::LOG_STORES {
+        let text = format!("[{}]\n", kind.as_str());
+        let config: Config = toml::from_str(&text).unwrap();
+        let stores = config.log_stores();
+        let (name, sections) = stores
+            .iter()
+            .find(|(name, _)| *name == kind.as_str())
+            .unwrap();
+        same(name, sections[0]);
+    }
     of::<Prometheus>("prometheus");
     of::<Alertmanager>("alertmanager");
     of::<Grafana>("grafana");

@@ -52,6 +52,50 @@ fn a_signal_of_ones_own_finds_its_line_in_a_machines_log() {
     assert_eq!(out.lines().count(), 1, "{out}");
 }
 
+/// A file that only a daemon writes which no built-in signal knows; the line may stand far behind its beginning.
+#[test]
+fn a_signal_of_ones_own_finds_its_line_where_only_its_daemon_writes() {
+    let (folder, rules, _) = own_signal();
+    let file = folder.path().join("coolantd.log");
+    let statement = "SELECT node FROM events WHERE array_has(signals, 'lab.coolant')";
+    let ask = |lines: &[String], more: &[&str]| {
+        std::fs::write(&file, lines.join("\n") + "\n").unwrap();
+        let ask = [
+            "sql",
+            statement,
+            "--from",
+            file.to_str().unwrap(),
+            "--format",
+            "csv",
+            "-q",
+        ];
+        let (code, out, err) = whathappened(&[&ask[..], more].concat());
+        assert_eq!(code, Some(0), "{err}");
+        out
+    };
+    let line = |second: usize, text: &str| {
+        let (minute, second) = (second / 60, second % 60);
+        format!("2026-11-20T10:{minute:02}:{second:02}.104221+00:00 gpu-7 coolantd[77]: {text}")
+    };
+    let dry = "Loop 3 of the Manifold ran dry";
+    let own = ["--rules", rules.as_str()];
+    assert_eq!(ask(&[line(0, dry)], &own), "node\r\ngpu-7\r\n");
+    let full = (0..3_000).map(|second| line(second, "all loops of the manifold are full"));
+    let mut late: Vec<String> = full.collect();
+    late.push(line(3_001, dry));
+    assert_eq!(ask(&late, &own), "node\r\ngpu-7\r\n");
+    // A program that trains writes its own log, also one with names in front.
+    let trains = [
+        line(0, "step 10 loss 2.31").replace("coolantd", "finetune"),
+        line(1, dry).replace("coolantd", "finetune"),
+    ];
+    let program = "SELECT count(*) AS n FROM events WHERE fact = 'log.line'";
+    std::fs::write(&file, trains.join("\n") + "\n").unwrap();
+    let ask = ["sql", program, "--from", file.to_str().unwrap()];
+    let (_, out, err) = whathappened(&[&ask[..], &own, &["--format", "csv", "-q"]].concat());
+    assert_eq!(out, "n\r\n2\r\n", "{err}");
+}
+
 #[test]
 fn signals_that_came_after_the_facts_are_said_to() {
     let (_folder, rules, log) = own_signal();

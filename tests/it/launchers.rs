@@ -186,3 +186,120 @@ fn ranks_of_other_groups_and_hangs_did_not_wait_with_the_first() {
         "{answer:#}"
     );
 }
+
+/// What a rank writes that misses another one.
+const MISSED: &str = "[rank2]:[W1201 08:10:14.166114205 TCPStore.cpp:125] [c10d] recvValue failed on SocketImpl(fd=82, addr=[gn11]:48566, remote=[gn10]:29500): Connection reset by peer";
+
+/// torchrun's table, of which the first failure ended with a code.
+fn table(code: i32, text: &str) -> Vec<String> {
+    [
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+        "============================================================",
+        "train.py FAILED",
+        "------------------------------------------------------------",
+        "Failures:",
+        "[1]:",
+        "  time      : 2026-12-01_08:10:15",
+        "  host      : gn11",
+        "  rank      : 6 (local_rank: 2)",
+        "  exitcode  : 1 (pid: 432)",
+        "  error_file: <N/A>",
+        "  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html",
+        "------------------------------------------------------------",
+        "Root Cause (first observed failure):",
+        "[0]:",
+        "  time      : 2026-12-01_08:10:12",
+        "  host      : gn11",
+        "  rank      : 4 (local_rank: 0)",
+        &format!("  exitcode  : {code} (pid: 430)"),
+        "  error_file: <N/A>",
+        &format!("  traceback : {text}"),
+        "============================================================",
+    ]
+    .map(str::to_owned)
+    .into()
+}
+
+fn after_a_loss(lines: &[String]) -> Value {
+    let lines: Vec<&str> = std::iter::once(MISSED)
+        .chain(lines.iter().map(String::as_str))
+        .collect();
+    log(&lines)
+}
+
+/// The rank that a launcher saw killed is named, and not that its peers missed it.
+#[test]
+fn a_rank_that_a_signal_ended_is_named_with_it() {
+    let one = |line: &str| vec![line.to_owned()];
+    for (lines, named) in [
+        (
+            table(-9, "Signal 9 (SIGKILL) received by PID 430"),
+            "its rank 4 on gn11 was ended by signal 9 (SIGKILL)",
+        ),
+        (
+            one(
+                "E1201 08:10:15.980000 417 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -9) local_rank: 5 (pid: 430) of binary: /usr/bin/python3",
+            ),
+            "its local rank 5 was ended by signal 9 (SIGKILL)",
+        ),
+        (
+            vec![
+                "srun: error: gn12: task 5: Killed".to_owned(),
+                "srun: Job step aborted: Waiting up to 32 seconds for job step to finish."
+                    .to_owned(),
+                "srun: error: gn11: task 0: Terminated".to_owned(),
+            ],
+            "its rank 5 on gn12 was ended by signal 9 (SIGKILL)",
+        ),
+        (
+            one(
+                "[2026-12-01 08:10:15,101] [ERROR] [launch.py:325:sigkill_handler] ['/usr/bin/python', '-u', 'train.py', '--local_rank=3'] exits with return code = -9",
+            ),
+            "its local rank 3 was ended by signal 9 (SIGKILL)",
+        ),
+        (
+            one(
+                "mpirun noticed that process rank 6 with PID 4310 on node gn12 exited on signal 9 (Killed).",
+            ),
+            "its rank 6 on gn12 was ended by signal 9 (SIGKILL)",
+        ),
+        (
+            one(
+                "torch.multiprocessing.spawn.ProcessExitedException: process 1 terminated with signal SIGKILL",
+            ),
+            "its local rank 1 was ended by signal 9 (SIGKILL)",
+        ),
+    ] {
+        let answer = after_a_loss(&lines);
+        let told = summary(&answer);
+        assert!(told.contains(named), "{named}: {told}");
+        assert!(!told.contains("lost contact"), "{told}");
+        assert_eq!(verdict(&answer).2, "unknown", "{answer:#}");
+    }
+}
+
+/// A launcher also reports processes that gave up in turn, or that it stopped itself, and Ray lists what may have been.
+#[test]
+fn a_report_of_followers_names_nobody_who_was_killed() {
+    let ray = "The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits with a connection error code 2. End of file. There are some potential root causes. (1) The process is killed by SIGKILL by OOM killer due to high memory usage. (2) ray stop --force is called. (3) The worker is crashed unexpectedly due to SIGSEGV or other unexpected errors.";
+    for lines in [
+        table(
+            1,
+            "To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html",
+        ),
+        table(-6, "Signal 6 (SIGABRT) received by PID 430"),
+        vec![
+            "srun: Job step aborted: Waiting up to 32 seconds for job step to finish.".to_owned(),
+            "srun: error: gn11: task 0: Killed".to_owned(),
+        ],
+        vec!["srun: error: gn11: tasks 0-3: Killed".to_owned()],
+        vec![
+            "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.".to_owned(),
+            ray.to_owned(),
+        ],
+    ] {
+        let told = after_a_loss(&lines);
+        let told = summary(&told);
+        assert!(!told.contains("was ended by signal"), "{lines:?}: {told}");
+    }
+}

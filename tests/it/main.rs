@@ -40,6 +40,7 @@ mod leaks;
 mod leaks_of_kinds;
 mod leftovers;
 mod live;
+mod log_store_names;
 mod log_tags;
 mod loggers;
 mod logs;

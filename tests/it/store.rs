@@ -189,6 +189,28 @@ fn what_is_not_there_is_said() {
 }
 
 #[test]
+fn an_import_of_nothing_leaves_no_store_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    let name = store.to_str().unwrap();
+    let binary = folder.path().join("model.bin");
+    std::fs::write(&binary, [0_u8, 1, 2, 3].repeat(500)).unwrap();
+    for path in ["/no/such/file", binary.to_str().unwrap()] {
+        let (code, _, err) = crate::whathappened(&["import", path, "--store", name]);
+        assert_eq!(code, Some(2), "{err}");
+        assert!(err.contains("nothing could be"), "{err}");
+        assert!(!store.exists(), "{path} made a store");
+    }
+    // What holds nothing of note was read all the same.
+    let quiet = folder.path().join("kern.log");
+    let line = "Nov 21 15:20:27 gpu-7 systemd[1]: Reached target Network is Online.\n";
+    std::fs::write(&quiet, line).unwrap();
+    let (code, _, err) = crate::whathappened(&["import", quiet.to_str().unwrap(), "--store", name]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(store.exists(), "{err}");
+}
+
+#[test]
 fn experiments_and_status_come_from_the_catalogue() {
     let kept = StoreFixture::of(&[INPUT]);
     let (_, out, err) = kept.run(&["experiments", "--format", "csv"]);

@@ -7,14 +7,11 @@ pub struct Service {
     pub signed_as: &'static str,
     /// First part of its host: `logs`.
     pub host: &'static str,
-    /// In `AWS_ENDPOINT_URL_<…>`: `CLOUDWATCH_LOGS`.
+    /// In `AWS_ENDPOINT_URL_<…>`: `AUTO_SCALING`.
     pub in_environment: &'static str,
 }
 
 impl Service {
-    /// Amazon `CloudWatch` Logs.
-    pub const LOGS: Self = Self::new("logs", "logs", "CLOUDWATCH_LOGS");
-
     /// A service by its names.
     #[must_use]
     pub const fn new(

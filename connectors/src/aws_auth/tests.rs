@@ -15,6 +15,9 @@ use crate::http::{Auth, Client, HttpError, HttpOptions, Request};
 use crate::time::{SECOND, Stamp};
 use whathappened_loopback::{Fake, Reply};
 
+/// A service of which the name in signatures is not that in the environment.
+const LOGS: Service = Service::new("logs", "logs", "CLOUDWATCH_LOGS");
+
 /// The time of AWS's examples.
 fn at(text: &str) -> Clock {
     let at = Stamp::parse(text).unwrap().lo;
@@ -90,7 +93,7 @@ async fn every_try_is_signed_with_what_it_sends() {
     let fake = Fake::start(|_| Reply::Json(200, json!({})));
     let clock = at("2026-11-21T15:30:00Z");
     let access = AwsAccess::with(example(Some("t")), "eu-west-1", Some(fake.url()), clock);
-    let mut options = HttpOptions::new(access.url(Service::LOGS).unwrap());
+    let mut options = HttpOptions::new(access.url(LOGS).unwrap());
     options.auth = access.signs_for("aoss").unwrap();
     let client = Client::new(options).unwrap();
     let requested = Request::post("").json(&json!({ "a": 1 })).unwrap();
@@ -199,7 +202,7 @@ fn services_are_where_region_and_environment_say() {
         ("cn-north-1", "https://logs.cn-north-1.amazonaws.com.cn"),
         ("us-gov-west-1", "https://logs.us-gov-west-1.amazonaws.com"),
     ] {
-        assert_eq!(Service::LOGS.url(region), url);
+        assert_eq!(LOGS.url(region), url);
     }
     let get = |pairs: &'static [(&str, &str)]| {
         move |name: &str| {
@@ -208,12 +211,12 @@ fn services_are_where_region_and_environment_say() {
         }
     };
     let all = get(&[("AWS_ENDPOINT_URL", "http://a"), ("AWS_PROFILE", "dev")]);
-    let options = AwsOptions::from_env(Service::LOGS, &all);
+    let options = AwsOptions::from_env(LOGS, &all);
     assert_eq!(options.endpoint.as_deref(), Some("http://a"));
     assert_eq!(options.profile.as_deref(), Some("dev"));
     let own = get(&[
         ("AWS_ENDPOINT_URL", "http://a"),
         ("AWS_ENDPOINT_URL_CLOUDWATCH_LOGS", "http://b"),
     ]);
-    assert_eq!(Service::LOGS.endpoint(&own).as_deref(), Some("http://b"));
+    assert_eq!(LOGS.endpoint(&own).as_deref(), Some("http://b"));
 }

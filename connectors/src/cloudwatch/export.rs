@@ -11,21 +11,21 @@ use crate::log_store::{MILLISECOND, StoredLine};
 use crate::observation::Rejection;
 
 /// An event of `FilterLogEvents` or `GetLogEvents`.
-pub(crate) const EVENT: ForeignDecoder = ForeignDecoder {
+pub(super) const EVENT: ForeignDecoder = ForeignDecoder {
     recognise: is_event,
     decode: event,
     yaml: &[],
 };
 
 /// `GetQueryResults` of Logs Insights.
-pub(crate) const RESULTS: ForeignDecoder = ForeignDecoder {
+pub(super) const RESULTS: ForeignDecoder = ForeignDecoder {
     recognise: is_results,
     decode: results,
     yaml: &[],
 };
 
 /// A row of Logs Insights as the console exports it.
-pub(crate) const ROW: ForeignDecoder = ForeignDecoder {
+pub(super) const ROW: ForeignDecoder = ForeignDecoder {
     recognise: is_row,
     decode: row,
     yaml: &[],

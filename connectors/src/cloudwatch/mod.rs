@@ -20,6 +20,7 @@ mod groups;
 mod insights;
 mod options;
 mod pattern;
+mod registration;
 mod scan;
 mod store;
 mod stream;
@@ -27,6 +28,6 @@ mod stream;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use export::{EVENT, RESULTS, ROW};
 pub use options::CloudWatchOptions;
+pub(crate) use registration::LOG_STORE;
 pub use store::CloudWatch;

@@ -3,6 +3,9 @@
 use crate::aws_auth::{AwsOptions, Service};
 use crate::log_store::LabelNames;
 
+/// Amazon `CloudWatch` Logs, as AWS's own tools call it.
+pub(super) const LOGS: Service = Service::new("logs", "logs", "CLOUDWATCH_LOGS");
+
 /// Which groups of which account are asked.
 #[derive(Clone, Debug, Default)]
 pub struct CloudWatchOptions {
@@ -30,7 +33,7 @@ impl CloudWatchOptions {
         let groups = get("CLOUDWATCH_LOG_GROUPS").unwrap_or_default();
         let groups = groups.split(',').map(str::trim);
         Self {
-            aws: AwsOptions::from_env(Service::LOGS, get),
+            aws: AwsOptions::from_env(LOGS, get),
             groups: groups
                 .filter(|group| !group.is_empty())
                 .map(str::to_owned)

@@ -7,11 +7,11 @@ use futures::future::{BoxFuture, join_all};
 
 use super::client::{Event, LogsClient, is_error};
 use super::groups::{GroupCache, GroupStreams};
-use super::options::CloudWatchOptions;
+use super::options::{CloudWatchOptions, LOGS};
 use super::scan::{self, GroupScan, ScanResult};
 use super::stream::{self, mentions};
 use super::{check, decode, insights, pattern};
-use crate::aws_auth::{AwsAccess, Service};
+use crate::aws_auth::AwsAccess;
 use crate::connector::{Clock, Health};
 use crate::contract::labels_of_stream;
 use crate::event::SourceKind;
@@ -53,9 +53,9 @@ impl CloudWatch {
         if options.name.is_empty() {
             options.name = "cloudwatch".to_owned();
         }
-        let url = access.url(Service::LOGS)?;
+        let url = access.url(LOGS)?;
         let mut http = HttpOptions::new(url);
-        http.auth = access.signs_for(Service::LOGS.signed_as)?;
+        http.auth = access.signs_for(LOGS.signed_as)?;
         // A few times a second is what an account may ask in some regions.
         http.tries = 6;
         http.concurrency = 3;

@@ -3,6 +3,7 @@
 //! A source's folder says here which records, formats and tables it reads; the reader
 //! (`recording`) has one registry of all of them, and is known to none.
 
+mod answer_format;
 mod foreign;
 mod labels;
 mod log_source;
@@ -16,6 +17,7 @@ mod text_format;
 mod word_table;
 mod yaml;
 
+pub(crate) use answer_format::AnswerFormat;
 pub(crate) use foreign::{ForeignDecoder, ForeignOutput, ForeignRecord};
 pub use labels::LabelNames;
 pub use log_source::LogSource;

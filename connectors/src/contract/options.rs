@@ -33,7 +33,7 @@ pub struct Options {
     /// The largest log line.
     pub max_line_bytes: usize,
     /// The largest piece of a document that has to be taken whole: a YAML
-    /// document that is no list, one stream of a Loki answer.
+    /// document that is no list, one stream of a log store's answer.
     pub max_document_bytes: usize,
     /// How much a file may unpack to before its ratio is looked at.
     pub bomb_floor_bytes: u64,

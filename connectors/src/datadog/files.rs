@@ -90,7 +90,7 @@ fn is_error(fields: &Map<String, Value>) -> bool {
 }
 
 /// Whether a record is Datadog's.
-pub(crate) fn recognise(fields: &Map<String, Value>, _within: &str) -> bool {
+pub(super) fn recognise(fields: &Map<String, Value>, _within: &str) -> bool {
     form(fields).is_some()
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn recognise(fields: &Map<String, Value>, _within: &str) -> bool {
 ///
 /// # Errors
 /// Why it, or a part of it, was not used.
-pub(crate) fn decode(
+pub(super) fn decode(
     record: ForeignRecord<'_>,
     emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
@@ -169,7 +169,7 @@ fn answer(
 }
 
 /// The table of logs that Datadog's pages export: `Date,Host,Service,…,Message`.
-pub(crate) const LOGS_CSV: Table = Table {
+pub(super) const LOGS_CSV: Table = Table {
     recognise: |columns| {
         let has = |names: &[&str]| {
             columns

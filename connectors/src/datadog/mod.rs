@@ -26,13 +26,13 @@ mod files;
 mod options;
 mod page;
 mod query;
+mod registration;
 mod store;
 mod tags;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use files::{LOGS_CSV, decode, recognise};
 pub use options::{DatadogOptions, SITES, Tier};
+pub(crate) use registration::LOG_STORE;
 pub use store::Datadog;
-pub(crate) use tags::names;

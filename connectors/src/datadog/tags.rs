@@ -26,7 +26,7 @@ const ONE: [&str; 9] = [
 
 /// The names under which Datadog tells whose line it is: the Agent's tags come
 /// before attributes that programs chose to call `pod` or `namespace`.
-pub(crate) fn names() -> LabelNames {
+pub(super) fn names() -> LabelNames {
     let mut names = LabelNames::default();
     for (entity, tag) in [
         ("cluster", "kube_cluster_name"),

@@ -14,21 +14,21 @@ use crate::observation::Rejection;
 use crate::time::{Nanos, rfc3339};
 
 /// A search answer's hit, or a line of elasticdump.
-pub(crate) const HIT: ForeignDecoder = ForeignDecoder {
+pub(super) const HIT: ForeignDecoder = ForeignDecoder {
     recognise: is_hit,
     decode: hit,
     yaml: &[],
 };
 
 /// The line before each document of a `_bulk` request.
-pub(crate) const ACTION: ForeignDecoder = ForeignDecoder {
+pub(super) const ACTION: ForeignDecoder = ForeignDecoder {
     recognise: is_action,
     decode: action,
     yaml: &[],
 };
 
 /// A document by itself, as a shipper made it.
-pub(crate) const DOCUMENT: ForeignDecoder = ForeignDecoder {
+pub(super) const DOCUMENT: ForeignDecoder = ForeignDecoder {
     recognise: is_source,
     decode: source,
     yaml: &[],
@@ -92,7 +92,7 @@ fn document(fields: &Map<String, Value>, number: u64) -> Result<StoredLine, &'st
 
 /// Kibana's CSV: a column a field, times as the browser showed them. Without a
 /// zone they are taken for UTC, which is noted on the line.
-pub(crate) const KIBANA_CSV: Table = Table {
+pub(super) const KIBANA_CSV: Table = Table {
     recognise: |columns| {
         let has = |name: &str| columns.iter().any(|column| column.trim() == name);
         has(TIME) && ["message", "log", "body.text"].iter().any(|name| has(name))

@@ -22,11 +22,12 @@ mod fields;
 mod options;
 mod page;
 mod query;
+mod registration;
 mod store;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use export::{ACTION, DOCUMENT, HIT, KIBANA_CSV};
 pub use options::{ElasticsearchOptions, Signing};
+pub(crate) use registration::LOG_STORE;
 pub use store::Elasticsearch;

@@ -137,7 +137,7 @@ pub struct Limits {
 /// A log store. Paging, slicing and retrying is its own affair: a question is
 /// answered whole, or says how it is not.
 pub trait LogStore: Send + Sync + fmt::Debug {
-    /// The configured name, `loki` by default; that of its coverage rows.
+    /// The configured name, that of its kind by default; that of its coverage rows.
     fn name(&self) -> &str;
 
     /// What tells this store from others: its address and tenant.

@@ -37,7 +37,7 @@ pub fn emit(mut lines: Vec<StoredLine>, how: &EmitOptions<'_>, out: &mut Vec<Obs
     let of_events: Vec<StoredLine> = lines
         .extract_if(.., |line| events::is_of_agent(line, how.names))
         .collect();
-    events::emit(&of_events, how.names, &how.file, out);
+    events::emit(&of_events, how.source_kind, how.names, &how.file, out);
     let mut machines = machines::MachineLines::new(how);
     lines.retain(|line| !carried::take(line, how, out) && !machines.push(line, None, out));
     machines.finish(out);

@@ -58,9 +58,10 @@ pub(super) fn is_of_agent(line: &StoredLine, names: &LabelNames) -> bool {
         && LogfmtEvent::read(&unwrapped(&line.text), line, names).is_some()
 }
 
-/// Tells the Events in lines, which are in order of time; how many lines are none.
+/// Tells the Events in lines of a store, which are in order of time; how many lines are none.
 pub(crate) fn emit(
     lines: &[StoredLine],
+    store: SourceKind,
     names: &LabelNames,
     place: &Arc<str>,
     out: &mut Vec<Observation>,
@@ -70,7 +71,7 @@ pub(crate) fn emit(
     for line in lines {
         let text = unwrapped(&line.text);
         if let Some(event) = carried_event(&text) {
-            let emitted = decode(&event, line, names, place, out);
+            let emitted = decode(&event, (line, store), names, place, out);
             none += usize::from(emitted.is_err());
         } else if let Some(one) = LogfmtEvent::read(&text, line, names) {
             let group = short.entry(one.key()).or_default();
@@ -87,7 +88,7 @@ pub(crate) fn emit(
         }
     }
     for one in short.into_values().flatten() {
-        let emitted = decode(&one.as_event(), one.line, names, place, out);
+        let emitted = decode(&one.as_event(), (one.line, store), names, place, out);
         none += usize::from(emitted.is_err());
     }
     none
@@ -95,7 +96,7 @@ pub(crate) fn emit(
 
 fn decode(
     event: &Value,
-    line: &StoredLine,
+    (line, store): (&StoredLine, SourceKind),
     names: &LabelNames,
     place: &Arc<str>,
     out: &mut Vec<Observation>,
@@ -109,7 +110,7 @@ fn decode(
     let cluster = event.get("clusterName").and_then(Value::as_str);
     for observation in &mut emitted {
         if let Observation::Event(fact) = observation {
-            fact.source_kind = SourceKind::Loki;
+            fact.source_kind = store;
             fact.raw = redact(&line.text).into_owned();
             let known = names.entities(&line.labels).cluster;
             fact.entities.cluster = fact

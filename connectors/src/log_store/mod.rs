@@ -1,5 +1,4 @@
-//! Log stores: the same few questions to Loki, Datadog, Elasticsearch and
-//! `CloudWatch`.
+//! Log stores: the same few questions to each of them.
 //!
 //! A store's own folder holds what is particular to it: its query language, its
 //! paging, its limits, its credentials. Which lines of which pods are worth
@@ -21,6 +20,7 @@ mod flatten;
 mod machines;
 mod plan;
 mod reader;
+mod registration;
 mod source;
 
 #[cfg(test)]
@@ -38,4 +38,5 @@ pub use emit::{EmitOptions, emit};
 pub(crate) use events::emit as emit_events;
 pub use evidence_words::{EvidenceWords, look_for};
 pub(crate) use flatten::{MILLISECOND, flatten, label_name, millisecond};
+pub use registration::{Opened, Registration, Settings};
 pub use source::LogSource;

@@ -1,6 +1,6 @@
 //! Container logs: a line, or lines that belong together, to a `log.line` event.
 //!
-//! Files and Loki answers go the same way: a line is taken out of its wrapper,
+//! Files and answers of log stores go the same way: a line is taken out of its wrapper,
 //! placed in time, joined with its neighbours where it is part of a traceback,
 //! and told as an event. A time that the line does not state in full is marked
 //! in the attribute `time_inferred`:

@@ -41,7 +41,7 @@ pub fn decode(json: &[u8], origin: &Origin, out: &mut Vec<Observation>) -> Resul
 }
 
 /// Decodes the elements of one answer's result; `done` is told of each line.
-pub(crate) fn decode_streams<'a>(
+pub(super) fn decode_streams<'a>(
     parts: impl Iterator<Item = (&'a [u8], u64)>,
     file: &Arc<str>,
     out: &mut Vec<Observation>,

@@ -24,6 +24,7 @@ mod plan;
 mod read;
 mod read_events;
 mod refusal;
+mod registration;
 mod store;
 mod streams;
 mod window;
@@ -32,6 +33,6 @@ mod window;
 pub(crate) mod tests;
 
 pub use decode::decode;
-pub(crate) use decode::decode_streams;
 pub use options::LokiOptions;
+pub(crate) use registration::LOG_STORE;
 pub use store::Loki;

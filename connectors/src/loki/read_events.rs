@@ -9,6 +9,7 @@ use super::read::{ReadRequest, in_order, read};
 use super::store::Loki;
 use super::window::sound;
 use crate::coverage::{Coverage, Status};
+use crate::event::SourceKind;
 use crate::http::HttpError;
 use crate::log_store::{LineSubject, Span, emit_events};
 use crate::sink::Sink;
@@ -73,7 +74,13 @@ impl Loki {
         lines.sort_by(in_order);
         let mut emitted = Vec::new();
         let place: Arc<str> = self.place.as_str().into();
-        let none = emit_events(&lines, &self.options.names, &place, &mut emitted);
+        let none = emit_events(
+            &lines,
+            SourceKind::Loki,
+            &self.options.names,
+            &place,
+            &mut emitted,
+        );
         row.rows = emitted.len() as u64;
         let status = match partial.is_empty() {
             true => Status::Complete,

@@ -152,6 +152,11 @@ pub(super) fn tells_owner(text: &str) -> bool {
     words().is_some_and(|words| words.own.as_ref().is_some_and(|own| own.is_match(text)))
 }
 
+/// Whether somebody has signals of their own on lines of machines.
+pub(super) fn has_owner() -> bool {
+    words().is_some_and(|words| words.own.is_some())
+}
+
 /// Whether systemd stops a service that it names. Who logs out ends services
 /// of their own (`user@1000.service`) on any healthy machine: not those.
 fn stops_a_service(text: &str) -> bool {

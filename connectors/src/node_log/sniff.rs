@@ -3,6 +3,7 @@
 use memchr::memmem;
 
 use super::line::{self, HostLine, LineTime};
+use super::{filter, service};
 use crate::contract::FileHead;
 use crate::logs::clock::Clock;
 
@@ -65,6 +66,7 @@ pub(super) fn is_daemon(line: &HostLine) -> bool {
 /// Most lines have a host's form, and some were said by what only hosts run.
 pub(super) fn is_host_log(head: &FileHead<'_>) -> bool {
     let (mut all, mut of_host, mut sure) = (0_u32, 0_u32, 0_u32);
+    let mut of_owner = OwnDaemons::default();
     for text in head.lines(400) {
         if text.starts_with("-- ") || text.starts_with('#') {
             let heading = ["-- Logs begin at", "-- Journal begins at", "-- Boot "];
@@ -83,8 +85,41 @@ pub(super) fn is_host_log(head: &FileHead<'_>) -> bool {
         let levels = line.facility.is_some();
         let large = line::is_supercomputer(text);
         sure += u32::from(uptime || dated || levels || large || is_daemon(&line));
+        of_owner.see(&line);
     }
-    sure > 0 && of_host * 10 >= all * 6
+    (sure > 0 || of_owner.is_told()) && of_host * 10 >= all * 6
+}
+
+/// Lines of daemons that nobody knows here, which somebody's own signals may be of: their file is a machine's log
+/// where it says of one machine what these signals look for, or where nothing else than daemons speak in it.
+#[derive(Default)]
+struct OwnDaemons {
+    host: Option<String>,
+    /// A program that trains speaks in it.
+    trains: bool,
+    /// Another machine speaks in it, or a line names no process.
+    is_other: bool,
+    /// A line holds what is looked for.
+    is_found: bool,
+}
+
+impl OwnDaemons {
+    fn see(&mut self, line: &HostLine) {
+        let (Some(host), Some(program)) = (&line.host, &line.program) else {
+            return;
+        };
+        let first = self.host.get_or_insert_with(|| host.clone());
+        self.is_other |= first != host || line.pid.is_none();
+        self.trains |= service::may_train(program)
+            || service::trains(&line.message)
+            || service::breaks(&line.message);
+        self.is_found |= filter::tells_owner(&line.message);
+    }
+
+    fn is_told(&self) -> bool {
+        let is_of_daemons = self.host.is_some() && !self.is_other && filter::has_owner();
+        !self.trains && (self.is_found || is_of_daemons)
+    }
 }
 
 #[cfg(test)]

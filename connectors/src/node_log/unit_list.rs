@@ -7,7 +7,7 @@ use super::emit::Emitter;
 use super::layout;
 use super::line::{HostLine, LineTime};
 use super::place::PlacedTime;
-use crate::contract::{FileHead, FormatOutput, TextReader, numbered};
+use crate::contract::{FileHead, FormatOutput, TextReader, each_line};
 use crate::logs::LogSource;
 use crate::observation::Observation;
 
@@ -61,17 +61,15 @@ impl UnitList {
 
 impl TextReader for UnitList {
     fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput) {
-        for (number, raw) in numbered(lines, first) {
-            if raw.trim_ascii().is_empty() {
-                continue;
+        each_line(lines, first, found, |text, number, found| {
+            if text.trim().is_empty() {
+                return;
             }
             found.records += 1;
-            let text = String::from_utf8_lossy(raw);
-            found.lossy += u64::from(matches!(text, std::borrow::Cow::Owned(_)));
-            let known = row(&text).filter(|(service, _)| AGENTS.contains(service));
+            let known = row(text).filter(|(service, _)| AGENTS.contains(service));
             let Some((service, state)) = known else {
                 found.irrelevant += 1;
-                continue;
+                return;
             };
             let message = format!("{service}.service: Active: {state}");
             let said = HostLine {
@@ -85,7 +83,7 @@ impl TextReader for UnitList {
             };
             let event = self.emitter.emit(said, nowhere, text.trim(), number);
             found.observations.push(Observation::Event(Box::new(event)));
-        }
+        });
     }
 
     fn finish(&mut self, _found: &mut FormatOutput) {}

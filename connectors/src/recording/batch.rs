@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::folder_context::FolderContext;
 use super::summary::Tally;
-use crate::contract::{RecordFormat, TextFormat};
+use crate::contract::{AnswerFormat, RecordFormat, TextFormat};
 use crate::logs::LogSource;
 use crate::observation::Observation;
 
@@ -47,8 +47,8 @@ pub(super) enum Kind {
         item: bool,
         list_kind: Option<Arc<str>>,
     },
-    /// The streams of one Loki answer.
-    Loki,
+    /// The parts of one answer of a log store.
+    Answer(&'static AnswerFormat),
     /// Consecutive lines of a log; the file's batches go to one worker in order.
     Text { source: Arc<LogSource>, last: bool },
     /// A dump of PyTorch's flight recorder, a whole file.
@@ -101,7 +101,7 @@ impl Kind {
                     list_kind: y,
                 },
             ) => a == b && x == y,
-            (Self::Loki, Self::Loki) => true,
+            (Self::Answer(a), Self::Answer(b)) => a == b,
             (Self::Records { format: a, last: x }, Self::Records { format: b, last: y }) => {
                 a == b && x == y
             }

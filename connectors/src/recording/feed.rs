@@ -137,9 +137,9 @@ impl<'o> Feed<'o> {
             end: batch.bytes.len(),
             line,
         });
-        // A Loki answer is joined as a whole, within reason.
+        // An answer is joined as a whole, within reason.
         let full = match kind {
-            Kind::Loki => self.options.max_document_bytes,
+            Kind::Answer(_) => self.options.max_document_bytes,
             Kind::Pasted { .. } => 0,
             _ => BATCH_BYTES,
         };

@@ -2,7 +2,7 @@
 //!
 //! A record that the Kubernetes decoder turns away is shown to each [`Decoder`]
 //! in turn; the first that recognises it by its keys decodes it. A new kind of
-//! record is one line in [`DECODERS`].
+//! record is one line in [`DECODERS`]; those of log stores are in their registration.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -12,8 +12,8 @@ use crate::contract::{ForeignDecoder as Decoder, ForeignOutput, ForeignRecord as
 use crate::event::Origin;
 use crate::observation::Rejection;
 use crate::{
-    alertmanager, aws, azure, cloudwatch, datadog, elasticsearch, gcp, grafana, node_log,
-    opentelemetry, prometheus, slurm, torch_error, tracker,
+    LOG_STORES, alertmanager, aws, azure, gcp, grafana, node_log, opentelemetry, prometheus, slurm,
+    torch_error, tracker,
 };
 
 /// The first that recognises a record gets it.
@@ -34,11 +34,6 @@ const DECODERS: &[Decoder] = &[
         yaml: &[],
     },
     Decoder {
-        recognise: datadog::recognise,
-        decode: datadog::decode,
-        yaml: &[],
-    },
-    Decoder {
         recognise: aws::recognise,
         decode: aws::decode,
         yaml: aws::YAML_KEYS,
@@ -48,12 +43,6 @@ const DECODERS: &[Decoder] = &[
         decode: azure::decode,
         yaml: azure::YAML_KEYS,
     },
-    elasticsearch::HIT,
-    elasticsearch::ACTION,
-    elasticsearch::DOCUMENT,
-    cloudwatch::EVENT,
-    cloudwatch::RESULTS,
-    cloudwatch::ROW,
     prometheus::ANSWER,
     alertmanager::ALERT,
     alertmanager::SILENCE,
@@ -64,6 +53,12 @@ const DECODERS: &[Decoder] = &[
     tracker::WANDB_METADATA,
     tracker::WANDB_SUMMARY,
 ];
+
+/// All of them; those of log stores come last.
+fn decoders() -> impl Iterator<Item = &'static Decoder> {
+    let of_stores = LOG_STORES.iter().flat_map(|(_, store)| store.decoders);
+    DECODERS.iter().chain(of_stores)
+}
 
 /// Arrays that answers and files wrap records in. Only objects in them are taken.
 pub(super) const WRAPPERS: &[&str] = &[
@@ -123,9 +118,7 @@ fn offer(
     depth: usize,
     emitted: &mut ForeignOutput,
 ) -> Option<Result<(), Rejection>> {
-    let found = DECODERS
-        .iter()
-        .find(|decoder| (decoder.recognise)(record.fields, record.within));
+    let found = decoders().find(|decoder| (decoder.recognise)(record.fields, record.within));
     if let Some(decoder) = found {
         return Some((decoder.decode)(record, emitted));
     }
@@ -168,9 +161,7 @@ fn wrapped(fields: &Map<String, Value>) -> Option<(&'static str, &[Value])> {
 /// Whether somebody knows a record of these fields, or what it wraps.
 pub(super) fn is_known(fields: &Map<String, Value>) -> bool {
     let by_decoder = |fields: &Map<String, Value>, within: &str| {
-        DECODERS
-            .iter()
-            .any(|decoder| (decoder.recognise)(fields, within))
+        decoders().any(|decoder| (decoder.recognise)(fields, within))
     };
     let inside = || {
         let (within, items) = wrapped(fields)?;
@@ -182,5 +173,5 @@ pub(super) fn is_known(fields: &Map<String, Value>) -> bool {
 
 /// Whether a top-level key of YAML tells such records.
 pub(super) fn is_yaml_key(key: &str) -> bool {
-    DECODERS.iter().any(|decoder| decoder.yaml.contains(&key))
+    decoders().any(|decoder| decoder.yaml.contains(&key))
 }

@@ -10,6 +10,8 @@ use super::batch::Kind;
 use super::feed::Feed;
 use super::scanner::{Scanner, Step};
 use super::window::Window;
+use crate::LOG_STORES;
+use crate::contract::AnswerFormat;
 
 /// An array that records are taken from.
 struct Frame {
@@ -19,6 +21,14 @@ struct Frame {
     /// The answer's result is no log streams: counted, not used.
     unusable: bool,
     line: u64,
+}
+
+/// The kind of answer of which results of that type are; of results of unknown type the first.
+fn answer_of(result_type: Option<&str>) -> Option<&'static AnswerFormat> {
+    let mut all = LOG_STORES.iter().filter_map(|(_, store)| store.answer);
+    let first = all.clone().next();
+    all.find(|format| Some(format.result_type) == result_type)
+        .or(first)
 }
 
 /// How many envelopes are opened in each other.
@@ -90,7 +100,7 @@ impl Splitter<'_, '_, '_> {
 
     fn push(&mut self, kind: Kind, envelope: Option<Scanner>, unusable: bool) {
         let words = match kind {
-            Kind::Loki => "Loki answer",
+            Kind::Answer(format) => format.name,
             _ => "JSON list",
         };
         let entry = self.feed.file(self.file);
@@ -109,7 +119,7 @@ impl Splitter<'_, '_, '_> {
     /// An object at the window's start: a record, or the envelope of many.
     fn object(&mut self) {
         let mut limit = match self.frames.last().map(|frame| &frame.kind) {
-            Some(Kind::Loki) => self.feed.options.max_document_bytes,
+            Some(Kind::Answer(_)) => self.feed.options.max_document_bytes,
             _ => self.feed.options.max_record_bytes,
         };
         let mut scanner = Scanner::new(self.frames.is_empty());
@@ -137,8 +147,11 @@ impl Splitter<'_, '_, '_> {
                         limit = self.feed.options.max_document_bytes;
                         continue;
                     }
-                    let unusable = kind.is_some_and(|kind| kind != "streams");
-                    self.push(Kind::Loki, Some(scanner), unusable);
+                    let Some(format) = answer_of(kind) else {
+                        continue;
+                    };
+                    let unusable = kind.is_some_and(|kind| kind != format.result_type);
+                    self.push(Kind::Answer(format), Some(scanner), unusable);
                     return self.window.consume(n);
                 }
                 Step::Bad(n, why) => {
@@ -272,8 +285,8 @@ impl Splitter<'_, '_, '_> {
         };
         envelope.close_array();
         loop {
-            if matches!(frame.kind, Kind::Loki) {
-                self.note_partial();
+            if let Kind::Answer(format) = frame.kind {
+                self.note_partial(format);
             }
             match envelope.step(self.window.bytes()) {
                 Step::End(n) => return self.window.consume(n),
@@ -295,12 +308,11 @@ impl Splitter<'_, '_, '_> {
         }
     }
 
-    /// Loki warns after the result where it gave less than was asked for.
-    fn note_partial(&mut self) {
-        let warning = b"returning partial results";
-        if memchr::memmem::find(self.window.bytes(), warning).is_some() {
-            let reason = "Loki warns that its answer is partial".to_owned();
-            self.cut_off.get_or_insert(reason);
+    /// A store may warn after the result that it gave less than was asked for.
+    fn note_partial(&mut self, format: &AnswerFormat) {
+        let (warning, reason) = format.partial;
+        if memchr::memmem::find(self.window.bytes(), warning.as_bytes()).is_some() {
+            self.cut_off.get_or_insert_with(|| reason.to_owned());
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! [`read`] takes anything a person has at hand after the fact: `kubectl get
 //! -o json|yaml`, watch and audit lines, what kubectl prints for people,
-//! container logs, answers of Loki, answers and exports of Datadog, must-gather and other bundles, packed or not. A file is recognised by its
+//! container logs, answers and exports of log stores, must-gather and other bundles, packed or not. A file is recognised by its
 //! content. Memory is bounded whatever the input; what cannot be used is
 //! counted with file, line and reason in the [`Summary`].
 

@@ -10,14 +10,13 @@ use serde_json::Value;
 
 use super::batch::Kind;
 use super::feed::Feed;
+use crate::LOG_STORES;
 use crate::contract::Table;
-use crate::{datadog, elasticsearch};
 
 /// The first that recognises a table gets it.
-const TABLES: &[&Table] = &[&datadog::LOGS_CSV, &elasticsearch::KIBANA_CSV];
 
 fn table(columns: &[String]) -> Option<&'static Table> {
-    let mut tables = TABLES.iter().copied();
+    let mut tables = LOG_STORES.iter().flat_map(|(_, store)| store.tables);
     tables.find(|table| (table.recognise)(columns))
 }
 

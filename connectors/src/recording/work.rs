@@ -13,18 +13,17 @@ use super::batch::{Batch, BatchResult, Kind};
 use super::folder_context::FolderContext;
 use super::foreign;
 use super::summary::Tally;
-use crate::contract::ForeignOutput;
+use crate::LOG_STORES;
 use crate::contract::Options;
 use crate::contract::yaml_to_json;
+use crate::contract::{AnswerFormat, ForeignOutput};
 use crate::contract::{FormatOutput, RecordReader, TextReader};
-use crate::datadog;
-use crate::event::{Origin, SourceKind};
+use crate::event::Origin;
 use crate::flight_recorder;
 use crate::kubectl::{self, PasteContext};
 use crate::kubernetes;
 use crate::log_store::{self, EmitOptions, LabelNames};
 use crate::logs::{LogSource, LogStream, tell_stored};
-use crate::loki;
 use crate::observation::{Observation, Rejection};
 use crate::redact;
 
@@ -85,7 +84,7 @@ fn decode_batch(
                 worker.yaml(record, *item, list_kind.as_deref(), line);
             }
         }
-        Kind::Loki => worker.loki(&batch),
+        Kind::Answer(format) => worker.answer(&batch, format),
         Kind::FlightRecorder => {
             for (dump, line) in batch.records() {
                 let origin = worker.origin(line);
@@ -205,7 +204,12 @@ impl Worker<'_> {
         if matches!(result, Err(Rejection::Irrelevant(_)))
             && memmem::find(&record, b"\"resultType\"").is_some()
         {
-            result = loki::decode(&record, &origin, &mut self.out);
+            for format in LOG_STORES.iter().filter_map(|(_, store)| store.answer) {
+                result = (format.decode)(&record, &origin, &mut self.out);
+                if result.is_ok() {
+                    break;
+                }
+            }
         }
         self.count(line, result);
     }
@@ -248,10 +252,8 @@ impl Worker<'_> {
         let lines = std::mem::take(&mut self.emitted.lines);
         tell_stored(lines, &self.name, &mut self.out);
         for (source_kind, lines) in std::mem::take(&mut self.emitted.stored) {
-            let names = match source_kind {
-                SourceKind::Datadog => datadog::names(),
-                _ => LabelNames::default(),
-            };
+            let store = LOG_STORES.iter().find(|(kind, _)| *kind == source_kind);
+            let names = store.map_or_else(LabelNames::default, |(_, store)| (store.names)());
             let how = EmitOptions {
                 source_kind,
                 file: Arc::clone(&self.name),
@@ -311,17 +313,14 @@ impl Worker<'_> {
         }
     }
 
-    fn loki(&mut self, batch: &Batch) {
+    fn answer(&mut self, batch: &Batch, format: &AnswerFormat) {
         let mut streams = Vec::new();
         for (record, line) in batch.records() {
             let record = self.as_utf8(record).into_owned();
             streams.push((record, line));
         }
         let mut counts = Vec::new();
-        let parts = streams
-            .iter()
-            .map(|(record, line)| (record.as_slice(), *line));
-        loki::decode_streams(parts, &self.name, &mut self.out, &mut |line, result| {
+        (format.decode_parts)(&streams, &self.name, &mut self.out, &mut |line, result| {
             counts.push((line, result));
         });
         for (line, result) in counts {

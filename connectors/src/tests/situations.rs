@@ -21,13 +21,9 @@ const SOURCES: &[(&str, Open)] = &[
     ("alertmanager", crate::alertmanager::tests::conforming),
     ("aws", crate::aws::live::tests::conforming),
     ("azure", crate::azure::live::tests::conforming),
-    ("cloudwatch", crate::cloudwatch::tests::conforming),
-    ("datadog", crate::datadog::tests::conforming),
-    ("elasticsearch", crate::elasticsearch::tests::conforming),
     ("gcp", crate::gcp::live::tests::conforming),
     ("grafana", crate::grafana::tests::conforming),
     ("kubernetes", crate::cluster::tests::conforming),
-    ("loki", crate::loki::tests::conforming),
     ("prometheus", crate::prometheus::tests::conforming),
     ("slurm", crate::slurm::live::tests::conforming),
 ];
@@ -306,7 +302,8 @@ async fn cancelled(name: &str, open: Open) -> Vec<String> {
 }
 
 async fn all(name: &str) -> Vec<String> {
-    let (name, open) = SOURCES.iter().find(|(known, _)| *known == name).unwrap();
+    let mut sources = SOURCES.iter().chain(LOG_STORES);
+    let (name, open) = sources.find(|(known, _)| *known == name).unwrap();
     let mut wrong = Vec::new();
     for (what, seconds) in [
         ("empty", Vec::new()),
@@ -329,7 +326,7 @@ async fn all(name: &str) -> Vec<String> {
     wrong
 }
 
-macro_rules! conforms {
+macro_rules! tests {
     ($($source:ident)*) => {
         $(
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -338,6 +335,12 @@ macro_rules! conforms {
                 assert!(wrong.is_empty(), "{}", wrong.join("\n"));
             }
         )*
+    };
+}
+
+macro_rules! conforms {
+    ($($source:ident)*) => {
+        tests! { $($source)* }
 
         #[test]
         fn every_source_is_held_to_it() {
@@ -349,5 +352,15 @@ macro_rules! conforms {
 }
 
 conforms! {
-    alertmanager aws azure cloudwatch datadog elasticsearch gcp grafana kubernetes loki prometheus slurm
+    alertmanager aws azure gcp grafana kubernetes prometheus slurm
 }
+
+macro_rules! log_stores_conform {
+    ($($kind:ident = $folder:ident, $code:literal;)*) => {
+        const LOG_STORES: &[(&str, Open)] = &[$((stringify!($folder), crate::$folder::tests::conforming)),*];
+
+        tests! { $($folder)* }
+    };
+}
+
+whathappened_model::log_stores!(log_stores_conform);

@@ -178,7 +178,8 @@ pub(super) fn build(
     let slurm_machines = SlurmMachines::of(&evidence)?;
     slurm_machines.rename(&evidence.symbols, &pods.all, &mut facts);
     short_name::join(&evidence.symbols, &pods.all, &mut facts);
-    unit::claim(&evidence, &mut pods.all, &mut facts, &pod_of_row)?;
+    let traits = ruleset.traits();
+    unit::claim(&evidence, &mut pods.all, &mut facts, &pod_of_row, traits)?;
     learn::heard(&mut pods.all);
     told_ends::forget(&told, &pods.all, &mut facts);
     gave_up::note(&pods.all, &workloads, &mut evidence.symbols, &mut facts);

@@ -1,6 +1,5 @@
 //! What records teach about the lives of cloud instances.
 
-use crate::signals::named;
 use std::collections::HashSet;
 
 use whathappened_model::event::Event;
@@ -11,6 +10,7 @@ use super::identity::{Pods, Workloads};
 use super::learn::earlier;
 use super::{NO, Task, TaskKind};
 use crate::evidence::Version;
+use crate::signals::SignalTraits;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// What a record says of the life of an instance.
@@ -40,6 +40,25 @@ pub enum InstanceChange {
     Deleted,
 }
 
+impl InstanceChange {
+    /// The change of a name in a signal's entry; that a kernel killed a program stands in none.
+    fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "refused" => Self::Refused,
+            "made" => Self::Made,
+            "runs" => Self::Runs,
+            "moved" => Self::Moved,
+            "taken" => Self::Taken,
+            "lost" => Self::Lost,
+            "shut_down" => Self::ShutDown,
+            "reset" => Self::Reset,
+            "stopped" => Self::Stopped,
+            "deleted" => Self::Deleted,
+            _ => return None,
+        })
+    }
+}
+
 /// One such record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InstanceRecord {
@@ -64,26 +83,6 @@ impl InstanceRecord {
     }
 }
 
-/// Signals, by how they begin, that tell of an instance's life.
-const SIGNALS: [(&str, InstanceChange); 16] = [
-    (named::CLOUD_HOST_ERROR, InstanceChange::Lost),
-    (named::CLOUD_INSTANCE_CREATE_FAILED, InstanceChange::Refused),
-    (named::CLOUD_INSTANCE_CREATED, InstanceChange::Made),
-    (named::CLOUD_INSTANCE_DELETED, InstanceChange::Deleted),
-    (named::CLOUD_INSTANCE_RECREATED, InstanceChange::Taken),
-    (named::CLOUD_INSTANCE_RESET, InstanceChange::Reset),
-    (named::CLOUD_INSTANCE_RESTARTED, InstanceChange::Runs),
-    (named::CLOUD_INSTANCE_SHUT_DOWN, InstanceChange::ShutDown),
-    (named::CLOUD_INSTANCE_STARTED, InstanceChange::Runs),
-    (named::CLOUD_RESERVATION_ENDED, InstanceChange::Taken),
-    (named::CLOUD_INSTANCE_STOPPED, InstanceChange::Stopped),
-    (named::CLOUD_INSTANCE_TERMINATING, InstanceChange::Stopped),
-    (named::CLOUD_SPOT_RECLAIMED, InstanceChange::Taken),
-    (named::CLOUD_CAPACITY_RECLAIMED, InstanceChange::Taken),
-    (named::MAINTENANCE_MIGRATED, InstanceChange::Moved),
-    (named::MAINTENANCE_TERMINATED, InstanceChange::Taken),
-];
-
 /// Labels that name the group that an instance was made by.
 const GROUPS: [&str; 2] = ["aws:autoscaling:groupName", "group"];
 
@@ -96,10 +95,10 @@ pub fn instance_group(body: &ObjectBody) -> Option<&str> {
 }
 
 /// What a signal says of an instance's life; what is announced has not happened yet.
-fn what(event: &Event, signal: &str) -> Option<InstanceChange> {
+fn what(event: &Event, signal: &str, traits: &SignalTraits) -> Option<InstanceChange> {
     let announced = event.attribute("phase") == Some("announced");
-    let found = SIGNALS.iter().find(|(stem, _)| signal.starts_with(stem));
-    found.map(|(_, what)| *what).filter(|_| !announced)
+    let found = traits.instance(signal).and_then(InstanceChange::parse);
+    found.filter(|_| !announced)
 }
 
 /// The instance that a record names only by name: the one of that name, made
@@ -209,7 +208,7 @@ pub(super) fn event(
         one.zone = zone;
     }
     for signal in &event.signals {
-        if let Some(what) = what(event, signal) {
+        if let Some(what) = what(event, signal, &pods.traits) {
             one.signs.push(InstanceRecord {
                 time: event.time,
                 what,
@@ -312,4 +311,19 @@ fn run_of(
     };
     let (kind, name) = (symbols.number(kind), symbols.number(name));
     workloads.of(kind, Symbol::NONE, account, name, Stamp::OPEN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signals::INSTANCE_CHANGES;
+
+    #[test]
+    fn each_word_of_an_entry_is_a_change() {
+        let known: HashSet<_> = INSTANCE_CHANGES
+            .iter()
+            .filter_map(|name| InstanceChange::parse(name))
+            .collect();
+        assert_eq!(known.len(), INSTANCE_CHANGES.len());
+    }
 }

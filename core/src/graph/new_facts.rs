@@ -8,7 +8,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 use super::identity::{Pods, Workloads};
 use super::{Fact, NO, Phase, call, clusters, last_words, log_level, workload_names};
 use crate::evidence::Row;
-use crate::signals::Ruleset;
+use crate::signals::{Ruleset, SignalClass};
 use crate::symbols::SymbolTable;
 
 /// Attributes that say what a fact is about beside its entities, the first one there counts.
@@ -28,16 +28,10 @@ const DETAILS: [&str; 10] = [
 /// How late something was told of. Two versions of a node with two boot ids tell more than
 /// a kubelet that is up again: it had not booted before the first of them was written, and
 /// what wrote that one may have waited for it for two minutes.
-fn lag(event: &Event, signal: &str, usual: Nanos) -> Nanos {
+fn lag(event: &Event, signal: &str, ruleset: &Ruleset) -> Nanos {
+    let usual = ruleset.lag(signal);
     const BETWEEN: Nanos = 120 * SECOND;
     const KERNEL: Nanos = 10 * SECOND;
-    // It waits for a server before it says so, and tells of a crash when it is up again.
-    const LATE: [&str; 4] = [
-        named::K8S_NODE_REBOOTED,
-        named::KERNEL_NFS_NOT_RESPONDING,
-        named::KERNEL_STORAGE_EVICTED,
-        named::NODE_CRASHED,
-    ];
     // The stretch between two scrapes says when, the exporter's own pause included.
     if event.fact.starts_with("metric.gpu.") {
         return 0;
@@ -59,7 +53,9 @@ fn lag(event: &Event, signal: &str, usual: Nanos) -> Nanos {
             .message
             .as_deref()
             .is_some_and(|text| text.contains("NVRM: "));
-    if by_kernel && !LATE.contains(&signal) {
+    // It waits for a server before it says so, and tells of a crash when it is up again.
+    let is_late = ruleset.traits().is(signal, SignalClass::ToldLate);
+    if by_kernel && !is_late {
         usual.min(KERNEL)
     } else {
         usual
@@ -105,16 +101,15 @@ pub(super) fn of_event(
     let own_instance = event.entities.instance.as_deref();
     let own_instance = own_instance.filter(|_| !is_elsewhere);
     let is_mild = is_line && log_level::is_no_failure(message);
+    // What only says that all goes its way the events show; no rule asks for it, and it is most of what a cluster tells.
+    let is_calm = |signal: &&String| ruleset.traits().is(signal, SignalClass::Calm);
     for signal in event.signals.iter().filter(|signal| !is_calm(signal)) {
         facts.push(Fact {
             row: number,
             id: event.id,
             signal: symbols.number(signal),
             time: event.time,
-            onset: event
-                .time
-                .lo
-                .saturating_sub(lag(event, signal, ruleset.lag(signal))),
+            onset: event.time.lo.saturating_sub(lag(event, signal, ruleset)),
             end: row.end,
             count: row.count,
             pod,
@@ -219,23 +214,6 @@ fn pool(event: &Event) -> Option<String> {
     };
     let cluster = event.entities.cluster.as_deref().unwrap_or_default();
     Some(format!("{cluster}/{group}").to_lowercase()).filter(|pool| pool.len() > 1)
-}
-
-/// Signals that only say that all goes its way: the events show them, no rule
-/// asks for them, and they are most of what a cluster tells.
-fn is_calm(signal: &str) -> bool {
-    const CALM: [&str; 9] = [
-        named::K8S_CONTAINER_COMPLETED,
-        named::K8S_CONTAINER_STARTED,
-        named::K8S_POD_BOUND,
-        "k8s.pod.created_by_",
-        named::K8S_POD_RUNNING,
-        named::K8S_POD_SCHEDULED,
-        named::K8S_POD_SUCCEEDED,
-        named::K8S_WORKLOAD_POD_CREATED,
-        named::LOG_PROGRESS,
-    ];
-    CALM.iter().any(|calm| signal.starts_with(calm))
 }
 
 /// The other pod that a record names, by uid or by name.

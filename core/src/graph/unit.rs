@@ -1,7 +1,7 @@
 //! Programs that systemd runs as services: what it says of `train.service` is about the program whose log is
 //! `train.log` on the same machine.
 
-use crate::signals::named;
+use crate::signals::{SignalClass, SignalTraits, named};
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -14,16 +14,6 @@ use super::node_folder;
 use super::task::{Exit, Progress, Task, TaskKind};
 use crate::evidence::{Clock, Evidence, SpillError};
 use crate::symbols::Symbol;
-
-/// What systemd's own acts, and those of a tool that replaces containers, end a service with.
-const STOPS: [&str; 6] = [
-    named::UNIT_OOM_KILLED,
-    named::UNIT_REPLACED,
-    named::UNIT_STOP_REQUESTED,
-    named::UNIT_STOPPING,
-    named::UNIT_TIMED_OUT,
-    named::UNIT_WATCHDOG,
-];
 
 /// What a machine's start is told by.
 const BOOTS: [&str; 2] = [named::K8S_NODE_REBOOTED, named::NODE_CRASHED];
@@ -46,6 +36,7 @@ pub(super) fn claim(
     tasks: &mut [Task],
     facts: &mut [Fact],
     pod_of_row: &[u32],
+    traits: &SignalTraits,
 ) -> Result<(), SpillError> {
     let symbols = &evidence.symbols;
     let mut by_unit: HashMap<(Symbol, String), u32> = HashMap::new();
@@ -107,7 +98,7 @@ pub(super) fn claim(
                 event.time
             },
             reckoned: fact.time,
-            is_stop: STOPS.contains(&signal),
+            is_stop: traits.is(signal, SignalClass::StopsUnit),
             is_restart: event.attribute("verb") == Some("restart"),
             is_request: signal == named::UNIT_STOP_REQUESTED,
             is_exit: signal == named::UNIT_MAIN_EXITED,

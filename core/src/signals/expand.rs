@@ -76,6 +76,8 @@ pub(super) fn expand(
                 weak: signal.weak,
                 enforced_by: signal.enforced_by.clone(),
                 quoted_as_info: signal.quoted_as_info,
+                keeps_from_starting: signal.keeps_from_starting,
+                instance: signal.instance.clone(),
                 is: signal.is.clone(),
                 when,
                 example,

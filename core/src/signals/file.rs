@@ -78,6 +78,10 @@ pub(super) struct Signal {
     pub(super) enforced_by: Option<Enforcer>,
     /// A program that writes it at the level of information did not die of it.
     pub(super) quoted_as_info: Option<bool>,
+    /// A pod cannot start for it.
+    pub(super) keeps_from_starting: Option<bool>,
+    /// What became of a cloud instance.
+    pub(super) instance: Option<String>,
     /// The classes that it is of.
     #[serde(default)]
     pub(super) is: Vec<String>,

@@ -34,4 +34,4 @@ pub use check::{CheckReport, Failure};
 pub use error::SignalError;
 pub use file::Enforcer;
 pub use ruleset::{Ruleset, SignalInfo};
-pub use traits::{LANES, SharedDependency, SignalClass, SignalTraits};
+pub use traits::{INSTANCE_CHANGES, LANES, SharedDependency, SignalClass, SignalTraits};

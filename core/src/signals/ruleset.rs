@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde_json::Value;
-use whathappened_model::event::{Event, EventId};
+use whathappened_model::event::{Event, EventId, SourceKind};
 use whathappened_model::line_word::LineWord;
 use whathappened_model::time::{Nanos, SECOND};
 
@@ -18,7 +18,7 @@ use super::file::{self, Example, Signal};
 use super::pattern::PatternSource;
 use super::scan::Scanner;
 use super::speaker;
-use super::traits::{LANES, SignalClass, SignalTraits};
+use super::traits::{INSTANCE_CHANGES, LANES, SignalClass, SignalTraits};
 use super::words::{LineWords, OF_LINES};
 
 /// A signal as `rules list` shows it.
@@ -192,7 +192,9 @@ impl Ruleset {
         for (info, signal) in own {
             for (part, when) in signal.when.iter().enumerate() {
                 let is_known = |fact: &&String| {
-                    known.contains(fact.as_str()) || fact.starts_with("k8s.audit.")
+                    known.contains(fact.as_str())
+                        || fact.starts_with("k8s.audit.")
+                        || is_event_of_log_store(fact)
                 };
                 let Some(unknown) = when.fact.0.iter().find(|fact| !is_known(fact)) else {
                     continue;
@@ -446,12 +448,17 @@ fn known_traits(info: &SignalInfo, signal: &Signal) -> Result<(), SignalError> {
         let problem = format!("there is no lane {lane:?}{near}");
         return Err(rule_error(&info.file, &info.written, "lane", &problem));
     }
+    let instance = signal.instance.as_deref();
+    if let Some(change) = instance.filter(|change| !INSTANCE_CHANGES.contains(change)) {
+        let near = did_you_mean(change, INSTANCE_CHANGES.into_iter());
+        let problem = format!("{change:?} is nothing that becomes of an instance{near}");
+        return Err(rule_error(&info.file, &info.written, "instance", &problem));
+    }
     Ok(())
 }
 
 /// Facts that records tell and no signal of ours is made of.
-const UNUSED_FACTS: [&str; 8] = [
-    "datadog.event",
+const UNUSED_FACTS: [&str; 7] = [
     "k8s.event.grew",
     "k8s.node.deletion_requested",
     named::K8S_POD_BOUND,
@@ -460,6 +467,12 @@ const UNUSED_FACTS: [&str; 8] = [
     "metric.curve",
     "metric.pod.reason",
 ];
+
+/// Whether it is what a log store tells beside lines: `<its name>.event`.
+fn is_event_of_log_store(fact: &str) -> bool {
+    let store = fact.strip_suffix(".event").and_then(SourceKind::parse);
+    store.is_some_and(SourceKind::is_log_store)
+}
 
 /// Whether every file of that name is a built-in one.
 fn trusted(files: &[(String, String)], name: &str) -> bool {

@@ -42,11 +42,27 @@ pub enum SignalClass {
     KeepsFailing,
     /// Somebody noticed that a workload does not go on as it did, or acted upon it.
     Reaction,
+    /// A machine is taken down, or was.
+    TakesDown,
+    /// Somebody reached the API and asked for the end of a pod, which no lost machine brings about by itself.
+    AsksEnd,
+    /// A kubelet ends a pod for it by itself.
+    ByKubelet,
+    /// Nothing that anybody asks for: everything goes on as it should.
+    Calm,
+    /// Its own record comes late, also where a kernel writes it.
+    ToldLate,
+    /// systemd's own act, or that of a tool that replaces containers, ends a service.
+    StopsUnit,
+    /// It may name the process that failed first, of several that somebody looks after.
+    NamesFailed,
+    /// A workload's pods are held back or refused, or nobody looks after it.
+    HoldsBack,
 }
 
 impl SignalClass {
     /// Each with its name in files and what it means there.
-    pub const ALL: [(Self, &'static str); 14] = [
+    pub const ALL: [(Self, &'static str); 22] = [
         (Self::LastWords, "last_words"),
         (Self::SaysOver, "says_over"),
         (Self::MayEnd, "may_end"),
@@ -61,6 +77,14 @@ impl SignalClass {
         (Self::Final, "final"),
         (Self::KeepsFailing, "keeps_failing"),
         (Self::Reaction, "reaction"),
+        (Self::TakesDown, "takes_down"),
+        (Self::AsksEnd, "asks_end"),
+        (Self::ByKubelet, "by_kubelet"),
+        (Self::Calm, "calm"),
+        (Self::ToldLate, "told_late"),
+        (Self::StopsUnit, "stops_unit"),
+        (Self::NamesFailed, "names_failed"),
+        (Self::HoldsBack, "holds_back"),
     ];
 
     /// The class of a name in a file.
@@ -81,6 +105,20 @@ pub const LANES: [&str; 7] = [
     "cloud",
 ];
 
+/// What may become of a cloud instance; what it means is told in `graph/instance.rs`.
+pub const INSTANCE_CHANGES: [&str; 10] = [
+    "refused",
+    "made",
+    "runs",
+    "moved",
+    "taken",
+    "lost",
+    "shut_down",
+    "reset",
+    "stopped",
+    "deleted",
+];
+
 /// A dependency that several share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedDependency {
@@ -98,6 +136,8 @@ struct Traits {
     weak: bool,
     enforced_by: Option<Arc<Enforcer>>,
     quoted_as_info: Option<bool>,
+    keeps_from_starting: Option<bool>,
+    instance: Option<String>,
     classes: Vec<SignalClass>,
 }
 
@@ -139,6 +179,10 @@ impl SignalTraits {
             known.enforced_by = Some(Arc::new(enforcer.clone()));
         }
         known.quoted_as_info = signal.quoted_as_info.or(known.quoted_as_info);
+        known.keeps_from_starting = signal.keeps_from_starting.or(known.keeps_from_starting);
+        if signal.instance.is_some() {
+            known.instance.clone_from(&signal.instance);
+        }
         for class in signal
             .is
             .iter()
@@ -217,6 +261,19 @@ impl SignalTraits {
     pub(super) fn is_quoted_as_info(&self, signal: &str) -> bool {
         self.inherited(signal, |traits| traits.quoted_as_info)
             .unwrap_or(false)
+    }
+
+    /// Whether a pod cannot start for it.
+    #[must_use]
+    pub fn keeps_from_starting(&self, signal: &str) -> bool {
+        self.inherited(signal, |traits| traits.keeps_from_starting)
+            .unwrap_or(false)
+    }
+
+    /// What became of a cloud instance, one of [`INSTANCE_CHANGES`].
+    #[must_use]
+    pub fn instance(&self, signal: &str) -> Option<&str> {
+        self.inherited(signal, |traits| traits.instance.as_deref())
     }
 
     /// Whether the signal alone says little.

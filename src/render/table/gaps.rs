@@ -118,7 +118,7 @@ fn names(row: &CoverageRow, rows: &[&CoverageRow]) -> String {
     joined(&names)
 }
 
-/// `loki logs, loki kernel` as `loki kernel and logs`.
+/// `prod logs, prod kernel` as `prod kernel and logs`.
 pub(super) fn joined(names: &[String]) -> String {
     let first = names.first().and_then(|name| name.split_once(' '));
     let source = first.map_or("", |(source, _)| source).to_owned();

@@ -30,16 +30,6 @@ const SHOWN: usize = 300;
 /// Longer tracebacks are shown without their middle.
 const LINES: usize = 40;
 
-/// Records of those who look after ranks, or after one another, that name one that failed.
-const REPORTS: [&str; 6] = [
-    named::LAUNCHER_ROOT_CAUSE,
-    named::LOG_CHECKPOINT_FAILED,
-    named::MPI_PROCESS_DIED,
-    named::MPI_ABORTED,
-    named::JAX_PEER_DIED,
-    named::JAX_LEFT_EARLY,
-];
-
 impl AttemptLogs<'_> {
     /// The rank that failed first, and the fact that says so.
     pub(super) fn first_failing(
@@ -126,7 +116,9 @@ impl AttemptLogs<'_> {
             return fact.map(|fact| self.named(fact, *rank)).transpose();
         }
         let mut blamed: Option<(i32, &Fact)> = None;
-        for fact in REPORTS.iter().flat_map(|signal| self.facts(signal)) {
+        // Records of those who look after ranks, or after one another.
+        let reports = self.context.graph().traits.of(SignalClass::NamesFailed);
+        for fact in reports.iter().flat_map(|signal| self.facts(signal)) {
             let event = self.event(fact)?;
             let Some(rank) = numbers(&event, "failed_rank").first().copied() else {
                 continue;

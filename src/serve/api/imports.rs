@@ -24,7 +24,7 @@ use super::extract::{AuthenticatedCaller, Params};
 use super::guard::AuditDetails;
 use super::problem::{ErrorResponses, Problem};
 use crate::error::Error;
-use crate::fetch;
+use crate::fetch::{self, ImportTarget};
 use crate::serve::Service;
 
 /// How often an import says how far it is.
@@ -317,7 +317,7 @@ fn import(
     };
     let inputs = std::slice::from_ref(input);
     let (summary, written) = fetch::import(
-        &mut store,
+        ImportTarget::Open(&mut store),
         &service.rules.signals,
         inputs,
         now,
