@@ -245,7 +245,7 @@ impl Pace {
         let paces: Vec<f64> = intervals.iter().map(|one| one.pace).collect();
         // Most logs tell of no change, which their last paces show.
         let last = paces.get(paces.len().checked_sub(ENOUGH)?..)?;
-        if quantile(last, 0.5) < MOST * quantile(&paces, 0.2) {
+        if quantile(last, 0.5) < MOST * least_usual(&paces) {
             return None;
         }
         let changes = ENOUGH..=paces.len().checked_sub(ENOUGH)?;
@@ -277,7 +277,7 @@ impl Pace {
     fn passed(&self) -> Option<Slowdown> {
         let intervals = self.intervals();
         let paces: Vec<f64> = intervals.iter().map(|one| one.pace).collect();
-        let least = MOST * quantile(&paces, 0.2);
+        let least = MOST * least_usual(&paces);
         // Most logs have no such stretch, which needs as many slow paces.
         if paces.iter().filter(|pace| **pace >= least).count() < ENOUGH * 9 / 10 {
             return None;
@@ -374,6 +374,14 @@ pub(super) fn seconds(pace: f64) -> String {
         ..100.0 => format!("{pace:.1} s"),
         _ => format!("{pace:.0} s"),
     }
+}
+
+/// No usual pace is less than this one, however few of a log's paces were usual: of those before a change, which are [`ENOUGH`]
+/// at least, more than half as many are at most their median.
+fn least_usual(paces: &[f64]) -> f64 {
+    let mut sorted = paces.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.get(ENOUGH / 2).copied().unwrap_or(f64::INFINITY)
 }
 
 /// A part of some paces, in their order of size, not all of them.

@@ -53,6 +53,17 @@ fn a_run_that_became_slow_is_told_with_the_step() {
 }
 
 #[test]
+fn a_run_that_was_slow_for_most_of_its_time_is_told() {
+    // Looked at hours later, nine of ten of its paces are slow ones.
+    let slow = log(&[(20, 1.2), (300, 3.5)]).slowdown().unwrap();
+    assert_eq!((slow.after, slow.begin), (200, 240 * SECOND));
+    let shortest = log(&[(ENOUGH, 1.2), (300, 3.5)]).slowdown().unwrap();
+    assert_eq!(shortest.after, 100);
+    let over = log(&[(20, 1.2), (300, 3.5), (12, 1.2)]).passed().unwrap();
+    assert_eq!((over.after, over.until), (200, Some(3_200)));
+}
+
+#[test]
 fn what_is_usual_is_no_slowdown() {
     for (name, stretches) in [
         ("steady", vec![(200, 1.2)]),
