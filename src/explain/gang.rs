@@ -4,6 +4,7 @@
 mod elastic;
 mod member;
 mod root;
+mod silence;
 #[cfg(test)]
 mod tests;
 
@@ -242,6 +243,9 @@ impl Grouping<'_> {
             let others = left.iter().chain(&lingering).copied();
             let before = gang.then(|| self.broke_before(primary, others)).flatten();
             let (primary, start) = before.unwrap_or((primary, self.time(primary)));
+            // Who was gone with its machine by then is found to be later.
+            let gone = gang.then(|| self.gone_before(primary, &left)).flatten();
+            let (primary, start) = gone.unwrap_or((primary, start));
             if lingering.contains(&primary) {
                 left.push(primary);
                 lingering.clear();

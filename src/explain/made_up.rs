@@ -27,6 +27,15 @@ pub(super) fn at(second: u32) -> Stamp {
 
 /// Pods `llm-0`, `llm-1`, … of a workload, and in which second the log of each tells of a failure.
 pub(super) fn gang(kind: &str, fails: &[u32]) -> (EntityGraph, Vec<Run>) {
+    gang_on(kind, fails, &[])
+}
+
+/// The same, and in which second some of its nodes, by number, were found to be silent.
+pub(super) fn gang_on(
+    kind: &str,
+    fails: &[u32],
+    silent: &[(usize, u32)],
+) -> (EntityGraph, Vec<Run>) {
     let ruleset = Ruleset::built_in().unwrap();
     let mut evidence = Evidence::default();
     let mut observe = |one: Observation| evidence.observe(one, &ruleset).unwrap();
@@ -57,9 +66,24 @@ pub(super) fn gang(kind: &str, fails: &[u32]) -> (EntityGraph, Vec<Run>) {
         event.raw = FAILS.to_owned();
         observe(Observation::Event(Box::new(event)));
     }
+    for (number, second) in silent {
+        observe(found_silent(&format!("gpu-{number}"), at(*second)));
+    }
     let graph = EntityGraph::build(evidence, &ruleset).unwrap();
     let runs = runs(&graph, &ends(&graph));
     (graph, runs)
+}
+
+/// What the controller of nodes writes of one of whose kubelet it hears nothing.
+fn found_silent(node: &str, time: Stamp) -> Observation {
+    let id = EventId::of(&["made up", "silent", node]);
+    let mut event = Event::new(id, "k8s.node.condition", time, SourceKind::Kubernetes);
+    event.entities.node = Some(node.to_owned());
+    event.object_kind = Some("Node".to_owned());
+    event.reason = Some("NodeStatusUnknown".to_owned());
+    event.set_attribute("condition", Some("Ready"));
+    event.set_attribute("status", Some("Unknown"));
+    Observation::Event(Box::new(event))
 }
 
 fn object(kind: &str, name: &str, uid: &str, body: ObjectBody) -> Observation {

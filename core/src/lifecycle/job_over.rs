@@ -10,8 +10,9 @@ use std::collections::{HashMap, HashSet};
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
+use super::helper::is_helpers;
 use super::loss::{Losses, silent_at};
-use crate::graph::{EntityGraph, NO, Task};
+use crate::graph::{EntityGraph, Exit, NO, Task};
 
 /// What is said of a job that is over.
 const OVER: [&str; 3] = [
@@ -113,7 +114,13 @@ impl JobsOver {
         };
         // Of a Job that is given up the pods that still run are deleted, in that very moment.
         let was_left = |over: &Stamp| {
-            let asked = pod.deletion_requested.filter(|_| pod.exits.is_empty());
+            // What prepared its containers, or helps them, has ended without it.
+            let of_others = |exit: &Exit| {
+                exit.init && exit.exit_code == Some(0) || is_helpers(graph, pod, exit)
+            };
+            let asked = pod
+                .deletion_requested
+                .filter(|_| pod.exits.iter().all(of_others));
             let with_it = asked.is_some_and(|asked| {
                 asked.lo >= over.lo.saturating_sub(SECOND)
                     && asked.lo <= over.hi.saturating_add(SECOND)

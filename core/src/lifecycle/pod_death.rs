@@ -222,9 +222,12 @@ pub(super) fn death(
     };
     // Of whom nobody saw the end that was asked for, when its node had stopped by then, that was not
     // carried out.
-    let unheard = way == Mode::Killed && pod.exits.is_empty() && exit.is_none();
+    let unheard = way == Mode::Killed && exit.is_none();
+    // What its kubelet told of containers before its last word says nothing of the time after it.
+    let told_since = |loss: &Loss| pod.exits.iter().any(|exit| exit.time.hi >= loss.onset);
     let stopped = |loss: &&Loss| {
-        (loss.until.is_none() || loss.booted)
+        !told_since(loss)
+            && (loss.until.is_none() || loss.booted)
             && loss.onset <= died.lo
             && loss.from.lo > died.hi
             && loss.from.lo.saturating_sub(died.hi) < FOUND_WITHIN

@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use super::*;
 use crate::explain::candidate::Step;
 use crate::explain::edge::{Kind, Role};
-use crate::explain::made_up::{ended, fault, gang, line, rule};
+use crate::explain::made_up::{at, ended, fault, gang_on, line, rule};
 
 fn candidate(rule: usize, fact: usize, level: Level) -> Candidate {
     Candidate {
@@ -25,10 +25,16 @@ struct World {
 impl World {
     /// Pods of a workload whose logs tell of a failure in these seconds.
     fn of(kind: &str, fails: &[u32]) -> Self {
-        let (graph, runs) = gang(kind, fails);
+        Self::with_silent(kind, fails, &[])
+    }
+
+    /// The same, some of whose nodes were found to be silent.
+    fn with_silent(kind: &str, fails: &[u32], silent: &[(usize, u32)]) -> Self {
+        let (graph, runs) = gang_on(kind, fails, silent);
         let rules = vec![
             rule("code.oom_gpu", 40, "established"),
             rule("hang.collective_timeout", 10, "hypothesis"),
+            rule("node.not_ready", 58, "established"),
         ];
         Self { graph, runs, rules }
     }
@@ -44,14 +50,23 @@ impl World {
             .iter()
             .map(|(_, one)| one.iter().cloned().collect())
             .collect();
+        self.group_deaths(&deaths, &candidates, lost_touch)
+    }
+
+    fn group_deaths(
+        &self,
+        deaths: &[Death],
+        candidates: &[Vec<Candidate>],
+        lost_touch: &[&str],
+    ) -> Vec<Finding> {
         let lost = lost_touch.iter();
         let lost_touch = lost.map(|name| crate::explain::made_up::pod(&self.graph, name));
         let grouping = Grouping {
             graph: &self.graph,
             runs: &self.runs,
             rules: &self.rules,
-            deaths: &deaths,
-            candidates: &candidates,
+            deaths,
+            candidates,
             torn_down: &HashSet::new(),
             lost_touch: &lost_touch.collect(),
         };
@@ -149,4 +164,47 @@ fn an_act_beside_an_end_of_its_own_in_one_moment_is_a_guess() {
     let found = world.group(&[(31, Some(act)), (31, None)], &[]);
     assert_eq!(found[0].victims, [0]);
     assert_eq!(found[0].level(), Level::Hypothesis);
+}
+
+/// The member on a machine that fell silent, which ended at some time between a last word and the request for its end; and one
+/// that ended by itself for a proven reason meanwhile, in second 90.
+fn lost_beside_a_failure(found_silent: u32) -> Vec<Finding> {
+    let world = World::with_silent("Job", &[5, 90], &[(0, found_silent)]);
+    let silent = world.graph.facts.iter().position(|fact| {
+        world.graph.name(fact.signal) == whathappened_core::signals::named::K8S_NODE_SILENT
+    });
+    let lost = Death {
+        mode: whathappened_core::lifecycle::Mode::Lost,
+        time: whathappened_model::time::Stamp {
+            lo: at(30).lo,
+            hi: at(95).hi,
+        },
+        exit_code: None,
+        ..ended(&world.graph, "llm-0", 95)
+    };
+    let deaths = [lost, ended(&world.graph, "llm-1", 91)];
+    let of_lost = candidate(2, silent.unwrap(), Level::Supported);
+    let of_failed = world.proven("llm-1").unwrap();
+    world.group_deaths(&deaths, &[vec![of_lost], vec![of_failed]], &[])
+}
+
+#[test]
+fn who_was_gone_before_its_node_was_found_to_be_silent_leads() {
+    // A kubelet of which nothing was heard for forty seconds by second 110 had said its last word by second 81.
+    let found = lost_beside_a_failure(110);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        (&*found[0].victims, &*found[0].collateral),
+        (&[0][..], &[1][..])
+    );
+}
+
+#[test]
+fn who_may_have_been_there_still_when_another_failed_does_not_lead() {
+    let found = lost_beside_a_failure(125);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        (&*found[0].victims, &*found[0].collateral),
+        (&[1][..], &[0][..])
+    );
 }

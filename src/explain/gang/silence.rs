@@ -1,0 +1,76 @@
+//! Machines that fell silent: whoever was on one was gone before anybody could find that out.
+
+use whathappened_core::graph::Task;
+use whathappened_core::signals::{SignalClass, named};
+use whathappened_model::time::{Nanos, SECOND};
+
+use super::Grouping;
+use crate::answer::Level;
+use crate::explain::bounds::CLOCKS;
+
+/// A node is found to be silent forty seconds after the last word of its kubelet at the earliest, and a kubelet that is there
+/// says one every ten.
+const GONE_FOR: Nanos = 30 * SECOND;
+
+/// A node is found to be silent this long after what was on it is taken to have ended, at most.
+const FOUND_WITHIN: Nanos = 60 * SECOND;
+
+impl Grouping<'_> {
+    /// The member that was gone with its machine before what ended the first one by itself had begun, and by when: the end of
+    /// the others, and that the machine is silent, are on record first, which is not the order in which they failed.
+    pub(super) fn gone_before(&self, first: usize, others: &[usize]) -> Option<(usize, Nanos)> {
+        if !self.had_own_reason(first) {
+            return None;
+        }
+        let root = self.graph.facts.get(self.best(first)?.root())?;
+        let began = root.time.lo.min(self.time(first));
+        let lost = |other: &usize| {
+            self.state(*other) == "died" && self.was_lost(*other) && *other != first
+        };
+        let lost = others.iter().copied().filter(lost);
+        lost.filter_map(|other| Some((other, self.gone_by(other)?)))
+            .filter(|(_, gone)| *gone < began)
+            .min_by_key(|(other, gone)| (*gone, *other))
+    }
+
+    /// When a member that was lost with its machine was gone at the latest: well before anybody found the machine to be
+    /// silent, or when the machine itself says that it went down.
+    fn gone_by(&self, death: usize) -> Option<Nanos> {
+        let one = self.deaths.get(death)?;
+        let pod = self.graph.pods.get(one.pod as usize)?;
+        let is_silence = |signal: &str, detail: &str| {
+            signal == named::K8S_NODE_SILENT
+                || signal == named::K8S_NODE_UNREACHABLE && detail.ends_with("/unreachable")
+        };
+        let on_node = self.graph.facts.iter();
+        let on_node = on_node.filter(|fact| pod.node.is_some() && fact.node == pod.node);
+        let found = on_node
+            .filter(|fact| is_silence(self.graph.name(fact.signal), self.graph.name(fact.detail)))
+            .map(|fact| fact.time)
+            .filter(|found| {
+                found.lo >= one.time.lo && found.lo.saturating_sub(one.time.hi) <= FOUND_WITHIN
+            })
+            .map(|found| found.hi.saturating_sub(GONE_FOR));
+        let went_down = self.went_down(death);
+        let gone = found.chain(went_down).min()?;
+        (!wrote_after(pod, gone)).then_some(gone)
+    }
+
+    /// When the machine of a member says that it went down, where that is known to have ended it.
+    fn went_down(&self, death: usize) -> Option<Nanos> {
+        let best = self.best(death)?;
+        let root = self.graph.facts.get(best.root())?;
+        let is_word = self
+            .graph
+            .traits
+            .is(self.graph.name(root.signal), SignalClass::GoesDown);
+        (is_word && best.level >= Level::Supported).then_some(root.time.hi.saturating_add(CLOCKS))
+    }
+}
+
+/// Whether a member wrote on: who writes is alive, however seldom its kubelet says so.
+fn wrote_after(pod: &Task, time: Nanos) -> bool {
+    let step = pod.progress.as_deref().map(|progress| progress.last);
+    let mut wrote = step.into_iter().chain(pod.last_line);
+    wrote.any(|wrote| wrote.lo > time.saturating_add(CLOCKS))
+}
