@@ -61,6 +61,21 @@ failed AS (
   WHERE u.signal = 'k8s.node.runtime' AND u.via = 'node' AND COALESCE(u.reason, '') <> 'OOMKilled' AND going.death IS NULL
     AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
     AND u.lag_s BETWEEN -900 AND 600
+),
+-- A node that its own kubelet calls not ready for that is given the taint of one, and what does not stand that is evicted. A kubelet
+-- that talks obeys, and stops it.
+evicted AS (
+  SELECT DISTINCT e.death, e.fact, r.fact AS cause FROM links e
+  JOIN links t ON t.death = e.death AND t.via = 'node' AND t.signal = 'k8s.node.unreachable' AND COALESCE(t.detail, '') LIKE '%/not-ready'
+    AND t.time <= e.time_hi
+  JOIN links r ON r.death = e.death AND r.via = 'node' AND r.signal = 'k8s.node.runtime' AND t.time - r.time BETWEEN -1000000000 AND 60000000000
+  JOIN links n ON n.death = r.death AND n.via = 'node' AND n.record = r.record AND n.signal = 'k8s.node.not_ready'
+  LEFT JOIN links again ON again.death = e.death AND again.via = 'node' AND again.signal = 'k8s.node.ready'
+    AND again.time > r.time AND again.time_hi < e.time
+  -- Another taint may be why.
+  LEFT JOIN links own ON own.death = e.death AND own.via = 'node' AND own.signal = 'k8s.node.tainted.no_execute' AND own.time <= e.time_hi + 5000000000
+  WHERE e.via = 'pod' AND e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller') AND e.mode IN ('killed', 'lost')
+    AND again.fact IS NULL AND own.fact IS NULL
 )
 SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM stopped s
@@ -100,6 +115,12 @@ JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, u.sure AS edge, 'fault' AS role
 FROM failed u
+UNION ALL
+SELECT e.death, e.cause, e.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM evicted e
+UNION ALL
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM evicted e
 UNION ALL
 -- A kubelet that is not ready because its runtime is down says so in one record.
 SELECT r.death, r.fact AS cause, n.fact AS effect, 'asserted' AS edge, 'fault' AS role

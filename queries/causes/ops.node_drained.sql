@@ -175,8 +175,13 @@ JOIN changed c ON c.death = e.death AND c.time <= e.time + 1000000000 AND e.time
 LEFT JOIN changed later ON later.death = c.death AND later.time > c.time AND later.time <= e.time + 1000000000
 WHERE later.fact IS NULL
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
-FROM unseen
+-- Of a node that was ready all the time it was no taint of one that is not; of one that nobody looked at it most likely was: a
+-- kubelet that says itself that its node is not ready still obeys.
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
+FROM unseen u
+JOIN deaths d ON d.death = u.death
+LEFT JOIN changed c ON c.death = u.death AND c.time <= u.time + 1000000000 AND u.time - c.time < 3600000000000
+WHERE d.node_ready OR c.fact IS NOT NULL
 UNION ALL
 -- A drain that deletes instead of evicting: one actor cordons the node, then deletes the pod.
 SELECT d.death, c.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'act' AS role
