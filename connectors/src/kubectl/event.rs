@@ -120,6 +120,10 @@ fn one(
         ),
     };
     let (component, host) = source(get(["From", "SOURCE"]));
+    let (path, message) = match part_of_pod(message).filter(|_| path.is_none()) {
+        Some((part, message)) => (Some(part), message),
+        None => (path, message),
+    };
     Ok(PrintedEvent {
         about,
         uid: String::new(),
@@ -142,6 +146,23 @@ fn one(
         time: Stamp::OPEN,
         last: Stamp::OPEN,
     })
+}
+
+/// `spec.containers{trainer}: Started container`: a `describe` of kubectl 1.35 and later names the container before the
+/// message, which tables and the Event itself tell apart from it.
+fn part_of_pod(message: &str) -> Option<(&str, &str)> {
+    let (path, rest) = message.split_once("}: ")?;
+    let (kind, name) = path.split_once('{')?;
+    let is_part = matches!(
+        kind,
+        "spec.containers" | "spec.initContainers" | "spec.ephemeralContainers"
+    );
+    let is_name = !name.is_empty()
+        && name
+            .bytes()
+            .all(|one| one.is_ascii_lowercase() || one.is_ascii_digit() || one == b'-');
+    let path = message.get(..=path.len())?;
+    (is_part && is_name).then_some((path, rest))
 }
 
 /// `pod/run-0`, or a kind and a name in columns of their own.

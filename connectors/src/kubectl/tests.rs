@@ -460,3 +460,32 @@ fn hostile_texts_end() {
     ));
     paste("Name:\u{a0}ü  \nNamespace:   ü\nConditions:\nEvents:\n  Reason  Message\n ü\n");
 }
+
+/// kubectl 1.35 and later writes the container before the message of an Event below a pod, and not into tables.
+#[test]
+fn the_container_before_a_message_is_no_part_of_it() {
+    let table = "\n$ kubectl get events -n lab\n\
+        LAST SEEN   TYPE      REASON    OBJECT            MESSAGE\n\
+        25s         Warning   BackOff   pod/run-0-x7k2p   Back-off restarting failed container trainer in pod run-0-x7k2p_lab\n";
+    let plain = "  Back-off restarting failed container";
+    assert!(POD.contains(plain));
+    let marked = POD.replace(
+        plain,
+        "  spec.containers{trainer}: Back-off restarting failed container",
+    );
+    let read = paste(&format!(
+        "$ kubectl describe pod run-0-x7k2p -n lab\n{marked}{table}"
+    ));
+    let told: Vec<&Event> = read
+        .events
+        .iter()
+        .filter(|event| event.reason.as_deref() == Some("BackOff"))
+        .collect();
+    assert_eq!(told.len(), 1);
+    assert_eq!(
+        told[0].message.as_deref(),
+        Some("Back-off restarting failed container trainer in pod run-0-x7k2p_lab")
+    );
+    assert_eq!(told[0].entities.container.as_deref(), Some("trainer"));
+    assert!(told[0].attribute("earlier_pod").is_none());
+}
