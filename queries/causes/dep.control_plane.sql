@@ -53,4 +53,4 @@ LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'rendezvous.error' AN
 JOIN (SELECT run, attempt, COUNT(DISTINCT pod) AS members, MAX(created) AS last_made FROM deaths GROUP BY run, attempt) g
   ON g.run = q.run AND g.attempt = q.attempt AND g.last_made < q.time + 3000000000
 WHERE q.signal = 'k8s.workload.create_failed.control_plane' AND q.via = 'workload' AND q.mode = 'exited' AND COALESCE(q.exit_code, 1) NOT IN (0, 137, 143) AND q.lag_s > 0
-  AND (g.members < q.desired OR q.root_kind = 'JobSet')
+  AND (g.members < q.desired OR q.desired IS NULL AND q.root_kind = 'JobSet')

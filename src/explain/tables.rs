@@ -276,12 +276,15 @@ impl DeathColumns {
         // A device may come to a pod by a claim, by the runtime's class or unasked.
         let reported = |gpus: &f64| *gpus > 0.0 || !self.devices.contains(&death.pod);
         self.gpus.append_option(asked.filter(reported));
-        let root = runs.get(death.run).and_then(|run| match run.root {
-            Root::Workload(root) => graph.workloads.get(root as usize)?.body.as_ref(),
+        // Of kinds that do not say how many pods they want, how many of whatever they count is the nearest.
+        let wanted = runs.get(death.run).and_then(|run| match run.root {
+            Root::Workload(root) => graph.pods_wanted(root).or_else(|| {
+                let root = graph.workloads.get(root as usize)?;
+                root.body.as_ref()?.replicas
+            }),
             Root::Pod(_) => None,
         });
-        self.wanted
-            .append_option(root.and_then(|root| root.replicas));
+        self.wanted.append_option(wanted);
         self.begun.append_option(pod.and_then(Task::known_begin));
         let open = pod.and_then(|pod| self.cordons.was_open(pod.node, death.time));
         self.node_open.append_option(open);

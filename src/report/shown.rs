@@ -84,12 +84,15 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     }
     let last = run.attempts.last();
     let wanted = match run.root {
-        Root::Workload(root) => graph
+        Root::Workload(number) => graph
             .workloads
-            .get(root as usize)
+            .get(number as usize)
             // A batch job is one task on as many nodes as it asks for.
             .filter(|root| graph.name(root.kind) != "SlurmJob")
-            .and_then(|root| root.body.as_ref()?.replicas),
+            .and_then(|root| {
+                let own = || root.body.as_ref()?.replicas;
+                graph.pods_wanted(number).or_else(own)
+            }),
         Root::Pod(_) => None,
     };
     // One that died is missing until another one is there in its place.

@@ -214,16 +214,18 @@ impl EntityGraph {
     }
 
     /// How many pods a workload wants at a time: by its own object, or by the `ReplicaSet`s that it made, which make all
-    /// of its pods, where its own was not seen.
+    /// of its pods, where its own was not seen. What people are shown of a `JobSet` says only which Jobs it made.
     #[must_use]
     pub fn pods_wanted(&self, workload: u32) -> Option<i64> {
-        if let Some(body) = &self.workloads.get(workload as usize)?.body {
-            return body.pods;
-        }
+        let one = self.workloads.get(workload as usize)?;
+        let by = match (&one.body, self.name(one.kind)) {
+            (Some(body), kind) if body.pods.is_some() || kind != "JobSet" => return body.pods,
+            (_, "JobSet") => "Job",
+            _ => "ReplicaSet",
+        };
         let made = self.workloads.iter();
-        let made = made.filter(|one| {
-            one.owner == workload && one.gone.is_none() && self.name(one.kind) == "ReplicaSet"
-        });
+        let made = made
+            .filter(|one| one.owner == workload && one.gone.is_none() && self.name(one.kind) == by);
         let wanted = made.filter_map(|one| one.body.as_ref()?.pods);
         wanted.reduce(i64::saturating_add)
     }

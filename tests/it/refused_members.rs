@@ -1,0 +1,124 @@
+//! Gangs of kinds that count their parts, and not their pods, some of whose members were refused.
+
+use serde_json::{Value, json};
+
+use super::unseen::{ask, text, verdict};
+
+const MADE: &str = "2026-06-12T15:58:36Z";
+const REFUSAL: &str = "Error creating: pods \"reward-\" is forbidden: exceeded quota: team-quota, requested: requests.nvidia.com/gpu=8, \
+                       used: requests.nvidia.com/gpu=16, limited: requests.nvidia.com/gpu=20";
+
+fn owner(kind: &str, name: &str, uid: &str) -> Value {
+    let version = if kind == "JobSet" {
+        "jobset.x-k8s.io/v1alpha2"
+    } else {
+        "batch/v1"
+    };
+    json!([{ "apiVersion": version, "kind": kind, "name": name, "uid": uid, "controller": true }])
+}
+
+/// A set of one Job of so many pods, two of which run.
+fn set_of(pods: u32) -> Vec<Value> {
+    let labels = json!({ "jobset.sigs.k8s.io/jobset-name": "reward", "jobset.sigs.k8s.io/replicatedjob-name": "workers" });
+    let job = json!({ "parallelism": pods, "completions": pods, "completionMode": "Indexed", "backoffLimit": 0 });
+    let mut objects = vec![
+        json!({ "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+            "metadata": { "name": "reward", "namespace": "ml", "uid": "u-set", "creationTimestamp": MADE },
+            "spec": { "replicatedJobs": [{ "name": "workers", "replicas": 1, "template": { "spec": job } }] },
+            "status": { "restarts": 0 } }),
+        json!({ "apiVersion": "batch/v1", "kind": "Job",
+            "metadata": { "name": "reward-workers-0", "namespace": "ml", "uid": "u-job", "creationTimestamp": MADE, "labels": labels,
+                "ownerReferences": owner("JobSet", "reward", "u-set") },
+            "spec": job, "status": { "active": 2, "ready": 2, "startTime": MADE } }),
+    ];
+    objects.extend((0..2).map(|index| {
+        json!({ "apiVersion": "v1", "kind": "Pod",
+            "metadata": { "name": format!("reward-workers-0-{index}-x7k2{index}"), "namespace": "ml", "uid": format!("u-{index}"),
+                "creationTimestamp": MADE, "labels": { "batch.kubernetes.io/job-completion-index": index.to_string(),
+                    "jobset.sigs.k8s.io/jobset-name": "reward" },
+                "ownerReferences": owner("Job", "reward-workers-0", "u-job") },
+            "spec": { "nodeName": format!("n{index}"), "containers": [{ "name": "main", "image": "train" }] },
+            "status": { "phase": "Running", "startTime": MADE,
+                "conditions": [{ "type": "Ready", "status": "True", "lastTransitionTime": "2026-06-12T15:58:40Z" }],
+                "containerStatuses": [{ "name": "main", "ready": true, "restartCount": 0, "state": { "running": { "startedAt": MADE } } }] } })
+    }));
+    objects
+}
+
+fn asked_of(pods: u32) -> Value {
+    let lines: Vec<String> = set_of(pods).iter().map(Value::to_string).collect();
+    ask("reward", &[("all.ndjson", lines.join("\n"))])
+}
+
+/// Once the Events of the refusals have expired, nothing tells of the third member but that the set asks for it.
+#[test]
+fn a_set_of_which_a_member_is_not_there_is_not_known_to_be_well() {
+    let answer = asked_of(3);
+    let (_, cause, level, _) = verdict(&answer);
+    assert!(
+        cause != "none.running" || level == "hypothesis",
+        "{answer:#}"
+    );
+    let answer = asked_of(2);
+    let (_, cause, level, _) = verdict(&answer);
+    assert_eq!(
+        (cause, level),
+        ("none.running", "established"),
+        "{answer:#}"
+    );
+}
+
+/// What `kubectl describe` prints of a set may hold no sizes; its Job's do.
+fn described(parallelism: u32) -> Value {
+    let age = "16m (x17 over 133m)";
+    let parallelism = format!("Parallelism:      {parallelism}");
+    let event = format!("  Warning  FailedCreate  {age}  job-controller  {REFUSAL}");
+    let lines = [
+        "$ date -u +%Y-%m-%dT%H:%M:%SZ",
+        "2026-06-12T18:11:58Z",
+        "$ kubectl get pods -n ml -o wide",
+        "NAME   READY   STATUS   RESTARTS   AGE   IP   NODE   NOMINATED NODE   READINESS GATES",
+        "reward-workers-0-0-8ctzs   1/1   Running   0   133m   <none>   n0   <none>   <none>",
+        "reward-workers-0-1-xh8g9   1/1   Running   0   133m   <none>   n1   <none>   <none>",
+        "$ kubectl describe job reward-workers-0 -n ml",
+        "Name:             reward-workers-0",
+        "Namespace:        ml",
+        "Selector:         batch.kubernetes.io/controller-uid=6acfe080-0dd1-45c6-8e0f-b04b672d27ed",
+        "Labels:           jobset.sigs.k8s.io/jobset-name=reward",
+        "                  jobset.sigs.k8s.io/replicatedjob-name=workers",
+        "Annotations:      <none>",
+        "Controlled By:    JobSet/reward",
+        &parallelism,
+        "Completions:      3",
+        "Completion Mode:  Indexed",
+        "Suspend:          false",
+        "Backoff Limit:    0",
+        "Start Time:       Fri, 12 Jun 2026 15:58:36 +0000",
+        "Pods Statuses:    2 Active (2 Ready) / 0 Succeeded / 0 Failed",
+        "Events:",
+        "  Type     Reason        Age                  From            Message",
+        "  ----     ------        ----                 ----            -------",
+        &event,
+        "$ kubectl describe jobset reward -n ml",
+        "Name:         reward",
+        "Namespace:    ml",
+        "API Version:  jobset.x-k8s.io/v1alpha2",
+        "Kind:         JobSet",
+        "Metadata:",
+        "  Creation Timestamp:  2026-06-12T15:58:36Z",
+        "  UID:                 30e3d7c8-6c22-4716-9fe9-44dc340cd1e0",
+        "Status:",
+        "  Restarts:  0",
+        "Events:          <none>",
+    ];
+    ask("JobSet/ml/reward", &[("session.txt", text(&lines))])
+}
+
+#[test]
+fn a_set_is_as_large_as_its_jobs_where_it_does_not_say() {
+    let answer = described(3);
+    assert_eq!(verdict(&answer).1, "sched.quota", "{answer:#}");
+    // Whoever lowered what the Job asks for did without the third.
+    let answer = described(2);
+    assert_eq!(verdict(&answer).1, "none.running", "{answer:#}");
+}
