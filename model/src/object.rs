@@ -158,6 +158,8 @@ pub struct ObjectBody {
     pub ended: Option<Stamp>,
     /// What containers of a pod wait for: `CrashLoopBackOff`, `ImagePullBackOff`, …
     pub waits: Vec<String>,
+    /// Whether a pod is ready, and since when, by its own word.
+    pub ready: Option<(bool, Stamp)>,
     /// Restart counts by container.
     pub restarts: BTreeMap<String, i64>,
     /// Hash of the spec, to tell whether two attempts asked for the same.

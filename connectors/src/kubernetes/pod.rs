@@ -37,6 +37,7 @@ pub(super) fn decode(
         body.node = field::owned(spec, &["nodeName"]);
         body.spec_hash = spec_hash(spec);
     }
+    body.ready = ready(pod);
     let mut facts = Vec::new();
     containers(pod, &key, &mut body, context, &mut facts);
     let version = meta::version(key, pod, body, context);
@@ -194,13 +195,23 @@ fn unfinished(over: Option<Stamp>, body: &ObjectBody, context: Context<'_>) -> O
     Some(Stamp { lo, hi: hi.max(lo) })
 }
 
-/// Since when a pod is not ready that had been.
-fn not_ready_since(pod: &Value, body: &ObjectBody) -> Option<Stamp> {
+/// Whether a pod is ready, and since when.
+fn ready(pod: &Value) -> Option<(bool, Stamp)> {
     let mut conditions = field::items(pod, &["status", "conditions"]).iter();
     let ready = conditions.find(|one| field::text(one, &["type"]) == Some("Ready"))?;
     let since = field::time(ready, &["lastTransitionTime"])?;
+    match field::text(ready, &["status"])? {
+        "True" => Some((true, since)),
+        "False" => Some((false, since)),
+        _ => None,
+    }
+}
+
+/// Since when a pod is not ready that had been.
+fn not_ready_since(pod: &Value, body: &ObjectBody) -> Option<Stamp> {
+    let (is_ready, since) = ready(pod)?;
     let begun = body.started.or(body.created)?;
-    (field::text(ready, &["status"]) == Some("False") && since.lo > begun.hi).then_some(since)
+    (!is_ready && since.lo > begun.hi).then_some(since)
 }
 
 fn waiting(

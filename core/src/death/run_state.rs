@@ -72,7 +72,8 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
         let gone = root.and_then(|one| one.gone);
         let was_over = |gone| root.is_some_and(|root| was_over(graph, run, root, gone, ends));
         let went_with_it = |gone| {
-            !outlives(graph, run, gone, ends)
+            !root.is_some_and(Workload::left_its_pods)
+                && !outlives(graph, run, gone, ends)
                 && !was_over(gone)
                 && !ended_after(graph, run, gone, ends)
         };

@@ -249,6 +249,11 @@ fn condition(pod: &mut Task, event: &Event) {
     let holds = event.attribute("status") == Some("True");
     match event.attribute("condition") {
         Some("Ready") => {
+            // Its kubelet has taken it back.
+            let taken_back = |again: Stamp| event.time != Stamp::OPEN && event.time <= again;
+            if !holds && pod.ready_again.is_some_and(taken_back) {
+                return;
+            }
             // What was printed without a time was so when it was printed, whenever it began.
             let reported = (event.time, holds);
             let last = |(time, holds): &(Stamp, bool)| (time.hi, time.lo, *holds);

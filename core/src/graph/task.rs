@@ -121,6 +121,8 @@ pub struct Task {
     pub verdict: Option<(Stamp, String)>,
     /// Last word on readiness and since when.
     pub ready: Option<(Stamp, bool)>,
+    /// Since when it had not been ready, as its versions show, before it was ready again.
+    pub(super) ready_again: Option<Stamp>,
     /// The scheduler found no place for it (first time).
     pub unplaced: Option<Stamp>,
     /// The kubelet reports trouble starting it (first time).
@@ -232,6 +234,12 @@ impl Task {
             && self.ready.is_some_and(|(_, ready)| ready)
     }
 
+    /// Whether its object names no owner any more, though it had one.
+    pub(crate) fn is_released(&self) -> bool {
+        let body = self.body.as_ref();
+        self.owner != NO && self.uid.is_some() && body.is_some_and(|body| body.owners.is_empty())
+    }
+
     /// Why its kubelet refused it, where it did: it never started.
     #[must_use]
     pub fn refused(&self) -> Option<&str> {
@@ -302,6 +310,7 @@ impl Task {
             reports: Reports::default(),
             verdict: None,
             ready: None,
+            ready_again: None,
             unplaced: None,
             stuck: None,
             stopped: None,

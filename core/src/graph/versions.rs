@@ -58,6 +58,7 @@ pub(super) fn learn(
                 }
                 if let Some(pod) = pods.all.get_mut(number as usize) {
                     pod.unasked = pod.unasked.max(lists.unasked(&key.kind, versions));
+                    pod.ready_again = pod.ready_again.max(ready_again(versions));
                     if let Some(stored) = clocks::stored(versions) {
                         pod.stored = stored;
                     }
@@ -105,6 +106,20 @@ pub(super) fn learn(
             }
         }
     }
+}
+
+/// Since when a pod had last not been ready that is ready again in a later version.
+///
+/// The order of the versions decides, and not the times in them: the controller of nodes sets `Ready` of each pod of a node that
+/// fell silent, and a kubelet that comes back writes its own condition over that, with the time at which the pod became ready first.
+fn ready_again(versions: &[Version]) -> Option<Stamp> {
+    let told = || {
+        let stored = versions.iter().filter(|one| one.revision.is_some());
+        stored.filter_map(|one| one.body.ready)
+    };
+    let (is_ready, _) = told().last()?;
+    let lapses = told().filter(|(ready, _)| !ready);
+    lapses.map(|(_, since)| since).max().filter(|_| is_ready)
 }
 
 /// The latest that the last version of an object tells: one that waited to be let go was

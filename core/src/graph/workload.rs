@@ -88,6 +88,12 @@ impl Workload {
         })
     }
 
+    /// Whether it was deleted in such a way that its pods go on without it.
+    #[must_use]
+    pub fn left_its_pods(&self) -> bool {
+        self.orphaned.is_some()
+    }
+
     /// Whether its object was seen later than that, and said that it runs.
     #[must_use]
     pub fn says_it_runs_after(&self, time: Nanos) -> bool {

@@ -127,11 +127,14 @@ pub(super) fn goes_with_its_namespace(
         })
 }
 
-/// Whether a pod was seen to run after its workload was gone: one that was orphaned goes on.
+/// Whether a pod was seen to run after its workload was gone: one that was orphaned goes on. The garbage collector takes the owner
+/// off such pods, and leaves it on those that it is to take away.
 pub(super) fn outlives(graph: &EntityGraph, run: &Run, gone: Stamp, ends: &[End]) -> bool {
     let later = |pod: &&u32| {
-        let seen = graph.pods.get(**pod as usize).and_then(|pod| pod.unasked);
+        let pod = graph.pods.get(**pod as usize);
+        let seen = pod.and_then(|pod| pod.unasked);
         seen.is_some_and(|seen| seen > gone.hi.saturating_add(SETTLED))
+            || pod.is_some_and(Task::is_released)
     };
     let mut pods = run.pods.iter().filter(later);
     pods.any(|pod| is_there(graph, *pod) && runs(ends, *pod))
