@@ -343,9 +343,17 @@ impl<'a> Bounds<'a> {
             && self.graph.name(fact.signal).starts_with("k8s.pod.")
     }
 
-    /// Whether a fact is that a pod could not start, which did so since.
+    /// Whether a fact is that a pod could not start, which did so since, or that no node would have it, and one did.
     fn is_overcome(&self, fact: &Fact) -> bool {
         let signal = self.graph.name(fact.signal);
+        // What was bound to a node is never looked at by a scheduler again, whatever the clocks say.
+        let is_placed = |task: &Task| task.bound.is_some() || task.node.is_some();
+        if signal.starts_with(named::K8S_POD_UNSCHEDULABLE)
+            && fact.pod == self.death.pod
+            && self.task().is_some_and(is_placed)
+        {
+            return true;
+        }
         let keeps = self.graph.traits.keeps_from_starting(signal);
         let last = fact.end.unwrap_or(fact.time).hi;
         let started = |task: &Task| task.starts.iter().any(|start| start.lo > last);

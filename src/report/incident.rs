@@ -2,7 +2,7 @@
 
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::Phase;
-use whathappened_core::lifecycle::Mode;
+use whathappened_core::lifecycle::{Mode, State};
 use whathappened_model::time::rfc3339;
 
 use super::context::ReportContext;
@@ -12,6 +12,12 @@ use super::victim::gpu_hours;
 use crate::answer::{Collective, Incident, IncidentRole};
 use crate::explain::edge::Role;
 use crate::explain::gang::Finding;
+
+/// What is said of a rank that did not join, where nothing tells why.
+const UNKNOWN_WHY: &str = "; it is not known why that rank did not join";
+
+/// What to do where that rank's program had ended well.
+const IF_DONE_EARLY: &str = "Find out why that rank was done before the others: ranks that are given different numbers of batches end at different steps.";
 
 impl ReportContext<'_> {
     /// The finding as an incident.
@@ -53,7 +59,7 @@ impl ReportContext<'_> {
         {
             acted = None;
         }
-        let unseen = acted.is_none() && deliberate;
+        let unseen = acted.is_none() && deliberate && !self.is_cleared_away(finding);
         let victims = self.victims(finding, &finding.victims);
         let collateral = self.victims(finding, &self.followed(finding));
         let mut first_victims = self.victims(finding, &finding.first);
@@ -87,9 +93,20 @@ impl ReportContext<'_> {
         let (said, saved) = self.process_output(finding)?;
         let waited = rule.is_some_and(|rule| rule.cause == "hang.collective_timeout");
         let absent = said.collective.as_ref().filter(|_| waited);
-        let summary = match absent.and_then(|waited| self.who_was_missing(waited, finding)) {
-            Some(who) => format!("{} {who}", summary.trim_end()),
-            None => summary,
+        let done = absent.and_then(|waited| self.who_was_done(waited, finding));
+        let (summary, advice) = match (
+            done,
+            absent.and_then(|waited| self.who_was_missing(waited, finding)),
+        ) {
+            (Some(done), _) => {
+                let summary = summary.replace(UNKNOWN_WHY, "");
+                (
+                    format!("{} {done}", summary.trim_end()),
+                    vec![IF_DONE_EARLY.to_owned()],
+                )
+            }
+            (None, Some(who)) => (format!("{} {who}", summary.trim_end()), advice),
+            (None, None) => (summary, advice),
         };
         let summary = match self.never_created(finding) {
             Some(beside) => format!("{} {beside}", full_stop(&summary)),
@@ -140,19 +157,47 @@ impl ReportContext<'_> {
         })
     }
 
-    /// Who did not come to a collective, and what is known of it last.
-    fn who_was_missing(&self, waited: &Collective, finding: &Finding) -> Option<String> {
+    /// The one rank that did not come to a collective, and its pod.
+    fn missing_one(&self, waited: &Collective, finding: &Finding) -> Option<(i32, u32)> {
         let [rank] = waited.missing.as_slice() else {
             return None;
         };
-        let graph = self.graph();
         let run = self.case.runs.get(finding.run)?;
         let attempt = usize::try_from(finding.attempt).ok()?.checked_sub(1)?;
-        let mut pods = run.attempts.get(attempt)?.pods.iter();
-        let pod = pods.find_map(|pod| {
-            let pod = graph.pods.get(*pod as usize)?;
-            (pod.rank == Some(*rank)).then_some(pod)
+        let mut pods = run.attempts.get(attempt)?.pods.iter().copied();
+        let pod = pods.find(|pod| {
+            let pod = self.graph().pods.get(*pod as usize);
+            pod.is_some_and(|pod| pod.rank == Some(*rank))
         })?;
+        Some((*rank, pod))
+    }
+
+    /// Who did not come to a collective since its program had ended well by then, as its container shows.
+    fn who_was_done(&self, waited: &Collective, finding: &Finding) -> Option<String> {
+        let (rank, pod) = self.missing_one(waited, finding)?;
+        let end = self.case.ends.get(pod as usize)?;
+        let pod = self.graph().pods.get(pod as usize)?;
+        let exits = pod.exits.iter().filter(|exit| !exit.init);
+        let exit = exits.max_by_key(|exit| exit.time)?;
+        let first = finding.first.first().and_then(|death| self.death(*death))?;
+        let is_done = end.state == State::Completed && exit.exit_code == Some(0);
+        if !is_done || exit.time.lo > first.time.hi {
+            return None;
+        }
+        let step = pod.progress.as_deref().and_then(|progress| progress.step);
+        let step = step.map_or_else(String::new, |step| format!(", after step {step}"));
+        let at = reported(exit.time).map(|at| rfc3339(at.lo));
+        let at: Option<String> = at.map(|at| at.chars().skip(11).take(8).collect());
+        let at = at.map_or_else(String::new, |at| format!(" at {at}Z"));
+        Some(format!(
+            "The missing one is rank {rank}; its program had ended with exit code 0{at}{step}."
+        ))
+    }
+
+    /// Who did not come to a collective, and what is known of it last.
+    fn who_was_missing(&self, waited: &Collective, finding: &Finding) -> Option<String> {
+        let (rank, pod) = self.missing_one(waited, finding)?;
+        let pod = self.graph().pods.get(pod as usize)?;
         let last = reported(pod.last_line?)?;
         let step = pod.progress.as_deref().and_then(|progress| progress.step);
         let step = step.map_or_else(String::new, |step| format!(", after step {step}"));

@@ -27,23 +27,7 @@ impl ReportContext<'_> {
             .candidate
             .as_ref()
             .map_or(&[][..], |candidate| candidate.path.as_slice());
-        // Who clears away what a silent node has lost, or a boot had ended, did not end it.
-        let is_end = |step: &Step| {
-            let fact = self.fact(step.fact).map(|fact| graph.name(fact.signal));
-            let is_lost = |signal| SILENCE.contains(&signal) || signal == named::K8S_NODE_REBOOTED;
-            step.role == Role::Fault && fact.is_some_and(is_lost)
-        };
-        let is_clearing = |step: &Step| {
-            let fact = self.fact(step.fact);
-            fact.is_some_and(|fact| graph.name(fact.signal) == named::K8S_POD_DELETED_BY_USER)
-        };
-        let end = path.iter().position(is_end);
-        let clearing = path.iter().position(is_clearing);
-        let act = path.iter().position(|step| step.role == Role::Act);
-        if let Some((end, clearing)) = end.zip(clearing)
-            && end < clearing
-            && act.is_none_or(|act| act >= clearing)
-        {
+        if self.is_cleared_away(finding) {
             return None;
         }
         let acts: Vec<&Step> = path.iter().filter(|step| step.role == Role::Act).collect();
@@ -110,6 +94,27 @@ impl ReportContext<'_> {
             .split_once("_by_")
             .map(|(_, class)| class);
         Some(actor(graph, run, graph.name(found.actor), class))
+    }
+
+    /// Whether the only act is that somebody cleared away what a silent node has lost, or a boot had ended: who did so is known,
+    /// and did not end it.
+    pub(super) fn is_cleared_away(&self, finding: &Finding) -> bool {
+        let candidate = finding.candidate.as_ref();
+        let path = candidate.map_or(&[][..], |candidate| candidate.path.as_slice());
+        let signal = |step: &Step| {
+            let fact = self.fact(step.fact);
+            fact.map(|fact| self.graph().name(fact.signal))
+        };
+        let is_end = |step: &Step| {
+            let is_lost = |signal| SILENCE.contains(&signal) || signal == named::K8S_NODE_REBOOTED;
+            step.role == Role::Fault && signal(step).is_some_and(is_lost)
+        };
+        let is_clearing = |step: &Step| signal(step) == Some(named::K8S_POD_DELETED_BY_USER);
+        let end = path.iter().position(is_end);
+        let clearing = path.iter().position(is_clearing);
+        let act = path.iter().position(|step| step.role == Role::Act);
+        end.zip(clearing)
+            .is_some_and(|(end, clearing)| end < clearing && act.is_none_or(|act| act >= clearing))
     }
 }
 
