@@ -33,6 +33,7 @@ mod standstill;
 mod submitter;
 pub mod tables;
 mod tenants;
+mod unreplaced;
 mod validate;
 mod verdict;
 mod waited_for;

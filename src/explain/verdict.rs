@@ -23,6 +23,7 @@ use super::replaced;
 use super::requests::Requests;
 use super::rule::Rule;
 use super::submitter;
+use super::unreplaced;
 use super::waited_for;
 use crate::answer::Level;
 
@@ -253,6 +254,7 @@ pub async fn explain(
     pass_over_unexplained(graph, runs, &deaths, &torn_down, &mut findings);
     recurrence::mark(graph, runs, &deaths, &mut findings);
     replaced::mark(graph, &deaths, &mut findings);
+    unreplaced::mark(graph, runs, &deaths, &mut findings);
     last_straw::mark(graph, runs, rules, &deaths, &mut findings);
     recreated::mark(graph, runs, &deaths, &mut findings);
     submitter::mark(graph, &deaths, &mut findings);

@@ -13,7 +13,7 @@ use crate::explain::gang::Finding;
 const TOLD: usize = 6;
 
 impl ReportContext<'_> {
-    /// Says which members of a run that has others were never created.
+    /// Says which members of a run that has others were never created, and which could not be created again.
     pub(super) fn never_created(&self, finding: &Finding) -> Option<String> {
         let death = self.death(*finding.first.first()?)?;
         let graph = self.graph();
@@ -25,13 +25,71 @@ impl ReportContext<'_> {
             return None;
         }
         let wanted = graph.workloads.get(root as usize)?.body.as_ref()?.pods?;
-        let there = run.attempts.last()?.pods.iter().filter(|pod| {
-            let end = self.case.ends.get(**pod as usize);
-            end.is_none_or(|end| end.state != State::Died)
+        let last = run.attempts.last()?.pods.iter();
+        let (ended, there): (Vec<u32>, Vec<u32>) =
+            last.copied().partition(|pod| self.has_ended(*pod));
+        let ranks = |pods: &[u32]| -> Option<Vec<Option<i32>>> {
+            let pods = pods.iter();
+            pods.map(|pod| Some(graph.pods.get(*pod as usize)?.rank))
+                .collect()
+        };
+        let (there, ended) = (ranks(&there)?, ranks(&ended)?);
+        let again = made_once(&there, &ended);
+        // Those that had ended were created once.
+        let made: Vec<Option<i32>> = there
+            .iter()
+            .copied()
+            .chain(again.iter().copied().map(Some))
+            .collect();
+        let never = sentence(wanted, &made);
+        let again = (!again.is_empty()).then(|| {
+            let who = listed(&again, again.len());
+            format!(
+                "{}{} had ended before, and could not be created again.",
+                who.get(..1).unwrap_or_default().to_uppercase(),
+                who.get(1..).unwrap_or_default()
+            )
         });
-        let ranks = there.map(|pod| graph.pods.get(*pod as usize)?.rank);
-        let ranks: Vec<Option<i32>> = ranks.collect();
-        sentence(wanted, &ranks)
+        match (again, never) {
+            (Some(again), Some(never)) => Some(format!("{again} {never}")),
+            (again, never) => again.or(never),
+        }
+    }
+
+    /// Whether what could not be created was to take the place of a pod that had ended.
+    pub(super) fn is_for_another(&self, finding: &Finding) -> bool {
+        let first = finding.first.first().and_then(|death| self.death(*death));
+        let never = first.is_some_and(|death| death.state == "never_created" && death.pod == NO);
+        let run = self.case.runs.get(finding.run);
+        let last = run.and_then(|run| run.attempts.last());
+        let mut pods = last.into_iter().flat_map(|last| &last.pods);
+        never && pods.any(|pod| self.has_ended(*pod))
+    }
+
+    fn has_ended(&self, pod: u32) -> bool {
+        let end = self.case.ends.get(pod as usize);
+        end.is_some_and(|end| end.state == State::Died)
+    }
+}
+
+/// The ranks of those that ended and that nobody else bears, where all are known.
+fn made_once(there: &[Option<i32>], ended: &[Option<i32>]) -> Vec<i64> {
+    let all = |ranks: &[Option<i32>]| -> Option<BTreeSet<i64>> {
+        ranks.iter().map(|rank| rank.map(i64::from)).collect()
+    };
+    match (all(there), all(ended)) {
+        (Some(there), Some(ended)) => ended.difference(&there).copied().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Some ranks of so many, in words.
+fn listed(ranks: &[i64], count: usize) -> String {
+    let names: Vec<String> = ranks.iter().take(TOLD).map(i64::to_string).collect();
+    match (names.split_last(), count.saturating_sub(names.len())) {
+        (Some((last, [])), 0) => format!("rank {last}"),
+        (Some((last, first)), 0) => format!("ranks {} and {last}", first.join(", ")),
+        (_, more) => format!("ranks {} and {more} more", names.join(", ")),
     }
 }
 
@@ -53,13 +111,7 @@ fn sentence(wanted: i64, there: &[Option<i32>]) -> Option<String> {
     let was = if missing == 1 { "was" } else { "were" };
     match absent.filter(|absent| fits && !absent.is_empty()) {
         Some(absent) => {
-            let names: Vec<String> = absent.iter().take(TOLD).map(i64::to_string).collect();
-            let more = missing - i64::try_from(names.len()).ok()?;
-            let list = match (names.split_last(), more) {
-                (Some((last, [])), 0) => format!("rank {last}"),
-                (Some((last, first)), 0) => format!("ranks {} and {last}", first.join(", ")),
-                _ => format!("ranks {} and {more} more", names.join(", ")),
-            };
+            let list = listed(&absent, usize::try_from(missing).ok()?);
             Some(format!(
                 "Of its {wanted} members, {list} {was} never created."
             ))
@@ -97,5 +149,16 @@ mod tests {
             Some("Of its 4 members, 2 were never created.")
         );
         assert_eq!(sentence(2, &[Some(0), Some(1)]), None);
+    }
+
+    #[test]
+    fn who_had_ended_was_created_once() {
+        assert_eq!(made_once(&[Some(1)], &[Some(0), Some(0)]), [0]);
+        assert_eq!(
+            made_once(&[Some(0), Some(1)], &[Some(0)]),
+            Vec::<i64>::new()
+        );
+        assert_eq!(made_once(&[Some(1)], &[None]), Vec::<i64>::new());
+        assert_eq!(sentence(2, &[Some(1), Some(0)]), None);
     }
 }

@@ -46,6 +46,12 @@ impl ReportContext<'_> {
         let pod = first.and_then(|first| graph.pods.get(first.pod as usize));
         let run = self.case.runs.get(finding.run);
         let workload = run.map_or("", |run| run.names(graph).3);
+        // The run itself had been started.
+        let another = format!("another pod of {workload}");
+        let workload = match self.is_for_another(finding) {
+            true => another.as_str(),
+            false => workload,
+        };
         let named = pod.map(|pod| {
             let known = [pod.name, pod.uid].map(|name| graph.name(name).to_owned());
             let mut known = known.into_iter().filter(|name| !name.is_empty());
@@ -387,8 +393,8 @@ impl ReportContext<'_> {
     }
 }
 
-/// The container that a death is of, where the pod went on without it and has another that works: it
-/// is one of those beside what trains.
+/// The container that a death is of, where the pod went on without it and has another that works, or that one
+/// had done its work: it is one of those beside what trains.
 fn helper<'a>(graph: &'a EntityGraph, end: &Death, pod: &Task) -> Option<&'a str> {
     let body = pod.body.as_ref()?;
     let name = graph.name(end.container);
@@ -397,10 +403,29 @@ fn helper<'a>(graph: &'a EntityGraph, end: &Death, pod: &Task) -> Option<&'a str
         asked.into_iter().any(|one| one.ends_with("/gpu"))
     };
     let mut working = body.containers.iter().filter(wants_gpus);
-    let one = working.next().filter(|_| end.state == "restarted")?;
-    let is_other = one.name != name && working.all(|other| other.name != name);
     let is_there = body.containers.iter().any(|one| one.name == name);
-    (is_other && is_there).then_some(name)
+    let is_other = match (working.next(), end.state) {
+        (Some(one), "restarted") => one.name != name && working.all(|other| other.name != name),
+        // What trained had ended well.
+        (Some(one), "died") => {
+            let mut all = std::iter::once(one).chain(working);
+            all.all(|other| other.name != name && has_done(graph, pod, &other.name))
+        }
+        (None, "died") => {
+            let mut others = body.containers.iter().filter(|other| other.name != name);
+            others.any(|other| has_done(graph, pod, &other.name))
+        }
+        _ => false,
+    };
+    (is_other && is_there && end.exit_code != Some(0)).then_some(name)
+}
+
+/// Whether the last end of a container is that it was done.
+fn has_done(graph: &EntityGraph, pod: &Task, container: &str) -> bool {
+    let own = pod.exits.iter();
+    let own = own.filter(|exit| !exit.init && graph.name(exit.container) == container);
+    let last = own.max_by_key(|exit| exit.time);
+    last.is_some_and(|exit| exit.exit_code == Some(0))
 }
 
 /// A text whose sentences begin with a capital letter where they begin with words of ours;

@@ -1,0 +1,99 @@
+//! A member of a gang that ended, and in whose place no other could be made or started: the run did not go on after it.
+
+use whathappened_core::death::Death;
+use whathappened_core::graph::{EntityGraph, NO, Task};
+use whathappened_core::resolve::Run;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
+
+use super::bounds::CLOCKS;
+use super::gang::{Finding, NO_RUN, is_gang};
+use crate::answer::Level;
+
+/// A controller tries to make another within its longest back-off, and is refused at once.
+const TRIED: Nanos = 600 * SECOND;
+
+/// Steps this long after an end are of a gang that goes on without the member.
+const UNDER_WAY: Nanos = 120 * SECOND;
+
+/// Marks ends that the run has not got over. What the run broke of goes before a refusal to make another, where it is known.
+pub(super) fn mark(graph: &EntityGraph, runs: &[Run], deaths: &[Death], findings: &mut [Finding]) {
+    for ended in 0..findings.len() {
+        let one = &findings[ended];
+        let run = runs.get(one.run).filter(|_| one.run != NO_RUN);
+        let Some(run) = run.filter(|run| one.recovered && is_gang(graph, run)) else {
+            continue;
+        };
+        let Some(end) = end_of(deaths, one) else {
+            continue;
+        };
+        if trains_on(graph, run, end.time) || was_replaced(graph, run, end) {
+            continue;
+        }
+        let missed = (0..findings.len()).find(|number| {
+            let other = &findings[*number];
+            !other.recovered && other.run == one.run && waits_for(graph, deaths, other, end)
+        });
+        let Some(missed) = missed else { continue };
+        let was_refused = is_refusal(deaths, &findings[missed]);
+        let is_known = one.level() >= Level::Supported;
+        findings[ended].recovered = false;
+        findings[missed].follows |= is_known && was_refused;
+    }
+}
+
+/// The end of the member that a finding is about, where it is one alone.
+fn end_of<'a>(deaths: &'a [Death], finding: &Finding) -> Option<&'a Death> {
+    let mut own = finding.victims.iter().map(|death| deaths.get(*death));
+    let end = own.next()??;
+    let is_end = end.state == "died" && end.pod != NO && end.time != Stamp::OPEN;
+    (is_end && own.next().is_none()).then_some(end)
+}
+
+/// Whether another pod of the run started in the place of one that ended.
+fn was_replaced(graph: &EntityGraph, run: &Run, end: &Death) -> bool {
+    let rank = graph.pods.get(end.pod as usize).and_then(|pod| pod.rank);
+    let later = |pod: &Task| pod.started.is_some_and(|start| start.lo > end.time.lo);
+    let of_rank = |pod: &Task| rank.is_none() || pod.rank.is_none() || pod.rank == rank;
+    let mut others = run.pods.iter().filter(|pod| **pod != end.pod);
+    others.any(|pod| {
+        let pod = graph.pods.get(*pod as usize);
+        pod.is_some_and(|pod| later(pod) && of_rank(pod))
+    })
+}
+
+/// Whether others of the run made steps long after the end of one.
+fn trains_on(graph: &EntityGraph, run: &Run, end: Stamp) -> bool {
+    run.pods.iter().any(|pod| {
+        let pod = graph.pods.get(*pod as usize);
+        let steps = pod.and_then(|pod| pod.progress.as_deref());
+        steps.is_some_and(|steps| steps.last.lo > end.hi.saturating_add(UNDER_WAY))
+    })
+}
+
+fn is_refusal(deaths: &[Death], finding: &Finding) -> bool {
+    let mut own = finding.deaths().filter_map(|death| deaths.get(death));
+    own.any(|death| death.state == "never_created" && death.pod == NO)
+}
+
+/// Whether a finding is that another pod could not be made after an end, or that the one which was made in its place does
+/// not start.
+fn waits_for(graph: &EntityGraph, deaths: &[Death], waits: &Finding, end: &Death) -> bool {
+    let rank = graph.pods.get(end.pod as usize).and_then(|pod| pod.rank);
+    let mut own = waits.deaths().filter_map(|death| deaths.get(death));
+    own.any(|death| match death.state {
+        "never_created" => {
+            death.pod == NO
+                && death.time.hi.saturating_add(CLOCKS) >= end.time.lo
+                && death.time.lo <= end.time.hi.saturating_add(TRIED)
+        }
+        "never_scheduled" | "stuck_starting" => {
+            let pod = graph.pods.get(death.pod as usize);
+            let made = |pod: &Task| {
+                pod.created
+                    .is_some_and(|made| made.lo >= end.time.lo.saturating_sub(CLOCKS))
+            };
+            pod.is_some_and(|pod| rank.is_some() && pod.rank == rank && made(pod))
+        }
+        _ => false,
+    })
+}
