@@ -61,6 +61,7 @@ mod played;
 mod printed;
 mod quiet;
 mod readme;
+mod real_clusters;
 mod refused_members;
 mod remote;
 mod rules;
