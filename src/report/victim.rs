@@ -79,10 +79,15 @@ fn state(graph: &EntityGraph, death: &Death) -> &'static str {
         let silent = one.last_line.is_none() && one.untimed.last == 0;
         one.kind == TaskKind::Job && one.started.is_none() && !one.node.is_some() && silent
     });
+    // One end, after which it has run until now, is no habit.
+    let member = graph.pods.get(death.pod as usize);
+    let ran_again = death.state == "crash_loop" && member.is_some_and(Task::runs_again);
     if refused {
         "never_created"
     } else if never_ran {
         "never_scheduled"
+    } else if ran_again {
+        "restarted"
     } else {
         death.state
     }

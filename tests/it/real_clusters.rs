@@ -357,3 +357,64 @@ fn a_rank_that_was_done_did_not_join_for_that() {
     );
     assert!(!summary.contains("not known why"), "{summary}");
 }
+
+/// The trainer, started again in the second in which it had ended, and its end at last.
+fn started_again(phase: &str, last: &Value) -> Value {
+    let mut one = pod(0, phase, last);
+    let status = &mut one["status"]["containerStatuses"][0];
+    status["restartCount"] = json!(1);
+    status["lastState"] = ended(137, "OOMKilled", "10:10:00");
+    status["state"]["terminated"]["startedAt"] = json!("2026-11-24T10:10:00Z");
+    one["spec"]["restartPolicy"] = json!("OnFailure");
+    one
+}
+
+#[test]
+fn what_a_completed_run_got_over_is_told() {
+    let mut complete = job(1, true);
+    complete["status"]["conditions"] = json!([{ "type": "Complete", "status": "True", "reason": "CompletionsReached",
+        "lastTransitionTime": "2026-11-24T10:20:02Z" }]);
+    let one = started_again("Succeeded", &ended(0, "Completed", "10:20:00"));
+    let answer = ask(
+        "bert",
+        &[
+            ("jobs.json", list(&[complete])),
+            ("pods.json", list(&[one])),
+        ],
+    );
+    let (state, cause, ..) = verdict(&answer);
+    assert_eq!((state, cause), ("completed", "none.completed"));
+    let survived = &answer["incidents"][1];
+    assert_eq!(survived["cause"], "code.host_oom", "{answer:#}");
+    assert_eq!(survived["role"], "recovered", "{answer:#}");
+}
+
+#[test]
+fn one_end_after_which_it_runs_is_no_habit() {
+    let mut set = job(1, false);
+    set["apiVersion"] = json!("apps/v1");
+    set["kind"] = json!("StatefulSet");
+    set["spec"] =
+        json!({ "replicas": 1, "template": { "spec": { "containers": [{ "name": "main" }] } } });
+    set["status"] = json!({ "replicas": 1, "readyReplicas": 1 });
+    let mut one = ready(
+        &pod(
+            0,
+            "Running",
+            &json!({ "running": { "startedAt": "2026-11-24T10:10:01Z" } }),
+        ),
+        "True",
+        "10:10:02",
+    );
+    let status = &mut one["status"]["containerStatuses"][0];
+    status["restartCount"] = json!(1);
+    status["lastState"] = ended(137, "OOMKilled", "10:10:00");
+    one["spec"]["restartPolicy"] = json!("Always");
+    one["metadata"]["ownerReferences"] = json!([{ "apiVersion": "apps/v1", "kind": "StatefulSet", "name": "bert", "uid": "job-1", "controller": true }]);
+    let answer = ask(
+        "bert",
+        &[("sets.json", list(&[set])), ("pods.json", list(&[one]))],
+    );
+    let first = &answer["incidents"][0]["first_victim"];
+    assert_eq!(first["state"], "restarted", "{answer:#}");
+}

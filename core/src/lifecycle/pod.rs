@@ -33,12 +33,21 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         all.partition(|exit| is_helpers(graph, pod, exit));
     let last_start = pod.starts.last().copied();
     // An exit was outlived when a container started after it; of what started in the same second
-    // it counts that it is ready since.
+    // it counts that it is ready since, or that it ended later.
     let ready =
         pod.phase.as_deref() == Some("Running") && pod.ready.is_some_and(|(_, ready)| ready);
     let outlived = |exit: &&&Exit| {
+        let ends_later = |start: Stamp| {
+            let mut others = main.iter();
+            others.any(|other| {
+                other.container == exit.container
+                    && other.time != Stamp::OPEN
+                    && other.time.lo > start.lo
+            })
+        };
         last_start.is_some_and(|start| {
-            let after = start.lo > exit.time.lo || ready && start.lo == exit.time.lo;
+            let after = start.lo > exit.time.lo
+                || start.lo == exit.time.lo && (ready || ends_later(start));
             // Of an end that is known to minutes only, it may have been the start before it.
             let known = exit.time.hi.saturating_sub(exit.time.lo) < BLUR;
             after && (known || start.lo >= exit.time.hi)
