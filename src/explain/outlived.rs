@@ -86,7 +86,13 @@ fn joined(graph: &EntityGraph, runs: &[Run], deaths: &[Death], number: usize) ->
         let began = pods().filter_map(started).min()?;
         let same_rank = pods().any(|other| other.rank.is_some() && other.rank == pod.rank);
         made += pods().count();
-        if began.saturating_add(CLOCKS) >= death.time.lo || same_rank {
+        // Of pods that are known from their ends alone nobody knows when they began, but that they had by then.
+        let unseen = pods().all(|pod| pod.known_begin().is_none());
+        let had_begun = match unseen {
+            true => began <= death.time.hi.saturating_add(CLOCKS),
+            false => began.saturating_add(CLOCKS) < death.time.lo,
+        };
+        if !had_begun || same_rank {
             break;
         }
         let ended_before = |other: &&Death| other.run == death.run && other.time.hi < began;

@@ -29,18 +29,53 @@ pub(super) fn mark(graph: &EntityGraph, deaths: &[Death], findings: &mut [Findin
         let before = (0..findings.len()).find(|number| {
             *number != wait && made_way(graph, deaths, &findings[*number], &findings[wait])
         });
+        let before = before.or_else(|| gave_up_for(graph, deaths, findings, wait));
         if let Some(before) = before {
+            findings[wait].follows = true;
+            // A wait that was over with the run is as little why that ended, and nothing waits now.
+            if findings[wait].recovered {
+                continue;
+            }
             let wrong = wrong_before(deaths, findings, before);
             for number in wrong.into_iter().chain([before]) {
                 findings[number].recovered = false;
             }
-            findings[wait].follows = true;
             // Whoever then takes away what waits ends the wait, and nothing that ran.
             for ended in ends_of(deaths, findings, wait) {
                 findings[ended].follows = true;
             }
         }
     }
+}
+
+/// The last of what ended pods of a run, where its Job gave it up for its failures: it was not ended by a pod that waited until
+/// then.
+fn gave_up_for(
+    graph: &EntityGraph,
+    deaths: &[Death],
+    findings: &[Finding],
+    wait: usize,
+) -> Option<usize> {
+    let waits = &findings[wait];
+    let waited = pods_of(deaths, waits);
+    let root = waited
+        .iter()
+        .find_map(|(_, pod)| graph.pods.get(*pod as usize))?
+        .root;
+    let gave_up = graph.last_said(root, named::K8S_WORKLOAD_BACKOFF_LIMIT)?;
+    let ended = |finding: &Finding| {
+        let own = finding.deaths().filter_map(|death| deaths.get(death));
+        let mut own = own.filter(|death| matches!(death.state, "died" | "restarted"));
+        own.any(|death| {
+            death.mode != Mode::None
+                && !waited.contains(&(death.run, death.pod))
+                && death.time.lo <= gave_up.saturating_add(CLOCKS)
+        })
+    };
+    (0..findings.len())
+        .filter(|number| *number != wait && findings[*number].run == waits.run)
+        .filter(|number| findings[*number].candidate.is_some() && ended(&findings[*number]))
+        .max_by_key(|number| (findings[*number].attempt, std::cmp::Reverse(*number)))
 }
 
 /// The findings that tell how a wait ended: of its pods alone.
@@ -93,7 +128,7 @@ fn is_wait(deaths: &[Death], finding: &Finding) -> bool {
         .victims
         .iter()
         .filter_map(|death| deaths.get(*death));
-    !finding.recovered && !finding.victims.is_empty() && own.all(waits)
+    !finding.victims.is_empty() && own.all(waits)
 }
 
 /// Whether what a batch job waits for is no reason of its own: Slurm gives one that it requeues a later begin, cleans up

@@ -35,6 +35,7 @@ mod lab;
 mod lake;
 mod large_cluster;
 mod last_words;
+mod later_attempts;
 mod launchers;
 mod leaks;
 mod leaks_of_kinds;

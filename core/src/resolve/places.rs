@@ -75,6 +75,19 @@ impl<'a> Places<'a> {
     }
 }
 
+impl Places<'_> {
+    /// When the first pod was over that bore the set, Job and index in the name of this one: two of them are never there at a
+    /// time.
+    pub(super) fn namesake_over(&self, graph: &EntityGraph, pod: &Task) -> Option<Nanos> {
+        self.named.get(indexed(graph.name(pod.name))?).copied()
+    }
+
+    /// When the first pod of a known rank was over that the maker of this one had made.
+    pub(super) fn ranked_over(&self, pod: &Task) -> Option<Nanos> {
+        self.ranked_of.get(&pod.owner).copied()
+    }
+}
+
 fn first<K: Eq + Hash>(of: &mut HashMap<K, Nanos>, key: K, over: Nanos) {
     let at = of.entry(key).or_insert(over);
     *at = over.min(*at);

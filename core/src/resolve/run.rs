@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use whathappened_model::time::Nanos;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::places::Places;
-use crate::graph::{EntityGraph, NO, TaskKind, Workload};
+use crate::graph::{EntityGraph, NO, Task, TaskKind, Workload};
 use crate::lifecycle::{End, State};
+use crate::signals::named;
 use crate::symbols::Symbol;
 
 /// Labels and annotations that name an experiment, the plainest first.
@@ -220,15 +221,7 @@ pub fn runs(graph: &EntityGraph, ends: &[End]) -> Vec<Run> {
 /// the same slot again, or any new pod after a death where slots are not named.
 fn attempts(graph: &EntityGraph, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
     let mut in_order: Vec<u32> = pods.to_vec();
-    in_order.sort_by_key(|pod| {
-        (
-            graph
-                .pods
-                .get(*pod as usize)
-                .and_then(crate::graph::Task::begin),
-            *pod,
-        )
-    });
+    in_order.sort_by_key(|pod| (graph.pods.get(*pod as usize).and_then(Task::begin), *pod));
     let mut attempts: Vec<Attempt> = Vec::new();
     let mut places = Places::default();
     for pod in in_order {
@@ -237,11 +230,15 @@ fn attempts(graph: &EntityGraph, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
         };
         // Of bare pods with one name there is one at a time.
         let replaces = new.root == NO
-            || !is_known_from_its_end(graph, pod, ends)
-                && new.begin().is_some_and(|begin| {
-                    let over = places.over_before(graph, new);
-                    over.is_some_and(|over| over <= begin)
-                });
+            || new.begin().is_some_and(|begin| {
+                let over = if is_known_from_its_end(graph, pod, ends) {
+                    places.namesake_over(graph, new)
+                } else {
+                    let late = || places.ranked_over(new).filter(|_| is_successor(graph, new));
+                    places.over_before(graph, new).or_else(late)
+                };
+                over.is_some_and(|over| over <= begin)
+            });
         match attempts.last_mut() {
             Some(attempt) if !replaces => attempt.pods.push(pod),
             _ => {
@@ -267,6 +264,32 @@ fn is_known_from_its_end(graph: &EntityGraph, pod: u32, ends: &[End]) -> bool {
     let end = ends.get(pod as usize).and_then(End::final_time);
     let unseen = one.created.is_none() && one.bound.is_none() && one.starts.is_empty();
     unseen && one.body.is_none() && end.is_some_and(|end| one.begin() >= Some(end.lo))
+}
+
+/// Whether a pod was made in the place of another one, of which nothing may be known any more: a Job makes all pods that it begins
+/// with at once, unless some are refused, or it is made larger meanwhile.
+fn is_successor(graph: &EntityGraph, pod: &Task) -> bool {
+    /// Whoever made many pods was done with that by then.
+    const AT_ONCE: Nanos = 300 * SECOND;
+    const LATE: [&str; 3] = [
+        named::K8S_QUOTA_EXCEEDED,
+        named::K8S_WORKLOAD_CREATE_FAILED,
+        named::K8S_WORKLOAD_SCALED,
+    ];
+    let Some(job) = graph.workloads.get(pod.owner as usize) else {
+        return false;
+    };
+    // Later ones follow those that are done.
+    let is_of_first = pod
+        .rank
+        .zip(graph.pods_wanted(pod.owner))
+        .is_some_and(|(rank, wanted)| i64::from(rank) < wanted);
+    let is_late = pod
+        .created
+        .zip(job.created)
+        .is_some_and(|(own, job)| own != Stamp::OPEN && own.lo.saturating_sub(job.hi) > AT_ONCE);
+    let was_late = LATE.iter().any(|signal| graph.says(pod.owner, signal));
+    graph.name(job.kind) == "Job" && is_of_first && is_late && !was_late
 }
 
 /// When a pod was over: its end, or, of one that waited in its place of a gang and of which
