@@ -1,6 +1,9 @@
 //! What a question can fail with, and the exit code of each.
 
+use std::collections::BTreeSet;
+
 use whathappened_core::evidence::SpillError;
+use whathappened_model::coverage::{Coverage, Status};
 
 use crate::case::CaseError;
 use crate::explain::engine::EngineError;
@@ -15,6 +18,8 @@ pub enum Error {
         name: String,
         /// The nearest names there are.
         nearest: Vec<String>,
+        /// What may have shown it and could not be read, and why.
+        unread: Vec<String>,
     },
     /// The name has no such run.
     #[error("{name:?} has no run {run:?}")]
@@ -168,11 +173,15 @@ impl Error {
     #[must_use]
     pub fn hints(&self) -> Vec<String> {
         match self {
-            Self::UnknownName { nearest, .. } if nearest.is_empty() => {
-                vec!["list all experiments: whathappened experiments".to_owned()]
-            }
-            Self::UnknownName { nearest, .. } => {
-                vec![format!("did you mean: {}?", nearest.join(", "))]
+            Self::UnknownName {
+                nearest, unread, ..
+            } => {
+                let mut hints: Vec<String> = may_be_there(unread).into_iter().collect();
+                hints.push(match nearest.is_empty() {
+                    true => "list all experiments: whathappened experiments".to_owned(),
+                    false => format!("did you mean: {}?", nearest.join(", ")),
+                });
+                hints
             }
             Self::UnknownRun { .. } => {
                 vec![
@@ -201,5 +210,73 @@ impl Error {
             Self::Store(error) => error.hint().map(str::to_owned).into_iter().collect(),
             _ => Vec::new(),
         }
+    }
+}
+
+/// What sources say that they were not allowed, or able, to give.
+#[must_use]
+pub fn unread(coverage: &[Coverage]) -> Vec<String> {
+    let refused = coverage
+        .iter()
+        .filter(|row| matches!(row.status, Status::Denied | Status::Failed));
+    let found: BTreeSet<String> = refused
+        .map(|row| match &row.detail {
+            Some(why) => format!("{}: {why}", row.resource),
+            None => row.resource.clone(),
+        })
+        .collect();
+    found.into_iter().collect()
+}
+
+/// That what was looked for may be in what could not be read.
+fn may_be_there(unread: &[String]) -> Option<String> {
+    const TOLD: usize = 3;
+    let told: Vec<&str> = unread.iter().take(TOLD).map(String::as_str).collect();
+    let more = match unread.len().saturating_sub(TOLD) {
+        0 => String::new(),
+        more => format!("; and {more} more, which `whathappened doctor` lists"),
+    };
+    (!told.is_empty()).then(|| {
+        format!(
+            "it may be there all the same, since not everything could be read: {}{more}",
+            told.join("; ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_read_nothing_is_told_so() {
+        let row = |resource: &str, status: Status| Coverage {
+            status,
+            detail: Some(format!("missing permission: list {resource}")),
+            ..Coverage::new("kubernetes", resource)
+        };
+        let rows = [
+            row("pods", Status::Denied),
+            row("jobs", Status::Denied),
+            row("nodes", Status::Complete),
+        ];
+        let error = Error::UnknownName {
+            name: "pintail".to_owned(),
+            nearest: Vec::new(),
+            unread: unread(&rows),
+        };
+        let hints = error.hints();
+        assert_eq!(hints.len(), 2);
+        assert_eq!(
+            hints[0],
+            "it may be there all the same, since not everything could be read: jobs: missing permission: list jobs; \
+             pods: missing permission: list pods"
+        );
+        let error = Error::UnknownName {
+            name: "pintail".to_owned(),
+            nearest: vec!["pintails".to_owned()],
+            unread: Vec::new(),
+        };
+        assert_eq!(error.hints(), ["did you mean: pintails?"]);
     }
 }

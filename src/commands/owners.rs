@@ -38,6 +38,7 @@ mod tests {
         let error = |name: &str| Error::UnknownName {
             name: name.to_owned(),
             nearest: Vec::new(),
+            unread: Vec::new(),
         };
         let owners = || ["alice@lab.example", "bob", "bob"].into_iter();
         let hint = |name: &str| hinted(error(name), owners()).hints().join(" ");

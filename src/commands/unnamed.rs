@@ -36,13 +36,18 @@ pub(super) fn sentence(case: &Case, text: &str) -> Result<Option<String>, Error>
 pub(super) fn nearest_machines(error: Error, case: &Case, text: &str) -> Error {
     let asked = Name::parse(text);
     match error {
-        Error::UnknownName { name, nearest } if asked.is_machine() => {
+        Error::UnknownName {
+            name,
+            nearest,
+            unread,
+        } if asked.is_machine() => {
             let mut near = rank_names(&asked.name, machines(case));
             near.extend(nearest);
             near.truncate(5);
             Error::UnknownName {
                 name,
                 nearest: near,
+                unread,
             }
         }
         error => error,

@@ -14,7 +14,7 @@ use whathappened_store::{Fact, Object, ScopedRows, Snapshot};
 
 use super::held;
 use crate::case::{Case, Held, Rules};
-use crate::error::Error;
+use crate::error::{Error, unread};
 
 /// Takes in what the store has, with every witness.
 struct StoreSink<'a> {
@@ -62,6 +62,7 @@ pub fn case(
     rules: Arc<Rules>,
 ) -> Result<Case, Error> {
     let of_machine = name.is_machine() && !name.is_kind("Instance");
+    let unread = unread(&coverage);
     // Which machines a pattern means, and where a GPU is, only all of it tells.
     let searched = of_machine && (name.name.contains('*') || name.is_kind("GPU"));
     if name.is_everything() || searched {
@@ -88,6 +89,7 @@ pub fn case(
     Err(Error::UnknownName {
         name: name.to_string(),
         nearest: snapshot.nearest(&name.name)?,
+        unread,
     })
 }
 
@@ -107,6 +109,7 @@ fn of_one_machine(
         return Err(Error::UnknownName {
             name: name.to_string(),
             nearest: snapshot.nearest_machines(&name.name)?,
+            unread: unread(&coverage),
         });
     };
     let earlier = found.left_out;

@@ -15,7 +15,7 @@ use crate::answer::{
     NODE_SCHEMA, NodeHistory, PastFault, Victim,
 };
 use crate::case::Case;
-use crate::error::Error;
+use crate::error::{Error, unread};
 use crate::fetch;
 use crate::report::{befalls, coverage_rows, last_words, of_runs};
 
@@ -64,6 +64,7 @@ pub async fn node(
         return Err(Error::UnknownName {
             name: asked.name.clone(),
             nearest: rank_names(&name.name, machines_of(case)),
+            unread: unread(&case.coverage),
         });
     };
     let here = guests(case, &place, asked);

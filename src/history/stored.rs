@@ -12,7 +12,7 @@ use super::node::{NodeQuery, Verdicts, node};
 use super::past_faults::PastFaults;
 use crate::answer::NodeHistory;
 use crate::case::{Case, Rules};
-use crate::error::Error;
+use crate::error::{Error, unread};
 use crate::fetch;
 
 /// Pods on one machine that are read, the newest.
@@ -45,6 +45,7 @@ pub async fn of_store(
         return Err(Error::UnknownName {
             name: asked.name.clone(),
             nearest: snapshot.nearest_machines(&name)?,
+            unread: unread(&coverage),
         });
     }
     let coverage = snapshot.coverage_of(coverage);

@@ -21,7 +21,7 @@ use super::{batch_state, plateau, read_for_run, restart_loop, slowdown, trackers
 use crate::answer::{Answer, CoverageRow, Incident, IncidentRole, SCHEMA};
 use crate::case::Case;
 use crate::coverage::is_beside_the_point;
-use crate::error::Error;
+use crate::error::{Error, unread};
 use crate::explain::candidate::Candidate;
 use crate::explain::gang::{Finding, is_gang};
 use crate::explain::{Level, Verdict, explain};
@@ -65,6 +65,7 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
         return Err(Error::UnknownName {
             name: question.name.clone(),
             nearest: matched.nearest,
+            unread: unread(&case.coverage),
         });
     }
     let all = matched.runs.clone();

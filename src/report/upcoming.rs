@@ -10,7 +10,7 @@ use whathappened_model::coverage::Status;
 use whathappened_model::time::{Nanos, SECOND, rfc3339};
 
 use crate::case::Case;
-use crate::error::Error;
+use crate::error::{Error, unread};
 
 /// What is announced, for programs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -193,6 +193,7 @@ fn machines(case: &Case, text: &str, now: Nanos) -> Result<Machines, Error> {
         None => Err(Error::UnknownName {
             name: text.to_owned(),
             nearest: resolve(&case.graph, &case.runs, &name).nearest,
+            unread: unread(&case.coverage),
         }),
     }
 }

@@ -129,6 +129,10 @@ impl From<&Error> for Problem {
             Error::UnknownName { nearest, .. } if nearest.is_empty() => {
                 vec!["list all experiments: GET /api/v1/experiments".to_owned()]
             }
+            // What could not be read may be of namespaces that the caller may not know of.
+            Error::UnknownName { nearest, .. } => {
+                vec![format!("did you mean: {}?", nearest.join(", "))]
+            }
             Error::UnknownRun { .. } => {
                 vec![
                     "the IDs are in the answer, field runs; the newest run has the highest number"

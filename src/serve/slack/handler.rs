@@ -165,7 +165,7 @@ impl Slack {
 fn failed(error: &Error) -> Message {
     let mut text = Mrkdwn::new();
     text = match error {
-        Error::UnknownName { name, nearest } => {
+        Error::UnknownName { name, nearest, .. } => {
             text = text
                 .say("Nothing visible in this channel is named ")
                 .code(name)
