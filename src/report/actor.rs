@@ -125,14 +125,14 @@ fn of_cloud(name: &str) -> Option<&'static str> {
 /// Who made the run, as the audit log or its labels say.
 #[must_use]
 pub fn owner(graph: &EntityGraph, run: &Run) -> Option<String> {
-    if let Root::Workload(root) = run.root
-        && let Some(workload) = graph.workloads.get(root as usize)
-        && workload.made_by.is_some()
-        && kind(graph.name(workload.made_by)) == "user"
-    {
-        return Some(graph.name(workload.made_by).to_owned());
-    }
-    labelled(graph, run)
+    let made_by = match run.root {
+        Root::Workload(root) => graph.workloads.get(root as usize).map(|one| one.made_by),
+        Root::Pod(pod) => graph.pods.get(pod as usize).map(|one| one.made_by),
+    };
+    let made_by = made_by.filter(|by| by.is_some() && kind(graph.name(*by)) == "user");
+    made_by
+        .map(|by| graph.name(by).to_owned())
+        .or_else(|| labelled(graph, run))
 }
 
 fn labelled(graph: &EntityGraph, run: &Run) -> Option<String> {

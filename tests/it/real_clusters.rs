@@ -418,3 +418,43 @@ fn one_end_after_which_it_runs_is_no_habit() {
     let first = &answer["incidents"][0]["first_victim"];
     assert_eq!(first["state"], "restarted", "{answer:#}");
 }
+
+/// A pod without an owner is somebody's all the same.
+#[test]
+fn who_made_a_pod_by_hand_owns_it() {
+    let mut one = pod(0, "Running", &running());
+    one["metadata"]["ownerReferences"] = json!([]);
+    one["metadata"]["labels"] = json!({});
+    one["metadata"]["deletionTimestamp"] = json!("2026-11-24T10:30:30Z");
+    one["metadata"]["deletionGracePeriodSeconds"] = json!(30);
+    let time = "2026-11-24T10:00:01.100000Z";
+    let made = json!({
+        "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "auditID": "made", "stage": "ResponseComplete",
+        "verb": "create", "requestURI": "/api/v1/namespaces/ml/pods", "user": { "username": "alice@lab.example" },
+        "userAgent": "kubectl/v1.35.0", "objectRef": { "resource": "pods", "namespace": "ml", "name": "bert-0-aaaa0", "apiVersion": "v1" },
+        "responseStatus": { "code": 201 }, "requestReceivedTimestamp": time, "stageTimestamp": time,
+    })
+    .to_string();
+    let request = deletes(
+        "pods",
+        "bert-0-aaaa0",
+        "alice@lab.example",
+        "10:30:00",
+        &json!({}),
+    );
+    let answer = ask(
+        "bert-0-aaaa0",
+        &[
+            ("pods.json", list(&[one])),
+            ("audit.log", text(&[&made, &request])),
+        ],
+    );
+    assert_eq!(
+        answer["runs"][0]["owner"], "alice@lab.example",
+        "{answer:#}"
+    );
+    assert_eq!(
+        answer["incidents"][0]["actor"]["is_owner"], true,
+        "{answer:#}"
+    );
+}

@@ -114,6 +114,9 @@ pub(super) fn event(
                 pod.node = symbols.number(node);
             }
         }
+        "k8s.audit.create" if done && !pod.made_by.is_some() => {
+            pod.made_by = symbols.optional(event.actor.as_deref());
+        }
         // A kubelet only confirms that a pod which was asked to go has ended.
         "k8s.audit.delete" if done && by_kubelet.is_some() => {
             pod.reports.confirmed = earlier(pod.reports.confirmed, event.time);

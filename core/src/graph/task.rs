@@ -105,6 +105,8 @@ pub struct Task {
     pub owner: u32,
     /// Its root: the workload on top of the owner chain, [`NO`] for a bare pod.
     pub root: u32,
+    /// Who made it, from the audit log.
+    pub made_by: Symbol,
     /// Its rank in the gang.
     pub rank: Option<i32>,
     /// The last version of the object.
@@ -301,6 +303,7 @@ impl Task {
             phase: None,
             owner: NO,
             root: NO,
+            made_by: Symbol::NONE,
             rank: None,
             body: None,
             exits: Vec::new(),
