@@ -234,7 +234,7 @@ WHERE e.signal = 'k8s.pod.deleted_by_user' AND e.via = 'pod' AND e.mode = 'kille
 UNION ALL
 -- Its removal was asked for at a time that no record tells, and its node does not respond now: most that hang so were evicted for
 -- that.
-SELECT q.death, s.fact AS cause, q.fact AS effect, 'guess' AS edge, 'fault' AS role
+SELECT q.death, s.fact AS cause, q.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links q
 JOIN silent s ON s.death = q.death
 LEFT JOIN links again ON again.death = q.death AND again.via = 'node' AND again.signal = 'k8s.node.ready' AND again.time > s.time
