@@ -24,6 +24,7 @@ mod described;
 mod ends;
 mod goes_on;
 mod golden;
+mod gone_silent;
 mod hardening;
 mod history;
 mod hostile;

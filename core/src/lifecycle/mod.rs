@@ -9,6 +9,7 @@ mod job_over;
 mod last_words;
 mod lingered;
 mod loss;
+mod missed;
 mod not_seen_off;
 mod pod;
 mod pod_death;
@@ -160,6 +161,7 @@ pub fn ends(graph: &EntityGraph) -> Vec<End> {
     let over = job_over::JobsOver::of(graph);
     let seen_off = not_seen_off::SeenOff::of(graph);
     let downs = went_down::Downs::of(graph);
+    let missed = missed::Missed::of(graph);
     let last_begins = last_begins(graph);
     (0..)
         .zip(&graph.pods)
@@ -174,6 +176,7 @@ pub fn ends(graph: &EntityGraph) -> Vec<End> {
                         last.filter(|last| one.known_begin().is_some_and(|own| own < *last))
                     }),
                     over_since: seen_off.over_since(graph, &losses, (number, one)),
+                    others_ended: missed.others_of(number, one),
                 };
                 let end = downs.end(graph, one, pod::end(graph, one, &around));
                 lingered::end(one, end)

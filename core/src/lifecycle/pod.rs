@@ -23,6 +23,8 @@ pub(super) struct Surroundings<'a> {
     pub next_begin: Option<Nanos>,
     /// Since when it may have been over, where its kubelet had nothing to stop when it was deleted.
     pub over_since: Option<Nanos>,
+    /// When others of its run ended by themselves, where its controller then took it away.
+    pub others_ended: &'a [Stamp],
 }
 
 /// The state a pod was last seen in, and how it came to that.

@@ -4,6 +4,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::last_words::{Way, ended_unseen, given_up};
 use super::loss::Loss;
+use super::missed::is_missed;
 use super::pod::{Surroundings, failed_start};
 use super::{LONGEST_GRACE, Mode};
 use crate::graph::{EntityGraph, Exit, NO, Task};
@@ -211,13 +212,15 @@ pub(super) fn death(
         let stopped = is_signalled(graph, exit.as_ref()) && went_down_after(around, pod, died);
         return Some((if stopped { Mode::Killed } else { way }, died));
     }
-    // A silence that goes on is no loss yet: the node may answer again, and what ran there runs on.
+    // A silence that goes on is no loss yet: the node may answer again, and what ran there runs on. Whom others then missed
+    // was lost to them.
     let too_soon = |loss: &&Loss| {
         let silent = graph.now.map(|now| now.saturating_sub(loss.from.hi));
         way == Mode::Killed
             && loss.until.is_none()
             && !loss.gone
             && !loss.booted
+            && !is_missed(around.others_ended, loss.from, died)
             && silent.is_some_and(|silent| silent < WAITED_FOR)
     };
     // Of whom nobody saw the end that was asked for, when its node had stopped by then, that was not
