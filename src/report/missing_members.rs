@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use whathappened_core::death::DeathState;
 use whathappened_core::graph::NO;
 use whathappened_core::lifecycle::State;
 use whathappened_core::resolve::Root;
@@ -21,7 +22,7 @@ impl ReportContext<'_> {
         let Root::Workload(root) = run.root else {
             return None;
         };
-        if death.state != "never_created" || death.pod != NO || run.pods.is_empty() {
+        if death.state != DeathState::NeverCreated || death.pod != NO || run.pods.is_empty() {
             return None;
         }
         let wanted = graph.workloads.get(root as usize)?.body.as_ref()?.pods?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use whathappened_core::signals::named;
 
-use whathappened_core::death::Death;
+use whathappened_core::death::{Death, DeathState};
 use whathappened_core::describe::describe;
 use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
 use whathappened_core::symbols::Symbol;
@@ -352,17 +352,17 @@ impl ReportContext<'_> {
             }
             let state = finding.victims.first().and_then(|death| self.death(*death));
             match state.map(|death| death.state) {
-                Some("failed") => {
+                Some(DeathState::Failed) => {
                     return format!(
                         "{workload} failed; its pods are gone, and nothing in the input shows how they ended."
                     );
                 }
-                Some("deleted") => {
+                Some(DeathState::Deleted) => {
                     return format!(
                         "{workload} was deleted; nothing in the input shows who wanted that, or why."
                     );
                 }
-                Some("scaled_to_zero") => {
+                Some(DeathState::ScaledToZero) => {
                     return format!(
                         "{workload} is scaled to zero; nothing in the input shows who did it."
                     );
@@ -397,7 +397,9 @@ fn helper<'a>(graph: &'a EntityGraph, end: &Death, pod: &Task) -> Option<&'a str
         asked.into_iter().any(|one| one.ends_with("/gpu"))
     };
     let mut working = body.containers.iter().filter(wants_gpus);
-    let one = working.next().filter(|_| end.state == "restarted")?;
+    let one = working
+        .next()
+        .filter(|_| end.state == DeathState::Restarted)?;
     let is_other = one.name != name && working.all(|other| other.name != name);
     let is_there = body.containers.iter().any(|one| one.name == name);
     (is_other && is_there).then_some(name)
