@@ -18,16 +18,16 @@ use whathappened_model::word_list::Words;
 use super::{Edge, FailingBy, IncidentRole, Level, MissingBy, StepRole};
 
 /// Stands in schemas for a list of words.
-pub struct WordOf<W>(PhantomData<W>);
+pub(crate) struct WordOf<W>(PhantomData<W>);
 
-pub type ActorKindWord = WordOf<ActorKind>;
-pub type DeathStateWord = WordOf<DeathState>;
-pub type LaneWord = WordOf<Lane>;
-pub type MachineEventKindWord = WordOf<MachineEventKind>;
-pub type ModeWord = WordOf<Mode>;
-pub type RunStateWord = WordOf<RunState>;
-pub type StatusWord = WordOf<Status>;
-pub type WeightWord = WordOf<Weight>;
+pub(super) type ActorKindWord = WordOf<ActorKind>;
+pub(super) type DeathStateWord = WordOf<DeathState>;
+pub(super) type LaneWord = WordOf<Lane>;
+pub(super) type MachineEventKindWord = WordOf<MachineEventKind>;
+pub(super) type ModeWord = WordOf<Mode>;
+pub(crate) type RunStateWord = WordOf<RunState>;
+pub(super) type StatusWord = WordOf<Status>;
+pub(super) type WeightWord = WordOf<Weight>;
 
 impl<W: Words> PartialSchema for WordOf<W> {
     fn schema() -> RefOr<Schema> {

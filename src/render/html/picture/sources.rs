@@ -298,7 +298,7 @@ mod tests {
         let rows = [CoverageRow {
             got_from: Some(at(100)),
             got_to: Some(at(500)),
-            ..row("pods", "truncated")
+            ..row("pods", Status::Truncated)
         }];
         assert_eq!(
             pieces(&of(&rows)[0]),
