@@ -91,6 +91,10 @@ fn failed_first(failing: &FirstFailing, clock: Clock) -> Spans {
             format!("; {many} too close in time to order them"),
         );
     }
+    // A heading says no more than that an error follows.
+    if failing.text.trim_end().ends_with(':') {
+        return spans;
+    }
     spans.say(": ").data(Tone::Plain, &failing.text)
 }
 

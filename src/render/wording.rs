@@ -372,6 +372,24 @@ pub(crate) fn is_read_in_full<'a>(
     row.status == Status::Complete && !rows.into_iter().any(in_part)
 }
 
+/// A product as it writes itself; a name that a person gave stays.
+fn brand(source: &str) -> &str {
+    match source {
+        "alertmanager" => "Alertmanager",
+        "aws" => "AWS",
+        "azure" => "Azure",
+        "cloudwatch" => "CloudWatch",
+        "datadog" => "Datadog",
+        "elasticsearch" => "Elasticsearch",
+        "gcp" => "GCP",
+        "grafana" => "Grafana",
+        "loki" => "Loki",
+        "prometheus" => "Prometheus",
+        "slurm" => "Slurm",
+        other => other,
+    }
+}
+
 /// A source and what it has, as people call it.
 pub(crate) fn source(source: &str, resource: &str) -> String {
     match (source, resource) {
@@ -379,29 +397,30 @@ pub(crate) fn source(source: &str, resource: &str) -> String {
         ("container_log", "logs") => "container logs".to_owned(),
         ("kubernetes", "events") => "Kubernetes Events".to_owned(),
         ("kubernetes", "workloads") => "jobs and other workloads".to_owned(),
-        (source, "file") => match source {
+        (of, "file") => match of {
             "kubernetes" => "a file of Kubernetes objects".to_owned(),
             "kubernetes_audit" => "a file of the audit log".to_owned(),
             "container_log" => "a file of container logs".to_owned(),
             "node_log" => "a file of machine logs".to_owned(),
             "tracker" => "a file of an experiment tracker".to_owned(),
             "recording" => "one input".to_owned(),
-            source => format!("a file of {source}"),
+            other => format!("a file of {}", brand(other)),
         },
         ("kubernetes", resource) => resource.to_owned(),
         ("kubernetes_audit", "audit") => "the audit log".to_owned(),
         ("node_log" | "node_logs", "kernel") => "machine logs".to_owned(),
         ("tracker", "trackers") => "experiment trackers".to_owned(),
         ("node_log", "maintenance") => "the maintenance calendar".to_owned(),
-        (source, resource) if resource.is_empty() || resource == source => source.to_owned(),
-        (source, resource) => format!("{source} {}", resource.replace('_', " ")),
+        (source, resource) if resource.is_empty() || resource == source => brand(source).to_owned(),
+        (source, resource) => format!("{} {}", brand(source), resource.replace('_', " ")),
     }
 }
 
-/// The kind of a run for people: several members of one name are no kind of object that they know.
+/// The kind of a run for people: that of no object of Kubernetes is a word of theirs.
 pub(crate) fn kind(kind: &str) -> &str {
     match kind {
         "Gang" => "Group",
+        "SlurmJob" => "Slurm job",
         kind => kind,
     }
 }

@@ -65,20 +65,17 @@ fn of_incident(incident: &Incident, sentences: &mut Vec<String>) {
         sentences.push("It is not known who did it".to_owned());
     }
     if let Some(victim) = &incident.first_victim {
-        let rank = victim.rank.map(|rank| format!(", rank {rank},"));
-        let time = victim.time.as_deref();
-        let time = time.map(|time| format!(" at {}", Clock(Tz::Utc).full(time)));
-        let first = if incident.first_victims.len() > 1 {
-            "One of the first pods"
-        } else {
-            "The first pod"
-        };
-        sentences.push(format!(
-            "{first} was {}{}{}",
-            victim.pod,
-            rank.unwrap_or_default(),
-            time.unwrap_or_default()
-        ));
+        let mut first = format!("{}: {}", facts::came_first(incident), victim.pod);
+        if let Some(rank) = victim.rank {
+            first.push_str(&format!(", rank {rank}"));
+        }
+        if let Some(time) = &victim.time {
+            first.push_str(&format!(", at {}", Clock(Tz::Utc).full(time)));
+        }
+        if incident.first_victims.len() > 1 {
+            first.push_str(", or another at that time");
+        }
+        sentences.push(first);
     }
     match incident.collateral.len() {
         0 => {}

@@ -145,7 +145,8 @@ pub(super) fn runs(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
 }
 
 fn about(run: &Run) -> Spans {
-    let mut spans = Spans::new().data(Tone::Plain, &run.kind).say("\u{a0}");
+    let kind = wording::kind(&run.kind).replace(' ', "\u{a0}");
+    let mut spans = Spans::new().data(Tone::Plain, &kind).say("\u{a0}");
     if let Some(namespace) = &run.namespace {
         spans = spans.data(Tone::Plain, namespace).say("/");
     }

@@ -119,7 +119,7 @@ fn names(row: &CoverageRow, rows: &[&CoverageRow]) -> String {
     joined(&names)
 }
 
-/// `loki logs, loki kernel` as `loki kernel and logs`.
+/// `Loki logs`, `Loki kernel` as `Loki kernel, logs`.
 pub(super) fn joined(names: &[String]) -> String {
     let first = names.first().and_then(|name| name.split_once(' '));
     let source = first.map_or("", |(source, _)| source).to_owned();
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(gaps.len(), 2);
         let text: String = gaps[0].body.0.iter().map(|span| &*span.text).collect();
         assert!(
-            text.starts_with("loki events, kernel, logs failed: "),
+            text.starts_with("Loki events, kernel, logs failed: "),
             "{text}"
         );
     }
