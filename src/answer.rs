@@ -3,6 +3,7 @@
 //! Its JSON form is a contract (`docs/answer.schema.json`): fields are added,
 //! never renamed or removed, under one `schema` name.
 
+pub mod contract;
 mod drawn;
 mod edge;
 mod fleet;
@@ -10,51 +11,66 @@ mod level;
 mod listed;
 mod machine;
 mod node;
+mod proof;
 mod role;
 mod verdict;
+mod word_schemas;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+use whathappened_core::death::{DeathState, RunState};
+use whathappened_core::signals::ActorKind;
+use whathappened_core::timeline::{Lane, Weight};
+use whathappened_model::coverage::{Mode, Status};
 use whathappened_model::time::{Nanos, Stamp};
+
+use word_schemas::{ActorKindWord, DeathStateWord, LaneWord, ModeWord, StatusWord, WeightWord};
 
 pub use drawn::{Curve, Drawn, DrawnRecord, Life, LifeState};
 pub use edge::Edge;
 pub use fleet::{Figure, FleetReport, REPORT_SCHEMA};
 pub use level::Level;
-pub use listed::{ListedRun, STATES, no_state};
+pub use listed::{ListedRun, no_state};
 pub use machine::{Gpu, Machine, MachineHistory, PastFault};
 pub use node::{
     GpuFaults, HostedIncident, HostedRun, MachineEvent, MachineTenure, NODE_SCHEMA, NodeHistory,
 };
+pub use proof::{FailingBy, MissingBy};
 pub use role::{IncidentRole, StepRole};
 pub use verdict::PastVerdict;
+pub(crate) use word_schemas::RunStateWord;
 
 /// The name of the answer's shape.
 pub const SCHEMA: &str = "whathappened/v1";
 
 /// What happened to one experiment, or to everything in the input.
+///
+/// Fields are added, never renamed or removed, under one `schema` name: readers must ignore unknown fields. All times
+/// are RFC 3339 in UTC.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Answer {
-    /// Always [`SCHEMA`].
+    /// The name of this shape.
+    #[schema(schema_with = contract::answer_name)]
     pub schema: &'static str,
-    /// The name that was asked for; `None` if the question was about everything or a machine.
+    /// The name that was asked for; null if the question was about everything or a machine.
     pub experiment: Option<String>,
     /// How the name matched, in words: "label experiment", "name of Job", …
     pub matched_by: Option<String>,
-    /// The time that the answer refers to, RFC 3339.
+    /// The time that the answer refers to: that of the latest record, or the one given with `--at`.
+    #[schema(format = DateTime)]
     pub now: Option<String>,
     /// Version of the signal and cause rules that were used.
     pub ruleset: String,
     /// Runs under that name, newest first.
     pub runs: Vec<Run>,
-    /// The main incident first, then recovered ones, newest first.
+    /// The main incident first, then the others, newest first.
     pub incidents: Vec<Incident>,
-    /// What each source could and could not show.
+    /// What each source could and could not show. An empty answer means nothing without it.
     pub coverage: Vec<CoverageRow>,
     /// What happened, in order.
     pub timeline: Vec<TimelineRow>,
-    /// Remarks on the question itself: other namespaces with the same name, …
+    /// Remarks on the question itself: other namespaces that hold the name, nearest names, …
     pub notes: Vec<String>,
     /// Address of the page with this answer, if a service gave it and knows its own address.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,77 +86,101 @@ pub struct Run {
     /// Stable id: the root object's uid, else its names.
     pub id: String,
     /// Number of the run among those that match the name, 1 is the oldest.
+    #[schema(minimum = 1)]
     pub number: usize,
     /// How many runs match the name.
+    #[schema(minimum = 1)]
     pub of: usize,
-    /// Kind of the root object.
+    /// Kind of the root object, such as `Job`.
     pub kind: String,
     /// Name of the root object.
     pub name: String,
-    /// Its namespace.
+    /// Its namespace; null where it has none.
     pub namespace: Option<String>,
-    /// Its cluster.
+    /// Its cluster; null where the input does not say.
     pub cluster: Option<String>,
-    /// Who created it, if known.
+    /// Who made it, as the record has it; null where that was not seen.
     pub owner: Option<String>,
-    /// When it was created.
+    /// When it was created; null where that was not seen.
+    #[schema(format = DateTime)]
     pub start: Option<String>,
-    /// When it ended.
+    /// When it ended; null while it runs or where that was not seen.
+    #[schema(format = DateTime)]
     pub end: Option<String>,
-    /// `completed`, `failed`, `running`, `pending`, `deleted` or `unknown`.
-    pub state: String,
+    /// The state of the run at `now`.
+    #[schema(value_type = RunStateWord)]
+    pub state: RunState,
     /// Generations of its gang, oldest first.
     pub attempts: Vec<Attempt>,
 }
 
-/// One generation of a run's gang.
+/// One generation of a run's gang: the first start, a restart, a retry.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Attempt {
-    /// From 1.
+    /// Counted from 1.
+    #[schema(minimum = 1)]
     pub number: u32,
-    /// When its first pod was created.
+    /// When its first pod was created; null where that was not seen.
+    #[schema(format = DateTime)]
     pub start: Option<String>,
-    /// When its last pod ended.
+    /// When its last pod ended; null while it runs or where that was not seen.
+    #[schema(format = DateTime)]
     pub end: Option<String>,
     /// How many pods it had.
     pub pods: usize,
-    /// How many of them died.
+    /// How many of them died; a pod that completed did not.
     pub died: usize,
-    /// `completed`, `failed`, `running` or `pending`.
-    pub state: String,
+    /// The state of the attempt at `now`.
+    #[schema(value_type = RunStateWord)]
+    pub state: RunState,
 }
 
 /// A root cause and everything that followed from it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct Incident {
-    /// Cause id, such as `ops.node_drained`; `unknown` where nothing explains it.
+    /// Cause id of two levels; `unknown` where nothing explains it. New causes are added.
+    #[schema(
+        pattern = "^[a-z0-9_]+(\\.[a-z0-9_]+)?$",
+        examples(
+            "ops.node_drained",
+            "node.not_ready",
+            "code.exception",
+            "none.completed",
+            "unknown"
+        )
+    )]
     pub cause: String,
-    /// How sure the verdict is.
+    /// How certain the cause is.
     pub level: Level,
-    /// The cause in a few words.
+    /// The cause in a few words, for a heading.
     pub title: String,
     /// What happened, in one or two sentences for researchers.
     pub summary: String,
-    /// The root record's own time.
+    /// The root record's own time; null where it has none.
+    #[schema(format = DateTime)]
     pub time: Option<String>,
-    /// First instant the root record's time can no longer have been.
+    /// First instant that time can no longer have been: `[time, time_hi)` is its uncertainty.
+    #[schema(format = DateTime)]
     pub time_hi: Option<String>,
     /// When it was over, where it is no end and was over before the run's end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
     pub until: Option<String>,
     /// When it was announced, where it was.
+    #[schema(format = DateTime)]
     pub announced_at: Option<String>,
-    /// The run it ended or affected.
+    /// `id` of the run that it ended or affected; null for a fault without a known victim.
     pub run_id: Option<String>,
-    /// The attempt it ended or affected.
+    /// Number of the attempt that it ended or affected.
+    #[schema(minimum = 1)]
     pub attempt: Option<u32>,
-    /// What it is to what was asked for.
+    /// Its role in the answer.
     pub role: IncidentRole,
-    /// Who did it; `None` if the process ended itself or the actor is unknown.
+    /// Who did it; null if the process ended itself or the actor is unknown.
     pub actor: Option<Actor>,
     /// Someone did it, but no source shows who.
     pub actor_unseen: bool,
-    /// The earliest death.
+    /// The earliest death; null where nothing died or nothing is known of it.
     pub first_victim: Option<Victim>,
     /// Deaths too close in time to the first one to be ordered, including itself.
     pub first_victims: Vec<Victim>,
@@ -150,18 +190,20 @@ pub struct Incident {
     pub collateral: Vec<Victim>,
     /// Cause to effect, in order.
     pub chain: Vec<ChainLink>,
-    /// The records that prove it, as rows of the events table.
+    /// The records that prove it, as rows of the `events` table.
+    #[schema(value_type = Vec<Object>)]
     pub evidence: Vec<Value>,
     /// Records that are evidence against it.
     pub against: Vec<Counterevidence>,
     /// Other causes considered.
     pub alternatives: Vec<Alternative>,
-    /// What to do now.
+    /// What to do now, a sentence or two each.
     pub advice: Vec<String>,
     /// GPUs of the dead pods times how long they ran since the last checkpoint that
-    /// is known, in hours.
+    /// is known, in hours; null where that is not known.
+    #[schema(minimum = 0)]
     pub gpu_hours_lost: Option<f64>,
-    /// How long it took to be noticed, and until the work ran again.
+    /// How long it took to be noticed, and until the work ran again; null if no pod died.
     #[serde(default)]
     pub aftermath: Option<Aftermath>,
     /// Missing evidence: sources that could overturn or add to this, and what they would have shown.
@@ -172,10 +214,10 @@ pub struct Incident {
     /// The machines that it is about: those of the root cause, else those of the first victims.
     #[serde(default)]
     pub machines: Vec<Machine>,
-    /// Earlier faults of the first of these machines.
+    /// Earlier faults of the first of these machines; null where none is known, or where the incident is not of a machine.
     #[serde(default)]
     pub before: Option<MachineHistory>,
-    /// Who else was affected, if what failed is a shared dependency.
+    /// Who else was affected, if what failed is a shared dependency; null elsewhere.
     #[serde(default)]
     pub shared: Option<SharedFault>,
     /// Its ID in the store, which stays when the verdict changes; present in answers of a service.
@@ -186,17 +228,20 @@ pub struct Incident {
     pub page: Option<String>,
 }
 
-/// What followed the first death of an incident. Times without a record are left out.
+/// What followed the first death of an incident. Times without a record are null.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Aftermath {
     /// When the first pod died.
+    #[schema(format = DateTime)]
     pub died: String,
     /// When the first reaction to it was recorded: the controller reported the failure or replaced, restarted or deleted
     /// pods of the run, an alert fired, or the run was deleted or suspended.
+    #[schema(format = DateTime)]
     pub detected: Option<String>,
     /// The signal of that record, or `k8s.pod.created` and `k8s.container.started` for a new pod or a new start.
     pub detected_by: Option<String>,
-    /// When a pod of the same run first ran again: a new one, or the one that died.
+    /// When a pod of the same run first ran again: one that was created since, or one that died.
+    #[schema(format = DateTime)]
     pub restarted: Option<String>,
 }
 
@@ -204,7 +249,8 @@ pub struct Aftermath {
 /// the caller may not be allowed to see them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SharedFault {
-    /// What it is that they share, in words: `name resolution`, `storage`.
+    /// What it is that they share, in words. New ones are added.
+    #[schema(examples("name resolution", "storage"))]
     pub what: String,
     /// Pods that reported it, including those of this run.
     pub pods: usize,
@@ -217,10 +263,11 @@ pub struct SharedFault {
     /// The node, if all of it was on one: then it is a problem of that host.
     pub node: Option<String>,
     /// Time from the first to the last of them, in seconds.
+    #[schema(minimum = 0)]
     pub within_s: i64,
 }
 
-/// What the processes of an attempt logged around its end.
+/// What the processes of an attempt logged around its end; fields are null if no log shows it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ProcessOutput {
     /// The rank that failed first, and how this is known.
@@ -245,13 +292,15 @@ pub struct FirstFailing {
     pub rank: Option<i32>,
     /// Its pod, where known.
     pub pod: Option<String>,
-    /// `content`: a record names it; `clock`: its failure was logged first.
-    pub by: String,
+    /// How it is known.
+    pub by: FailingBy,
     /// What says so.
     pub text: String,
     /// When it was reported.
+    #[schema(format = DateTime)]
     pub time: Option<String>,
     /// End of the range of that time, exclusive.
+    #[schema(format = DateTime)]
     pub time_hi: Option<String>,
     /// Pods whose first failure is too close in time to be ordered.
     pub also: Vec<String>,
@@ -267,12 +316,13 @@ pub struct Traceback {
     /// Its rank, where known.
     pub rank: Option<i32>,
     /// When it was written.
+    #[schema(format = DateTime)]
     pub time: Option<String>,
     /// The exception's type.
     pub exception: Option<String>,
     /// File, line and function.
     pub location: Option<String>,
-    /// The traceback as written.
+    /// The traceback as written; the middle of a very long one is left out.
     pub text: String,
     /// The record.
     pub event_id: String,
@@ -281,18 +331,20 @@ pub struct Traceback {
 /// A collective operation that did not finish.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Collective {
-    /// Its kind, `ALLREDUCE`.
+    /// Its kind, as the library names it.
+    #[schema(examples("ALLREDUCE"))]
     pub op: Option<String>,
     /// Its number in its group.
     pub seq: Option<i64>,
     /// When ranks began to wait: the report's time less the time waited.
+    #[schema(format = DateTime)]
     pub since: Option<String>,
     /// Ranks that logged that they waited.
     pub waiting: Vec<i32>,
     /// Ranks that did not join.
     pub missing: Vec<i32>,
-    /// `content`: records name them; `elimination`: all other ranks logged that they waited.
-    pub missing_by: Option<String>,
+    /// How it is known which did not join; null where none is known.
+    pub missing_by: Option<MissingBy>,
     /// The records, at most eight.
     pub event_ids: Vec<String>,
 }
@@ -303,6 +355,7 @@ pub struct Milestone {
     /// The training step.
     pub step: Option<i64>,
     /// When.
+    #[schema(format = DateTime)]
     pub time: Option<String>,
     /// Where it was written, for a checkpoint.
     pub path: Option<String>,
@@ -315,8 +368,9 @@ pub struct Milestone {
 pub struct Actor {
     /// User name, controller or component, as the record has it.
     pub name: String,
-    /// `user`, `service account`, `controller`, `scheduler`, `kubelet`, `autoscaler`, `cloud`, `kernel` or `component`.
-    pub kind: String,
+    /// What it is.
+    #[schema(value_type = ActorKindWord)]
+    pub kind: ActorKind,
     /// Whether it is the experiment's own owner.
     pub is_owner: bool,
 }
@@ -326,26 +380,28 @@ pub struct Actor {
 pub struct Victim {
     /// Pod name.
     pub pod: String,
-    /// Its namespace.
+    /// Its namespace; null if the record does not show it.
     pub namespace: Option<String>,
-    /// The node it was on.
+    /// The node it was on; null where it was never placed or that was not seen.
     pub node: Option<String>,
-    /// Its rank in the gang.
+    /// Its rank in the gang; null where not known.
     pub rank: Option<i32>,
-    /// When it died (began to be stuck, for the undead).
+    /// When it died, or began to be stuck.
+    #[schema(format = DateTime)]
     pub time: Option<String>,
     /// End of the range of that time, exclusive.
+    #[schema(format = DateTime)]
     pub time_hi: Option<String>,
-    /// Exit code of its main container.
+    /// Exit code of its main container; null where none was seen.
     pub exit_code: Option<i32>,
-    /// What its status claims: `OOMKilled`, `Error`, `Evicted`, …
+    /// What its status claims: `OOMKilled`, `Error`, `Evicted`, … A claim, not a cause.
     pub reason: Option<String>,
     /// How it ended, in words.
     pub how: String,
-    /// Its final state: `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `deleted`,
-    /// `stuck_starting`, `not_ready`, `stalled`, `failing`, …
+    /// What became of it.
     #[serde(default)]
-    pub state: String,
+    #[schema(value_type = DeathStateWord)]
+    pub state: DeathState,
 }
 
 impl Victim {
@@ -360,18 +416,20 @@ impl Victim {
 /// One step from cause to effect.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ChainLink {
-    /// The step's own time.
+    /// The step's own time; null where it has none.
+    #[schema(format = DateTime)]
     pub time: Option<String>,
-    /// First instant it can no longer have been, where the time is not known to the second.
+    /// First instant it can no longer have been; null where the time is known to the second.
     #[serde(default)]
+    #[schema(format = DateTime)]
     pub time_hi: Option<String>,
-    /// What it is on the way from cause to effect.
+    /// What the step is in the chain.
     pub role: StepRole,
     /// What happened, in words.
     pub text: String,
-    /// How this step is tied to the one before it.
+    /// How this step is linked to the one before it; null for the first step.
     pub edge: Option<Edge>,
-    /// The records that say so.
+    /// Ids of the records that say so: `id` in the `events` table.
     pub event_ids: Vec<String>,
 }
 
@@ -380,7 +438,7 @@ pub struct ChainLink {
 pub struct Counterevidence {
     /// What it says.
     pub text: String,
-    /// The records.
+    /// Ids of the records that say so: `id` in the `events` table.
     pub event_ids: Vec<String>,
 }
 
@@ -395,31 +453,39 @@ pub struct Alternative {
     pub why_not: String,
 }
 
-/// What one source could show.
+/// What one source could show, a row for each resource, cluster and namespace.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct CoverageRow {
     /// Source name.
     pub source: String,
-    /// `pods`, `events`, `audit`, `logs`, …
+    /// What was asked of it. New resources are added.
+    #[schema(examples("pods", "events", "audit", "logs"))]
     pub resource: String,
-    /// Cluster, where known.
+    /// Cluster; null where the row is of none or it is not known.
     pub cluster: Option<String>,
-    /// Namespace, if the row is about one.
+    /// Namespace; null where the row is of none.
     pub namespace: Option<String>,
-    /// `interval` or `snapshot`.
-    pub mode: String,
-    /// Start of the requested period.
+    /// Whether it covers a period or one moment.
+    #[schema(value_type = ModeWord)]
+    pub mode: Mode,
+    /// Start of the window that was asked for; null where it was open.
+    #[schema(format = DateTime)]
     pub asked_from: Option<String>,
-    /// End of the requested period.
+    /// End of the window that was asked for; null where it was open.
+    #[schema(format = DateTime)]
     pub asked_to: Option<String>,
-    /// Obtained from.
+    /// Start of the window that was obtained; null where nothing was.
+    #[schema(format = DateTime)]
     pub got_from: Option<String>,
-    /// Obtained to.
+    /// End of the window that was obtained; null where nothing was.
+    #[schema(format = DateTime)]
     pub got_to: Option<String>,
-    /// How long the source keeps its data, in seconds.
+    /// How long the source keeps its data, in seconds; null where not known.
+    #[schema(minimum = 0)]
     pub retention_s: Option<i64>,
-    /// `complete`, `truncated`, `sampled`, `denied`, `failed`, `expired` or `not_configured`.
-    pub status: String,
+    /// How well the source answered.
+    #[schema(value_type = StatusWord)]
+    pub status: Status,
     /// Records obtained.
     pub rows: u64,
     /// What is missing and why.
@@ -431,31 +497,37 @@ pub struct CoverageRow {
 /// One line of the timeline; repeats are one line.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TimelineRow {
-    /// When, RFC 3339.
+    /// When, or when first.
+    #[schema(format = DateTime)]
     pub time: String,
-    /// First instant it can no longer have been.
+    /// First instant that time can no longer have been: `[time, time_hi)` is its uncertainty.
+    #[schema(format = DateTime)]
     pub time_hi: String,
     /// The last repeat's time, where it repeats or lasts.
+    #[schema(format = DateTime)]
     pub end: Option<String>,
     /// Seconds from the start of the run; negative before it.
     pub offset_s: f64,
-    /// `pod`, `container`, `node`, `workload`, `log` or `other`.
-    pub lane: String,
-    /// Pod, node or workload it is about.
+    /// What the entity is.
+    #[schema(value_type = LaneWord)]
+    pub lane: Lane,
+    /// Name of the pod, node or workload it is about.
     pub entity: String,
     /// What happened, in words.
     pub text: String,
-    /// Who did it, where known.
+    /// Who did it; null where not known.
     pub actor: Option<String>,
-    /// `info`, `warning` or `error`.
-    pub weight: String,
-    /// What it means, in the tool's vocabulary.
+    /// How much it matters.
+    #[schema(value_type = WeightWord)]
+    pub weight: Weight,
+    /// What it means, in the tool's vocabulary, such as `k8s.node.not_ready`; empty for plain lines.
     pub signals: Vec<String>,
     /// Connectors that witnessed it.
     pub seen_by: Vec<String>,
     /// How many repeats the line stands for.
+    #[schema(minimum = 1)]
     pub count: u64,
-    /// The records.
+    /// Ids of the records that say so: `id` in the `events` table.
     pub event_ids: Vec<String>,
     /// Whether the main incident's chain holds it.
     pub in_chain: bool,

@@ -3,6 +3,7 @@
 mod lingering;
 mod other_zone;
 mod run_state;
+mod state;
 
 use crate::signals::{SignalClass, named};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -16,6 +17,7 @@ use crate::symbols::Symbol;
 pub use crate::stall::SLOW;
 use run_state::FAILED;
 pub use run_state::{RunState, fails_now, has_failed, run_state};
+pub use state::DeathState;
 
 /// Something to explain.
 #[derive(Clone, Debug)]
@@ -26,8 +28,8 @@ pub struct Death {
     pub attempt: u32,
     /// The pod, [`NO`] where a run never got one.
     pub pod: u32,
-    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `deleted` (its workload, of whose pods no end is known), `scaled_to_zero`, `stuck_starting`, `not_ready`, `stalled` (it is running but makes no progress), `slow` (it is running, and its steps take longer than they did, or than those of the others), `slowed` (they did for a while), `lingering` (it is there and the others of its gang gave up waiting), `failing` (it runs and its log fails to the end) or `failed` (its workload, unseen how).
-    pub state: &'static str,
+    /// What became of it.
+    pub state: DeathState,
     /// In which way it died.
     pub mode: Mode,
     /// When, or since when.
@@ -53,7 +55,7 @@ impl Death {
         run: usize,
         attempt: u32,
         pod: u32,
-        state: &'static str,
+        state: DeathState,
         time: Stamp,
     ) -> Self {
         Self {
@@ -74,7 +76,7 @@ impl Death {
     /// Whether it is no end but a state that goes on.
     #[must_use]
     pub fn goes_on(&self) -> bool {
-        self.mode == Mode::None || self.state == "crash_loop"
+        self.mode == Mode::None || self.state == DeathState::CrashLoop
     }
 }
 
@@ -128,7 +130,10 @@ pub fn deaths(graph: &EntityGraph, runs: &[Run], chosen: &[usize], ends: &[End])
             lingering::lingering(graph, *number, (attempt_number, attempt), ends, &mut found);
         }
     }
-    found.sort_by_key(|death| (death.run, death.attempt, death.time, death.pod, death.state));
+    found.sort_by_key(|death| {
+        let state = death.state.as_str();
+        (death.run, death.attempt, death.time, death.pod, state)
+    });
     found
 }
 
@@ -153,9 +158,9 @@ fn wrong_before(
     let waited = || {
         let bound = one.bound.is_some() || one.node.is_some() || !one.waits.is_empty();
         let (state, since) = if bound {
-            ("stuck_starting", one.stuck?)
+            (DeathState::StuckStarting, one.stuck?)
         } else {
-            ("never_scheduled", one.unplaced?)
+            (DeathState::NeverScheduled, one.unplaced?)
         };
         Some((state, Mode::None, since, None))
     };
@@ -173,11 +178,11 @@ fn wrong_before(
         let often = bad.len() >= OFTEN || held.is_some();
         let time = last.map(|last| last.time).or(held)?;
         let soon = end.time.lo.saturating_sub(time.hi) < BACK_OFF;
-        (often && soon).then_some(("crash_loop", Mode::Exited, time, last))
+        (often && soon).then_some((DeathState::CrashLoop, Mode::Exited, time, last))
     };
     let looped = || {
         let last = failing_start(graph, one)?;
-        Some(("crash_loop", Mode::Exited, last.time, Some(last)))
+        Some((DeathState::CrashLoop, Mode::Exited, last.time, Some(last)))
     };
     let (state, mode, time, exit) = if one.started.is_none() && end.exit.is_none() {
         looped().or_else(waited)?
@@ -229,7 +234,7 @@ fn failed_before(
     (unseen && long_before && !went_on).then_some(Death {
         mode: Mode::Exited,
         until: Some(spoke),
-        ..Death::without_end(run, attempt, pod, "died", spoke)
+        ..Death::without_end(run, attempt, pod, DeathState::Died, spoke)
     })
 }
 
@@ -259,7 +264,7 @@ fn of_pod(run: usize, attempt: u32, pod: u32, end: &End, found: &mut Vec<Death>)
                 run,
                 attempt,
                 pod,
-                state: "restarted",
+                state: DeathState::Restarted,
                 mode: restart.mode,
                 time: exit.time,
                 until: Some(exit.time),
@@ -271,12 +276,12 @@ fn of_pod(run: usize, attempt: u32, pod: u32, end: &End, found: &mut Vec<Death>)
         }
         since = Some(exit.time);
     }
-    if end.state.is_bad() {
+    if let Some(state) = DeathState::of(end.state) {
         found.push(Death {
             run,
             attempt,
             pod,
-            state: end.state.as_str(),
+            state,
             mode: end.mode,
             time: end.time,
             until: None,
@@ -316,7 +321,7 @@ fn failed_unseen(graph: &EntityGraph, number: usize, run: &Run, ends: &[End]) ->
     if broke_with(graph, run, ends) {
         return None;
     }
-    Some(without_pod(number, attempt, "failed", fact.time))
+    Some(without_pod(number, attempt, DeathState::Failed, fact.time))
 }
 
 /// Whether a job whose pods are not its processes, and go on, failed just after a container of one of them had
@@ -371,7 +376,7 @@ fn never_created(graph: &EntityGraph, number: usize, run: &Run) -> Option<Death>
         .find(|fact| family.contains(&fact.workload))
         .map(|fact| fact.time);
     let since = workload.created.or(first)?;
-    Some(without_pod(number, 1, "never_created", since))
+    Some(without_pod(number, 1, DeathState::NeverCreated, since))
 }
 
 /// A workload that was deleted, of whose pods none is known to have ended.
@@ -394,7 +399,7 @@ fn deleted(graph: &EntityGraph, number: usize, run: &Run, ends: &[End]) -> Optio
     let attempt = u32::try_from(run.attempts.len()).unwrap_or(1).max(1);
     Some(Death {
         mode: Mode::Killed,
-        ..without_pod(number, attempt, "deleted", gone)
+        ..without_pod(number, attempt, DeathState::Deleted, gone)
     })
 }
 
@@ -433,7 +438,12 @@ fn scaled_to_zero(graph: &EntityGraph, number: usize, run: &Run) -> Option<Death
         .rfind(|fact| family.contains(&fact.workload) && SCALED.contains(&graph.name(fact.signal)));
     let since = scaled.map(|fact| fact.time).or(workload.created)?;
     let attempt = u32::try_from(run.attempts.len()).unwrap_or(1).max(1);
-    Some(without_pod(number, attempt, "scaled_to_zero", since))
+    Some(without_pod(
+        number,
+        attempt,
+        DeathState::ScaledToZero,
+        since,
+    ))
 }
 
 /// A gang that lacks members whose creation was refused: those that are there wait for them.
@@ -469,9 +479,14 @@ fn short_of_members(graph: &EntityGraph, number: usize, run: &Run, ends: &[End])
     });
     let attempt = u32::try_from(run.attempts.len()).unwrap_or(1);
     let first = refusals.next()?;
-    Some(without_pod(number, attempt, "never_created", first.time))
+    Some(without_pod(
+        number,
+        attempt,
+        DeathState::NeverCreated,
+        first.time,
+    ))
 }
 
-fn without_pod(run: usize, attempt: u32, state: &'static str, since: Stamp) -> Death {
+fn without_pod(run: usize, attempt: u32, state: DeathState, since: Stamp) -> Death {
     Death::without_end(run, attempt, NO, state, since)
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use crate::death::{Death, RunState, run_state};
+use crate::death::{Death, DeathState, RunState, run_state};
 use crate::graph::{EntityGraph, Fact, NO, TaskKind};
 use crate::lifecycle::{End, State};
 use crate::resolve::{Root, Run};
@@ -45,7 +45,7 @@ pub(crate) fn stalled(
     let attempts = u32::try_from(run.attempts.len()).unwrap_or(1);
     let Some(fact) = fact else {
         let fact = again?;
-        let death = Death::without_end(number, attempts, fact.pod, "stalled", fact.time);
+        let death = Death::without_end(number, attempts, fact.pod, DeathState::Stalled, fact.time);
         return Some(death);
     };
     // Who stopped first may be who the others wait for, if it is still there.
@@ -67,18 +67,18 @@ pub(crate) fn stalled(
         number,
         attempts,
         first.or(attempt.pods.first().copied()).unwrap_or(NO),
-        "stalled",
+        DeathState::Stalled,
         fact.time,
     ))
 }
 
 /// What tells that a run is slow, the most telling first, and the state that it is in by that: a rank that is slower
 /// than the others explains why all are.
-pub const SLOW: [(&str, &str); 4] = [
-    (named::LOG_RANK_SLOW, "slow"),
-    (named::LOG_RANK_BEHIND, "slow"),
-    (named::LOG_SLOW, "slow"),
-    (named::LOG_SLOW_PASSED, "slowed"),
+pub const SLOW: [(&str, DeathState); 4] = [
+    (named::LOG_RANK_SLOW, DeathState::Slow),
+    (named::LOG_RANK_BEHIND, DeathState::Slow),
+    (named::LOG_SLOW, DeathState::Slow),
+    (named::LOG_SLOW_PASSED, DeathState::Slowed),
 ];
 
 /// A run whose steps take longer than they did, or of which one rank takes longer than the others, to the end of what is known of
@@ -96,7 +96,7 @@ pub(crate) fn slow(graph: &EntityGraph, number: usize, run: &Run, ends: &[End]) 
             .facts
             .iter()
             .find(|fact| fact.signal == signal && attempt.pods.contains(&fact.pod))?;
-        let until = fact.end.filter(|_| state == "slowed");
+        let until = fact.end.filter(|_| state == DeathState::Slowed);
         Some(Death {
             until,
             ..Death::without_end(number, number_of, fact.pod, state, fact.time)
@@ -193,5 +193,11 @@ pub(crate) fn failing(
         })
         .min_by_key(|(pod, (first, ..))| (*first, *pod))?;
     let attempt = u32::try_from(run.attempts.len()).unwrap_or(1);
-    Some(Death::without_end(number, attempt, pod, "failing", first))
+    Some(Death::without_end(
+        number,
+        attempt,
+        pod,
+        DeathState::Failing,
+        first,
+    ))
 }

@@ -10,6 +10,7 @@ use hashbrown::HashTable;
 use whathappened_model::event::{Event, EventId, SourceKind};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 use whathappened_model::tracker::is_fact as is_of_tracker;
+use whathappened_model::words;
 
 use crate::evidence::{Row, SpillError};
 use crate::graph::{EntityGraph, NO, Task, TaskKind};
@@ -29,6 +30,36 @@ const ECHO: Nanos = 60 * SECOND;
 /// What was noted so long before and after may have to do with a run.
 const NOTED: Nanos = 600 * SECOND;
 
+words! {
+    /// What a line of a timeline is about.
+    pub growing Lane as "TimelineLane" else Other {
+        /// A pod, a machine that runs an experiment, or a batch job.
+        Pod = "pod",
+        /// A container.
+        Container = "container",
+        /// A machine.
+        Node = "node",
+        /// A workload.
+        Workload = "workload",
+        /// A line of a log.
+        Log = "log",
+        /// Anything else.
+        Other = "other",
+    }
+}
+
+words! {
+    /// How much a line of a timeline matters.
+    pub fixed Weight as "TimelineWeight" else Info {
+        /// It is part of an ordinary course.
+        Info = "info",
+        /// It may have to do with a failure.
+        Warning = "warning",
+        /// It is a failure.
+        Error = "error",
+    }
+}
+
 /// One fact of the timeline, or several that say the same. Of the record itself it has no more than
 /// is told: there may be a million of them.
 #[derive(Clone, Debug)]
@@ -45,14 +76,14 @@ pub struct Entry {
     is_event: bool,
     /// Connectors that witnessed it.
     pub seen_by: Vec<&'static str>,
-    /// `pod`, `container`, `node`, `workload`, `log` or `other`.
-    pub lane: &'static str,
+    /// What it is about.
+    pub lane: Lane,
     /// What it is about, by name.
     pub entity: String,
     /// What it says.
     pub text: String,
-    /// `info`, `warning` or `error`.
-    pub weight: &'static str,
+    /// How much it matters.
+    pub weight: Weight,
     /// How many facts or occurrences it stands for.
     pub count: u64,
     /// When the last of them was.
@@ -281,22 +312,22 @@ fn entry(event: Event, seen_by: Vec<&'static str>, owner: Option<&str>) -> Entry
     let owner = || owner.filter(|name| !name.is_empty()).map(str::to_owned);
     let (lane, entity) = if event.fact == "log.line" {
         let named = names.pod.clone().or_else(|| names.node.clone());
-        ("log", named.or_else(owner))
+        (Lane::Log, named.or_else(owner))
     } else if event.fact.starts_with("k8s.container.") {
-        ("container", names.pod.clone())
+        (Lane::Container, names.pod.clone())
     } else if names.pod.is_some() {
-        ("pod", names.pod.clone())
+        (Lane::Pod, names.pod.clone())
     } else if let Some(workload) = &names.workload {
-        ("workload", Some(workload.clone()))
+        (Lane::Workload, Some(workload.clone()))
     } else if names.node.is_some() || names.instance.is_some() {
         (
-            "node",
+            Lane::Node,
             names.node.clone().or_else(|| names.instance.clone()),
         )
     } else if let Some(pod) = owner() {
-        ("pod", Some(pod))
+        (Lane::Pod, Some(pod))
     } else {
-        ("other", None)
+        (Lane::Other, None)
     };
     let text = crate::describe::describe(&event);
     let weight = weight(&event);
@@ -320,7 +351,7 @@ fn entry(event: Event, seen_by: Vec<&'static str>, owner: Option<&str>) -> Entry
     }
 }
 
-fn weight(event: &Event) -> &'static str {
+fn weight(event: &Event) -> Weight {
     let has = |stems: &[&str]| {
         event
             .signals
@@ -348,13 +379,13 @@ fn weight(event: &Event) -> &'static str {
             "k8s.pod.node_",
         ])
     {
-        "error"
+        Weight::Error
     } else if event.severity.as_deref() == Some("Warning")
         || has(&["k8s.node.", "nccl.", "log.", named::K8S_POD_UNSCHEDULABLE])
     {
-        "warning"
+        Weight::Warning
     } else {
-        "info"
+        Weight::Info
     }
 }
 
@@ -433,10 +464,10 @@ mod tests {
             ready: None,
             is_event: fact == "k8s.event",
             seen_by: Vec::new(),
-            lane: "workload",
+            lane: Lane::Workload,
             entity: "llm".to_owned(),
             text: text.to_owned(),
-            weight: "warning",
+            weight: Weight::Warning,
             count: 1,
             end: None,
             ids: vec![id],

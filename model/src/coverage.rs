@@ -17,56 +17,37 @@ pub const READ_TOO_LONG: &str = "reading took longer than";
 /// The same where nobody counts so far.
 pub const MORE_THAN_COUNTED: &str = "records, which is the limit";
 
-/// Whether rows speak of a stretch of time or of one moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Everything between two times.
-    Interval,
-    /// The state at one time.
-    Snapshot,
+crate::words! {
+    /// Whether rows cover a period or one moment.
+    pub fixed Mode as "CoverageMode" {
+        /// Everything between two times.
+        Interval = "interval",
+        /// The state at one time.
+        Snapshot = "snapshot",
+    }
 }
 
-/// How well a source answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Status {
-    Complete,
-    Truncated,
-    Sampled,
-    Denied,
-    Failed,
-    Expired,
-    NotConfigured,
-}
-
-impl Mode {
-    /// The name used in tables and answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Interval => "interval",
-            Self::Snapshot => "snapshot",
-        }
+crate::words! {
+    /// How well a source answered.
+    pub fixed Status as "CoverageStatus" {
+        /// It returned everything that was requested.
+        Complete = "complete",
+        /// It has more than was read.
+        Truncated = "truncated",
+        /// It keeps only a sample.
+        Sampled = "sampled",
+        /// It denied access.
+        Denied = "denied",
+        /// It could not be read.
+        Failed = "failed",
+        /// It no longer keeps what was requested.
+        Expired = "expired",
+        /// No such source is configured, or the input contains none.
+        NotConfigured = "not_configured",
     }
 }
 
 impl Status {
-    /// The name used in tables and answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Truncated => "truncated",
-            Self::Sampled => "sampled",
-            Self::Denied => "denied",
-            Self::Failed => "failed",
-            Self::Expired => "expired",
-            Self::NotConfigured => "not_configured",
-        }
-    }
-
     /// Whether something a verdict could rest on may be missing although the
     /// source was there to be asked.
     #[must_use]

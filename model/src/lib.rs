@@ -27,3 +27,4 @@ pub mod terminal;
 pub mod text_time;
 pub mod time;
 pub mod tracker;
+pub mod word_list;

@@ -10,13 +10,19 @@ use utoipa::ToSchema;
 pub const REPORT_SCHEMA: &str = "whathappened/report/v1";
 
 /// Figures over everything that happened in a window.
+///
+/// Fields are added, never renamed or removed, under one `schema` name: readers must ignore unknown fields. All times
+/// are RFC 3339 in UTC.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct FleetReport {
-    /// Always [`REPORT_SCHEMA`].
+    /// The name of this shape.
+    #[schema(schema_with = super::contract::report_name)]
     pub schema: &'static str,
     /// Start of the window.
+    #[schema(format = DateTime)]
     pub from: String,
     /// End of the window, exclusive.
+    #[schema(format = DateTime)]
     pub to: String,
     /// Runs that were active in the window.
     pub runs: u64,
@@ -42,16 +48,16 @@ pub struct Figure {
     pub title: &'static str,
     /// What is counted.
     pub definition: &'static str,
-    /// What of it rests on how much.
+    /// How much of the data it rests on.
     pub coverage: Option<String>,
     /// The statement that computed it.
     pub sql: String,
     /// For each row the statement that lists the incidents it counts.
     pub incidents: Vec<String>,
-    /// The column that is drawn.
+    /// The column that is drawn as bars.
     pub chart: Option<String>,
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// The rows.
+    /// The rows, each with a value per column.
     pub rows: Vec<Vec<Value>>,
 }

@@ -1,60 +1,29 @@
 //! How well a verdict is proven.
 
-use std::fmt;
+use whathappened_model::words;
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+words! {
+    /// How certain a cause is.
+    pub fixed Level else Unknown {
+        /// Nothing explains it.
+        Unknown = "unknown",
+        /// Consistent with the records, and unconfirmed.
+        Hypothesis = "hypothesis",
+        /// A step is inferred, or rests only on a component's claim.
+        Supported = "supported",
+        /// Every step is backed by a record that names both ends, the death was observed, and there is
+        /// no evidence against it.
+        Established = "established",
+    }
+}
 
-/// From nothing known to witnessed end to end.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    ToSchema,
-)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Level {
-    #[default]
-    Unknown,
-    Hypothesis,
-    Supported,
-    Established,
+impl Default for Level {
+    fn default() -> Self {
+        Self::Unknown
+    }
 }
 
 impl Level {
-    /// The name used in tables and answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::Hypothesis => "hypothesis",
-            Self::Supported => "supported",
-            Self::Established => "established",
-        }
-    }
-
-    /// The level of a name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        [
-            Self::Unknown,
-            Self::Hypothesis,
-            Self::Supported,
-            Self::Established,
-        ]
-        .into_iter()
-        .find(|level| level.as_str() == name)
-    }
-
     /// One lower, but never below a hypothesis: something did happen.
     #[must_use]
     pub fn lowered(self) -> Self {
@@ -63,11 +32,5 @@ impl Level {
             Self::Supported | Self::Hypothesis => Self::Hypothesis,
             Self::Unknown => Self::Unknown,
         }
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.as_str())
     }
 }

@@ -2,9 +2,12 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use whathappened_core::death::RunState;
 use whathappened_core::resolve::rank_names;
 use whathappened_model::time::{Nanos, Stamp};
+use whathappened_model::word_list::Words as _;
 
+use super::word_schemas::RunStateWord;
 use super::{Incident, Level, Run};
 
 /// A run in a list.
@@ -18,23 +21,26 @@ pub struct ListedRun {
     pub namespace: Option<String>,
     /// Its name.
     pub name: String,
-    /// `completed`, `failed`, `running`, `pending`, `deleted` or `unknown`; null for a run
-    /// of a store that was not explained.
-    pub state: Option<String>,
+    /// Its state; null for a run of a store that was not explained.
+    #[schema(value_type = Option<RunStateWord>)]
+    pub state: Option<RunState>,
     /// What ended it; null if nothing did, or if it was not explained.
     pub cause: Option<String>,
     /// How well that is proven.
     pub level: Option<Level>,
     /// When that was, else when it ended; of a run that was not explained, when it was
     /// last seen.
+    #[schema(format = DateTime)]
     pub time: Option<String>,
     /// Who did it.
     pub actor: Option<String>,
     /// The owner of the run, if known.
     pub owner: Option<String>,
     /// When it was made, or first seen.
+    #[schema(format = DateTime)]
     pub started: Option<String>,
     /// When its last pod was over, where all are.
+    #[schema(format = DateTime)]
     pub ended: Option<String>,
     /// Generations of its gang.
     pub attempts: Option<usize>,
@@ -53,31 +59,21 @@ pub struct ListedRun {
     pub last_heard: Option<i64>,
 }
 
-/// How a run may stand.
-pub const STATES: [&str; 7] = [
-    "completed",
-    "failed",
-    "running",
-    "pending",
-    "deleted",
-    "deleting",
-    "unknown",
-];
-
-/// What is wrong with a state that somebody asks for: none stands so.
+/// What is wrong with a state that is asked for and that no run has.
 #[must_use]
 pub fn no_state(asked: Option<&str>) -> Option<String> {
     let asked = asked?;
-    if STATES.iter().any(|state| state.eq_ignore_ascii_case(asked)) {
+    let states: Vec<&str> = RunState::ALL.iter().map(|(_, word, _)| *word).collect();
+    if states.iter().any(|state| state.eq_ignore_ascii_case(asked)) {
         return None;
     }
-    let near = rank_names(asked, STATES.map(str::to_owned));
+    let near = rank_names(asked, states.iter().map(|state| (*state).to_owned()));
     let near = near
         .first()
         .map_or_else(String::new, |near| format!("did you mean {near}? "));
     Some(format!(
         "{asked:?} is not a run state; {near}A run is {}",
-        STATES.join(", ").replace(", unknown", " or unknown")
+        states.join(", ").replace(", unknown", " or unknown")
     ))
 }
 
@@ -102,7 +98,7 @@ impl ListedRun {
     #[must_use]
     pub fn reported(mut self, run: Option<&Run>, incident: Option<&Incident>) -> Self {
         if let Some(run) = run {
-            self.state = Some(run.state.clone());
+            self.state = Some(run.state);
             self.owner.clone_from(&run.owner);
             self.attempts = Some(run.attempts.len());
             self.started = run.start.clone().or(self.started);
@@ -141,6 +137,8 @@ impl ListedRun {
             let reported = self.owner.as_deref();
             reported.is_some_and(|reported| local(reported) == local(asked))
         });
-        owned && is(namespace, self.namespace.as_deref()) && is(state, self.state.as_deref())
+        owned
+            && is(namespace, self.namespace.as_deref())
+            && is(state, self.state.map(RunState::as_str))
     }
 }

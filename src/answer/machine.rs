@@ -49,10 +49,13 @@ pub struct MachineHistory {
     /// The machine: a node's name, else an instance's id.
     pub machine: String,
     /// The maximum number of days it looked back.
+    #[schema(minimum = 1)]
     pub days: u32,
     /// Since when records are at hand, within those days.
+    #[schema(format = DateTime)]
     pub since: String,
-    /// How many faults it had since then, including that of this incident, if it is one.
+    /// Faults since then, this incident included where `with_this` says so.
+    #[schema(minimum = 1)]
     pub count: usize,
     /// This incident is itself one of them.
     pub with_this: bool,
@@ -64,8 +67,10 @@ pub struct MachineHistory {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PastFault {
     /// Its first record's time.
+    #[schema(format = DateTime)]
     pub time: String,
     /// Its last record's time.
+    #[schema(format = DateTime)]
     pub end: String,
     /// Cause id, such as `hw.gpu`.
     pub cause: String,
@@ -75,7 +80,7 @@ pub struct PastFault {
     pub gpu: Option<Gpu>,
     /// It is the GPU that this incident is about.
     pub same_gpu: bool,
-    /// How many records report it.
+    /// How many records report it; 0 if only an explained incident does.
     pub records: usize,
     /// The first of them, at most eight.
     pub event_ids: Vec<String>,

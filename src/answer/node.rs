@@ -6,27 +6,37 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use whathappened_core::death::RunState;
+use whathappened_core::signals::MachineEventKind;
 
 use super::machine::{Gpu, PastFault};
+use super::word_schemas::{MachineEventKindWord, RunStateWord};
 use super::{CoverageRow, Level, Victim};
 
 /// The name of the history's shape.
 pub const NODE_SCHEMA: &str = "whathappened/node/v1";
 
 /// The history of one machine, and what ran on it.
+///
+/// Fields are added, never renamed or removed, under one `schema` name: readers must ignore unknown fields. All times
+/// are RFC 3339 in UTC.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct NodeHistory {
-    /// Always [`NODE_SCHEMA`].
+    /// The name of this shape.
+    #[schema(schema_with = super::contract::node_name)]
     pub schema: &'static str,
     /// The name that was asked for.
     pub name: String,
     /// What has the name: `machine`, `instance`, `GPU`, …
     pub matched_by: String,
     /// The time that the history refers to.
+    #[schema(format = DateTime)]
     pub now: Option<String>,
-    /// Start of the period; the first record if it is not given.
+    /// From when it was looked at; null for since the first record.
+    #[schema(format = DateTime)]
     pub from: Option<String>,
-    /// Until when.
+    /// Until when; null for up to the last record.
+    #[schema(format = DateTime)]
     pub to: Option<String>,
     /// Version of the signal and cause rules that were used.
     pub ruleset: String,
@@ -36,7 +46,7 @@ pub struct NodeHistory {
     pub happened: Vec<MachineEvent>,
     /// What ran on it, oldest first.
     pub runs: Vec<HostedRun>,
-    /// What each source could and could not show.
+    /// What each source could and could not show. No fault means nothing without it.
     pub coverage: Vec<CoverageRow>,
     /// Remarks: what was left out and how to get it.
     pub notes: Vec<String>,
@@ -48,12 +58,14 @@ pub struct MachineTenure {
     /// The cloud's id of the instance, where one is known.
     pub instance: Option<String>,
     /// Since when it had the name, if known.
+    #[schema(format = DateTime)]
     pub from: Option<String>,
     /// Until when, if known.
+    #[schema(format = DateTime)]
     pub to: Option<String>,
     /// Its faults, oldest first.
     pub faults: Vec<PastFault>,
-    /// How many there were of each cause.
+    /// How many there were of each cause id.
     pub by_cause: BTreeMap<String, usize>,
     /// How many there were of each GPU, the most first.
     pub by_gpu: Vec<GpuFaults>,
@@ -65,20 +77,25 @@ pub struct GpuFaults {
     /// Which.
     pub gpu: Gpu,
     /// How often.
+    #[schema(minimum = 1)]
     pub count: usize,
 }
 
 /// One thing that happened to a machine; records that say the same are merged.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct MachineEvent {
-    /// When, RFC 3339.
+    /// When.
+    #[schema(format = DateTime)]
     pub time: String,
     /// First instant it can no longer have been.
+    #[schema(format = DateTime)]
     pub time_hi: String,
     /// The last repeat's time, where it repeats or lasts.
+    #[schema(format = DateTime)]
     pub end: Option<String>,
-    /// `fault`, `maintenance`, `upgrade`, `reboot`, `drain`, `scaling`, `cloud` or `state`.
-    pub kind: String,
+    /// What kind of thing it is.
+    #[schema(value_type = MachineEventKindWord)]
+    pub kind: MachineEventKind,
     /// What happened, in words.
     pub text: String,
     /// The instance that the record names.
@@ -92,6 +109,7 @@ pub struct MachineEvent {
     /// Connectors that witnessed it.
     pub seen_by: Vec<String>,
     /// How many records or occurrences it stands for.
+    #[schema(minimum = 1)]
     pub count: u64,
     /// The records, at most eight.
     pub event_ids: Vec<String>,
@@ -111,12 +129,16 @@ pub struct HostedRun {
     /// The experiment that it belongs to.
     pub experiment: String,
     /// Since when it was here.
+    #[schema(format = DateTime)]
     pub from: Option<String>,
     /// Until when; null while it may be here.
+    #[schema(format = DateTime)]
     pub to: Option<String>,
     /// The state of the run, as far as its own records and those of its pods on this machine show.
-    pub state: String,
+    #[schema(value_type = RunStateWord)]
+    pub state: RunState,
     /// How many of its pods were here.
+    #[schema(minimum = 1)]
     pub pods: usize,
     /// Those of them that died here, and how.
     pub died: Vec<Victim>,
@@ -134,6 +156,7 @@ pub struct HostedIncident {
     /// The cause in a few words.
     pub title: String,
     /// The root record's own time.
+    #[schema(format = DateTime)]
     pub time: Option<String>,
     /// It was a fault of this machine.
     pub of_this_machine: bool,

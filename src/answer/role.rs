@@ -1,79 +1,54 @@
 //! What an incident is to the question, and what a step is in a chain.
 
-use std::fmt;
+use whathappened_model::words;
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-/// What an incident is to what was asked for.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    ToSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum IncidentRole {
-    /// It ended the newest run, or explains its state.
-    #[default]
-    Main,
-    /// It affected the newest run in addition to the main one.
-    Also,
-    /// The run continued.
-    Recovered,
-    /// Of an earlier run.
-    Earlier,
-    /// A restart that recovered, outside an asked-for experiment.
-    Episode,
-    /// No known victim.
-    Fault,
-    /// It was announced, and nothing shows that it took place.
-    Announced,
+words! {
+    /// What an incident is to what was asked for.
+    pub fixed IncidentRole else Also {
+        /// It ended the newest run, or explains its state.
+        Main = "main",
+        /// It affected the newest run in addition to the main one.
+        Also = "also",
+        /// The run continued.
+        Recovered = "recovered",
+        /// It belongs to an earlier run.
+        Earlier = "earlier",
+        /// A restart after which the run continued, in an answer about more than one experiment.
+        Episode = "episode",
+        /// A fault without a known victim.
+        Fault = "fault",
+        /// It was announced, and nothing shows that it took place.
+        Announced = "announced",
+    }
 }
 
-/// What a step is on the way from cause to effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum StepRole {
-    /// The root.
-    Cause,
-    /// It was said beforehand that it would happen.
-    Announcement,
-    /// How it reached the run.
-    Mechanism,
-    /// What died.
-    Death,
-    /// What waits, or does not get on.
-    Stuck,
-    /// Those that followed.
-    Teardown,
-    /// What became of the run.
-    Outcome,
+words! {
+    /// What a step is on the way from cause to effect.
+    pub fixed StepRole else Mechanism {
+        /// The root cause.
+        Cause = "cause",
+        /// It was announced.
+        Announcement = "announcement",
+        /// How the cause reached the run.
+        Mechanism = "mechanism",
+        /// A pod died.
+        Death = "death",
+        /// A pod waits, or makes no progress.
+        Stuck = "stuck",
+        /// Pods that followed.
+        Teardown = "teardown",
+        /// What became of the run.
+        Outcome = "outcome",
+    }
+}
+
+impl Default for IncidentRole {
+    fn default() -> Self {
+        Self::Main
+    }
 }
 
 impl IncidentRole {
-    /// The name used in tables and answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Main => "main",
-            Self::Also => "also",
-            Self::Recovered => "recovered",
-            Self::Earlier => "earlier",
-            Self::Episode => "episode",
-            Self::Fault => "fault",
-            Self::Announced => "announced",
-        }
-    }
-
     /// Whether the run went on after it, or none was hit.
     #[must_use]
     pub fn is_survived(self) -> bool {
@@ -81,33 +56,5 @@ impl IncidentRole {
             self,
             Self::Recovered | Self::Fault | Self::Episode | Self::Announced
         )
-    }
-}
-
-impl StepRole {
-    /// The name used in tables and answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Cause => "cause",
-            Self::Announcement => "announcement",
-            Self::Mechanism => "mechanism",
-            Self::Death => "death",
-            Self::Stuck => "stuck",
-            Self::Teardown => "teardown",
-            Self::Outcome => "outcome",
-        }
-    }
-}
-
-impl fmt::Display for IncidentRole {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.as_str())
-    }
-}
-
-impl fmt::Display for StepRole {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.as_str())
     }
 }

@@ -9,6 +9,7 @@ use super::Level;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PastVerdict {
     /// When it was first reached.
+    #[schema(format = DateTime)]
     pub time: String,
     /// Cause id.
     pub cause: String,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use whathappened_core::death::RunState;
 use whathappened_core::resolve::rank_names;
 use whathappened_model::time::{Nanos, Stamp, rfc3339};
 use whathappened_store::Store;
@@ -232,10 +233,7 @@ fn newest_run(at: Nanos, tz: Tz) -> String {
 
 /// Whether the last that is known of a run is not before a time.
 fn lived(one: &ListedRun, since: Nanos) -> bool {
-    let over = matches!(
-        one.state.as_deref(),
-        Some("completed" | "failed" | "deleted")
-    );
+    let over = one.state.is_some_and(RunState::is_over);
     let last = one.time.as_deref().or(one.started.as_deref());
     let last = last.and_then(Stamp::parse).map(|stamp| stamp.hi);
     !over || last.is_none_or(|last| last > since)
@@ -312,7 +310,7 @@ fn batch(list: &[ListedRun]) -> Result<RecordBatch, datafusion::arrow::error::Ar
         ("kind", text(|one| Some(&one.kind))),
         ("namespace", text(|one| one.namespace.as_deref())),
         ("name", text(|one| Some(&one.name))),
-        ("state", text(|one| one.state.as_deref())),
+        ("state", text(|one| one.state.map(RunState::as_str))),
         ("cause", text(|one| one.cause.as_deref())),
         ("level", text(|one| one.level.map(Level::as_str))),
         ("time", text(|one| one.time.as_deref())),

@@ -122,8 +122,7 @@ async fn watch(args: &Args, every: Duration) -> Result<(), Error> {
             common::print(&String::from_utf8_lossy(&text))?;
             last = text;
         }
-        let mut states = answer.runs.iter().map(|run| run.state.as_str());
-        if !states.any(|state| matches!(state, "running" | "pending")) {
+        if !answer.runs.iter().any(|run| run.state.goes_on()) {
             return Ok(());
         }
         tokio::time::sleep(every).await;

@@ -7,7 +7,7 @@
 mod afterwards;
 mod machine;
 
-use whathappened_core::death::Death;
+use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, Exit, Fact, Task, TaskKind};
 use whathappened_core::lifecycle::{Mode, given_up, signed_off};
 use whathappened_core::signals::named;
@@ -315,7 +315,7 @@ impl<'a> Bounds<'a> {
     fn may_be_of_a_leftover(&self, fact: &Fact) -> bool {
         const UNSEEN: Nanos = 600 * SECOND;
         let time = self.death.time;
-        self.death.state == "died"
+        self.death.state == DeathState::Died
             && self.death.mode == Mode::Killed
             && self.death.exit_code.is_none()
             && time != Stamp::OPEN
@@ -329,7 +329,7 @@ impl<'a> Bounds<'a> {
     fn wrote_on(&self, fact: &Fact) -> bool {
         let pod = self.task();
         let last = pod.and_then(|pod| pod.last_line);
-        self.death.state == "not_ready"
+        self.death.state == DeathState::NotReady
             && SILENCE.contains(&self.graph.name(fact.signal))
             && last.is_some_and(|last| last.lo > fact.time.hi.saturating_add(CLOCKS))
     }
@@ -375,7 +375,7 @@ impl<'a> Bounds<'a> {
     /// Whether a fact is that somebody ended a pod which had kept ending by itself until then.
     fn is_end_of_loop(&self, fact: &Fact) -> bool {
         let signal = self.graph.name(fact.signal);
-        self.death.state == "crash_loop"
+        self.death.state == DeathState::CrashLoop
             && fact.pod == self.death.pod
             && (ALIVE.contains(&signal) || is_request(self.graph, signal))
             && fact.onset > self.death.time.hi.saturating_add(CLOCKS)
@@ -386,7 +386,7 @@ impl<'a> Bounds<'a> {
     fn is_survived(&self, fact: &Fact) -> bool {
         // What keeps failing gets over nothing for good; a mild line is mild each time.
         let survived = if self.death.goes_on() {
-            self.death.state == "crash_loop" && fact.is_mild
+            self.death.state == DeathState::CrashLoop && fact.is_mild
         } else {
             self.graph.survived(fact) || self.made_a_step_after(fact)
         };
@@ -423,14 +423,15 @@ impl<'a> Bounds<'a> {
     fn has_just_begun(&self) -> bool {
         const PROBED: Nanos = 15 * SECOND;
         let since = |now: Nanos| now.saturating_sub(self.death.time.hi);
-        self.death.state == "not_ready" && self.graph.now.is_some_and(|now| since(now) < PROBED)
+        self.death.state == DeathState::NotReady
+            && self.graph.now.is_some_and(|now| since(now) < PROBED)
     }
 }
 
 /// When a container that ends and is started again first ended in the way it did now:
 /// what happened to its machine since then is not why.
 fn schedule(graph: &EntityGraph, death: &Death) -> Option<Nanos> {
-    if !matches!(death.state, "restarted" | "crash_loop") {
+    if !matches!(death.state, DeathState::Restarted | DeathState::CrashLoop) {
         return None;
     }
     let pod = graph.pods.get(death.pod as usize)?;

@@ -11,7 +11,7 @@ mod tests;
 use std::collections::HashSet;
 use whathappened_core::signals::SignalClass;
 
-use whathappened_core::death::Death;
+use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, NO};
 use whathappened_core::resolve::{Root, Run};
 use whathappened_model::time::{Nanos, SECOND};
@@ -166,7 +166,7 @@ impl Grouping<'_> {
         let (mut lingering, mut left): (Vec<usize>, Vec<usize>) = deaths
             .iter()
             .copied()
-            .partition(|death| self.state(*death) == "lingering");
+            .partition(|death| self.state(*death) == Some(DeathState::Lingering));
         // A pod that is merely not well, for no known reason, explains nothing; nor does one that
         // still waits for its start explain why another broke.
         let broke = gang && left.iter().any(|death| self.broke(*death));
@@ -176,9 +176,9 @@ impl Grouping<'_> {
                 .any(|death| self.broke(*death) && self.exited(*death));
         // Who is taken away by the controller follows who ended otherwise, if only by some seconds.
         let unasked = gang
-            && left
-                .iter()
-                .any(|death| self.state(*death) == "died" && !self.is_torn_down(*death));
+            && left.iter().any(|death| {
+                self.state(*death) == Some(DeathState::Died) && !self.is_torn_down(*death)
+            });
         // Who was taken away by a person soon after another began to wait was not given up for it.
         let by_user = |death: usize| {
             let best = self.best(death);
@@ -211,7 +211,7 @@ impl Grouping<'_> {
         };
         let ended: HashSet<u32> = left
             .iter()
-            .filter(|death| self.state(**death) == "died")
+            .filter(|death| self.state(**death) == Some(DeathState::Died))
             .map(|death| self.pod(*death))
             .collect();
         left.sort_by_key(|death| (later(*death), self.time(*death), *death));
@@ -399,7 +399,7 @@ impl Grouping<'_> {
                 let root = self.graph.facts.get(best.root())?;
                 let proven = best.level >= Level::Supported && !self.is_symptom(other);
                 // Who goes on while the others have given up says by that who was missing.
-                let lingers = self.state(other) == "lingering"
+                let lingers = self.state(other) == Some(DeathState::Lingering)
                     && !self.is_hang(other)
                     && root.time.lo.saturating_add(MISSED) <= end.lo;
                 // Who fell silent is found to be later than who lost touch with them, and the end of

@@ -1,7 +1,7 @@
 //! What has failed has its other pods deleted. Where the pod whose end was the one too many had
 //! been made before those, what ended it leads.
 
-use whathappened_core::death::Death;
+use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::{Root, Run};
@@ -130,6 +130,6 @@ fn was_last_straw(
                     let lag = deleted.saturating_sub(time.hi);
                     (-CLOCKS..=limit).contains(&lag)
                 };
-                death.state == "died" && known.into_iter().any(soon)
+                death.state == DeathState::Died && known.into_iter().any(soon)
             })
 }

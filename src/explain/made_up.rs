@@ -1,6 +1,6 @@
 //! A made-up gang for tests: a Job of some pods, what their logs say, and how they ended.
 
-use whathappened_core::death::Death;
+use whathappened_core::death::{Death, DeathState};
 use whathappened_core::evidence::Evidence;
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::{Mode, ends};
@@ -129,7 +129,7 @@ pub(super) fn ended(graph: &EntityGraph, name: &str, second: u32) -> Death {
         run: 0,
         attempt: 1,
         pod: pod(graph, name),
-        state: "died",
+        state: DeathState::Died,
         mode: Mode::Exited,
         time: at(second),
         until: None,

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use whathappened_core::death::Death;
+use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, Task};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Run;
@@ -38,7 +38,7 @@ pub(super) fn carry(
     let mut since: HashMap<(usize, u32), Nanos> = HashMap::new();
     for (death, attempt) in deaths.iter().zip(&carried) {
         let chosen = matches!(death.exit_code, Some(1..=125));
-        let failed = death.state == "died" && death.mode == Mode::Exited && chosen;
+        let failed = death.state == DeathState::Died && death.mode == Mode::Exited && chosen;
         let own = failed.then_some(death.attempt);
         if let Some(attempt) = attempt.or(own) {
             let first = since.entry((death.run, attempt)).or_insert(death.time.lo);
@@ -73,7 +73,7 @@ fn joined(graph: &EntityGraph, runs: &[Run], deaths: &[Death], number: usize) ->
     let death = deaths.get(number)?;
     let run = runs.get(death.run)?;
     let pod = graph.pods.get(death.pod as usize)?;
-    if death.state != "died" {
+    if death.state != DeathState::Died {
         return None;
     }
     let mut found = None;

@@ -1,7 +1,7 @@
 //! A controller that makes a group anew because a member of it failed says which one: the others were deleted for the end of that
 //! one, although its kubelet had started its container again.
 
-use whathappened_core::death::Death;
+use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Run;
@@ -21,7 +21,7 @@ pub(super) fn mark(graph: &EntityGraph, runs: &[Run], deaths: &[Death], findings
             let mut victims = one.victims.iter().filter_map(|death| deaths.get(*death));
             victims.any(|death| {
                 death.pod == pod
-                    && death.state == "restarted"
+                    && death.state == DeathState::Restarted
                     && death.time.lo <= told.hi
                     && told.lo.saturating_sub(death.time.lo) <= SOON
             })

@@ -1,6 +1,6 @@
 //! What failed the same way each time that it was tried has not got over it by being tried once more.
 
-use whathappened_core::death::Death;
+use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Run;
@@ -33,7 +33,7 @@ fn is_habit(graph: &EntityGraph, run: &Run, deaths: &[Death], finding: &Finding)
     let of = |attempt: u32| {
         let died = move |death: &&Death| {
             (death.run, death.attempt) == (finding.run, attempt)
-                && (death.state, death.mode) == ("died", Mode::Exited)
+                && (death.state, death.mode) == (DeathState::Died, Mode::Exited)
         };
         deaths.iter().filter(died)
     };

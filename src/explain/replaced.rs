@@ -1,7 +1,7 @@
 //! Pods that wait in the place of one that was taken away: their wait came of its end,
 //! and what ended it leads.
 
-use whathappened_core::death::Death;
+use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, TaskKind};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::named;
@@ -65,7 +65,7 @@ fn gave_up_for(
     let gave_up = graph.last_said(root, named::K8S_WORKLOAD_BACKOFF_LIMIT)?;
     let ended = |finding: &Finding| {
         let own = finding.deaths().filter_map(|death| deaths.get(death));
-        let mut own = own.filter(|death| matches!(death.state, "died" | "restarted"));
+        let mut own = own.filter(|death| matches!(death.state, DeathState::Died | DeathState::Restarted));
         own.any(|death| {
             death.mode != Mode::None
                 && !waited.contains(&(death.run, death.pod))
@@ -107,7 +107,12 @@ fn wrong_before(deaths: &[Death], findings: &[Finding], ended: usize) -> Vec<usi
             .filter_map(|death| deaths.get(*death));
         finding.candidate.is_some()
             && !finding.victims.is_empty()
-            && own.all(|death| matches!(death.state, "crash_loop" | "stuck_starting"))
+            && own.all(|death| {
+                matches!(
+                    death.state,
+                    DeathState::CrashLoop | DeathState::StuckStarting
+                )
+            })
             && pods_of(deaths, finding)
                 .iter()
                 .all(|pod| taken.contains(pod))
@@ -120,8 +125,8 @@ fn wrong_before(deaths: &[Death], findings: &[Finding], ended: usize) -> Vec<usi
 fn is_wait(deaths: &[Death], finding: &Finding) -> bool {
     // What keeps a pod from starting is its own trouble, where it is known.
     let waits = |death: &Death| match death.state {
-        "never_scheduled" => true,
-        "stuck_starting" => finding.candidate.is_none(),
+        DeathState::NeverScheduled => true,
+        DeathState::StuckStarting => finding.candidate.is_none(),
         _ => false,
     };
     let mut own = finding
@@ -148,12 +153,14 @@ fn waits_since(graph: &EntityGraph, waits: &Finding) -> bool {
 /// Whether each pod that waits was made just after the end of one that the other finding is about.
 fn made_way(graph: &EntityGraph, deaths: &[Death], ended: &Finding, waits: &Finding) -> bool {
     let deaths_of = || ended.deaths().filter_map(|death| deaths.get(death));
-    let ends: Vec<&Death> = deaths_of().filter(|death| death.state == "died").collect();
+    let ends: Vec<&Death> = deaths_of()
+        .filter(|death| death.state == DeathState::Died)
+        .collect();
     let took_its_place = |death: &Death| {
         let pod = graph.pods.get(death.pod as usize);
         // A batch job that was put back into the queue is the same one.
         let is_job = pod.is_some_and(|pod| pod.kind == TaskKind::Job);
-        let requeued = |end: &Death| end.pod == death.pod && end.state == "restarted";
+        let requeued = |end: &Death| end.pod == death.pod && end.state == DeathState::Restarted;
         let waits_for_it = waits.candidate.is_none() || waits_since(graph, waits);
         if is_job && waits_for_it && deaths_of().any(requeued) {
             return true;

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use whathappened_core::signals::{SignalClass, named};
 
-use whathappened_core::death::Death;
+use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, Fact, Journals, NO, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::symbols::Symbol;
@@ -453,7 +453,7 @@ fn was_tried_again(graph: &EntityGraph, pod: &Task, death: &Death) -> bool {
         let begin = other.known_begin();
         other.owner == pod.owner && begin.is_some_and(|begin| begin > death.time.hi)
     };
-    death.state == "died"
+    death.state == DeathState::Died
         && death.time != Stamp::OPEN
         && gave_up.is_some_and(|at| at.saturating_sub(death.time.hi) > AT_LAST)
         && !graph.pods.iter().any(is_later)

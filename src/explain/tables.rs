@@ -256,7 +256,7 @@ impl DeathColumns {
         self.run.append_value(long(death.run));
         self.attempt.append_value(i64::from(death.attempt));
         self.pod.append_option(pod.map(|pod| graph.name(pod.name)));
-        self.state.append_value(death.state);
+        self.state.append_value(death.state.as_str());
         self.mode.append_value(death.mode.as_str());
         self.exit_code.append_option(death.exit_code);
         self.reason.append_option(symbols.some(death.reason));

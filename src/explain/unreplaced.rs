@@ -1,6 +1,6 @@
 //! A member of a gang that ended, and in whose place no other could be made or started: the run did not go on after it.
 
-use whathappened_core::death::Death;
+use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, NO, Task};
 use whathappened_core::resolve::Run;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -45,7 +45,7 @@ pub(super) fn mark(graph: &EntityGraph, runs: &[Run], deaths: &[Death], findings
 fn end_of<'a>(deaths: &'a [Death], finding: &Finding) -> Option<&'a Death> {
     let mut own = finding.victims.iter().map(|death| deaths.get(*death));
     let end = own.next()??;
-    let is_end = end.state == "died" && end.pod != NO && end.time != Stamp::OPEN;
+    let is_end = end.state == DeathState::Died && end.pod != NO && end.time != Stamp::OPEN;
     (is_end && own.next().is_none()).then_some(end)
 }
 
@@ -72,7 +72,7 @@ fn trains_on(graph: &EntityGraph, run: &Run, end: Stamp) -> bool {
 
 fn is_refusal(deaths: &[Death], finding: &Finding) -> bool {
     let mut own = finding.deaths().filter_map(|death| deaths.get(death));
-    own.any(|death| death.state == "never_created" && death.pod == NO)
+    own.any(|death| death.state == DeathState::NeverCreated && death.pod == NO)
 }
 
 /// Whether a finding is that another pod could not be made after an end, or that the one which was made in its place does

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use whathappened_core::signals::named;
 
-use whathappened_core::death::{Death, RunState, deaths, fails_now, run_state};
+use whathappened_core::death::{Death, DeathState, RunState, deaths, fails_now, run_state};
 use whathappened_core::graph::{EntityGraph, Fact};
 use whathappened_core::lifecycle::{End, Mode, is_stale};
 use whathappened_core::link::links;
@@ -93,7 +93,7 @@ fn is_silence_of_reader(graph: &EntityGraph, death: &Death, until: Nanos) -> boo
             )
     };
     let mut silences = graph.facts.iter().filter(silence);
-    death.state == "stalled"
+    death.state == DeathState::Stalled
         && silences.any(|fact| {
             let end = fact.end.unwrap_or(fact.time);
             end.lo > until.saturating_add(LATE)
@@ -115,14 +115,14 @@ pub async fn explain(
     let mut deaths = deaths(graph, runs, chosen, ends);
     if coverage.iter().any(is_cut_log) {
         // Lines that end where their file was cut are no sign of a standstill.
-        deaths.retain(|death| death.state != "stalled");
+        deaths.retain(|death| death.state != DeathState::Stalled);
     }
     if let Some(until) = logs_read_until(coverage) {
         deaths.retain(|death| !is_silence_of_reader(graph, death, until));
     }
     deaths.retain(|death| {
         let gang = runs.get(death.run).is_some_and(|run| is_gang(graph, run));
-        gang || death.state != "lingering"
+        gang || death.state != DeathState::Lingering
     });
     let links = links(graph, runs, &deaths);
     let edges = edges(graph, runs, &deaths, &links, rules).await?;
@@ -191,7 +191,7 @@ pub async fn explain(
         let (restarts, finals): (Vec<usize>, Vec<usize>) = own.into_iter().partition(|death| {
             deaths
                 .get(*death)
-                .is_some_and(|death| death.state == "restarted")
+                .is_some_and(|death| death.state == DeathState::Restarted)
         });
         findings.extend(
             grouping
@@ -214,9 +214,9 @@ pub async fn explain(
             .find(|(run, _)| *run == finding.run)
             .map(|(_, state)| *state);
         let fails_now = finding.victims.iter().any(|death| {
-            let death = deaths
-                .get(*death)
-                .filter(|death| matches!(death.state, "crash_loop" | "not_ready"));
+            let death = deaths.get(*death).filter(|death| {
+                matches!(death.state, DeathState::CrashLoop | DeathState::NotReady)
+            });
             death.is_some_and(|death| fails_now(graph, death.pod, ends))
         });
         let replaced = (finding.attempt as usize) < last && !fails_now;
@@ -224,7 +224,8 @@ pub async fn explain(
         // What waited, or failed again and again, until it was taken away does so no more.
         let still_bad = finding.victims.iter().any(|death| {
             deaths.get(*death).is_some_and(|death| {
-                !matches!(death.state, "restarted" | "died") && death.until.is_none()
+                !matches!(death.state, DeathState::Restarted | DeathState::Died)
+                    && death.until.is_none()
             })
         });
         let running = matches!(state, Some(RunState::Running)) && !still_bad;
@@ -284,7 +285,7 @@ fn was_overtaken(graph: &EntityGraph, deaths: &[Death], finding: &Finding) -> bo
         later.next()
     };
     let over = |death: &Death| {
-        if matches!(death.state, "restarted" | "died") {
+        if matches!(death.state, DeathState::Restarted | DeathState::Died) {
             return None;
         }
         let until = death.until.filter(|until| *until != Stamp::OPEN);
@@ -311,7 +312,7 @@ fn was_overtaken(graph: &EntityGraph, deaths: &[Death], finding: &Finding) -> bo
 /// Pods that a controller deleted, as its Events or the audit log tell, and that had not ended
 /// by themselves before.
 fn torn_down(graph: &EntityGraph, deaths: &[Death]) -> HashSet<u32> {
-    let own = |death: &&Death| death.state == "died" && death.mode == Mode::Exited;
+    let own = |death: &&Death| death.state == DeathState::Died && death.mode == Mode::Exited;
     let ended: HashSet<u32> = deaths.iter().filter(own).map(|death| death.pod).collect();
     let facts = graph.facts.iter();
     facts

@@ -1,7 +1,7 @@
 //! A member whose container broke and was started again, or in whose place another was made, is not in the process group that the
 //! others are in: they wait for it until their collective's time is up. What broke it is what ended the run then, and not the wait.
 
-use whathappened_core::death::{Death, RunState, failed_upon};
+use whathappened_core::death::{Death, DeathState, RunState, failed_upon};
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::resolve::Run;
 use whathappened_core::signals::named;
@@ -67,7 +67,7 @@ pub(super) fn mark_broken(
         let broke = one.victims.iter().any(|death| {
             let death = deaths.get(*death);
             death.is_some_and(|death| {
-                death.state == "restarted" && failed_upon(graph, run, death.time)
+                death.state == DeathState::Restarted && failed_upon(graph, run, death.time)
             })
         });
         if broke {
@@ -94,7 +94,7 @@ fn began(
         let mut own = finding.deaths().filter_map(|death| deaths.get(death));
         own.any(|death| {
             death.pod == pod
-                && death.state == "died"
+                && death.state == DeathState::Died
                 && death.time.lo.saturating_sub(at).saturating_abs() <= ABORTED
         })
     };
@@ -124,7 +124,8 @@ fn broke_before(deaths: &[Death], finding: &Finding, wait: &Finding, began: Nano
     proven
         && finding.victims.iter().any(|death| {
             deaths.get(*death).is_some_and(|one| {
-                (one.state == "restarted" || one.state == "died" && finding.attempt < wait.attempt)
+                (one.state == DeathState::Restarted
+                    || one.state == DeathState::Died && finding.attempt < wait.attempt)
                     && !waited.contains(&one.pod)
                     && one.time.lo <= began.saturating_add(CLOCKS)
                     && began.saturating_sub(one.time.lo) <= NEXT

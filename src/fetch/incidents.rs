@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use whathappened_core::death::RunState;
 use whathappened_model::event::EventId;
 use whathappened_model::time::{Nanos, Stamp};
 use whathappened_store::{Root, Snapshot, Store, StoredIncident};
 
+use super::closed_words;
 use super::verdicts::{StableIds, Verdict, first_id};
 
 use crate::answer::{Answer, Incident, IncidentRole, Level, Run};
@@ -61,10 +63,10 @@ pub fn store_incidents(
 #[must_use]
 pub fn is_untold(answer: &Answer, incident: &Incident) -> bool {
     let run = |run: &&Run| incident.run_id.as_ref() == Some(&run.id);
-    let state = answer.runs.iter().find(run).map(|run| run.state.as_str());
-    let guessed = matches!(incident.level.as_str(), "hypothesis" | "unknown")
+    let state = answer.runs.iter().find(run).map(|run| run.state);
+    let guessed = matches!(incident.level, Level::Hypothesis | Level::Unknown)
         && !incident.cause.starts_with("none.");
-    state == Some("unknown") && guessed && incident.role != IncidentRole::Recovered
+    state == Some(RunState::Unknown) && guessed && incident.role != IncidentRole::Recovered
 }
 
 /// That a run was explained and nothing hurt it.
@@ -88,7 +90,7 @@ pub(super) fn nothing(
     ruleset: &str,
     now: Nanos,
 ) -> StoredIncident {
-    let state = run.map_or("unknown", |run| run.state.as_str());
+    let state = run.map_or(RunState::Unknown, |run| run.state);
     let stored = IncidentOfRun {
         incident: Incident {
             cause: format!("none.{state}"),
@@ -225,10 +227,13 @@ fn seen(snapshot: &Snapshot<'_>, mut stored: IncidentOfRun) -> Option<IncidentOf
     );
     let mut rest = serde_json::to_value(&stored).ok()?;
     snapshot.redact(&mut rest);
-    let mut stored: IncidentOfRun = serde_json::from_value(rest).ok()?;
-    let mut said = serde_json::to_value(said).ok()?;
-    snapshot.redact_own(&mut said);
-    stored.incident.said = serde_json::from_value(said).ok()?;
+    let mut hidden: IncidentOfRun = serde_json::from_value(rest).ok()?;
+    closed_words::put_back(&stored, &mut hidden);
+    let mut rest = serde_json::to_value(&said).ok()?;
+    snapshot.redact_own(&mut rest);
+    hidden.incident.said = serde_json::from_value(rest).ok()?;
+    closed_words::put_back_in_output(&said, &mut hidden.incident.said);
+    let mut stored = hidden;
     stored.incident.evidence = evidence
         .into_iter()
         .filter_map(|row| record(snapshot, row))

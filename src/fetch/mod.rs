@@ -1,5 +1,6 @@
 //! Where a case comes from: recordings, or the store after asking live sources.
 
+mod closed_words;
 mod clouds;
 mod held;
 mod import;

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use whathappened_core::death::RunState;
 use whathappened_core::graph::TaskKind;
 use whathappened_model::coverage::Coverage;
 use whathappened_model::time::{Nanos, rfc3339};
@@ -289,7 +290,7 @@ pub fn listed(snapshot: &Snapshot<'_>, window: (Nanos, Nanos)) -> Result<Vec<Lis
         reported.last_heard = reported.seen.map(|_| heard);
         // Explained, and no record is left of it.
         if stored.is_some() && reported.state.is_none() {
-            reported.state = Some("unknown".to_owned());
+            reported.state = Some(RunState::Unknown);
         }
         reported
     });

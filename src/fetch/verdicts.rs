@@ -55,6 +55,8 @@ pub fn past_verdicts(snapshot: &Snapshot<'_>, id: &str) -> Result<Vec<PastVerdic
         let Ok(mut value) = serde_json::from_str::<serde_json::Value>(&one.verdict) else {
             continue;
         };
+        // The word of a level is nobody's name.
+        let level = Level::deserialize(&value["level"]).unwrap_or_default();
         if snapshot.is_restricted() {
             let namespace = value.get("namespace").and_then(|name| name.as_str());
             let is_own = namespace.is_some_and(|name| snapshot.permits_namespace(name));
@@ -69,7 +71,7 @@ pub fn past_verdicts(snapshot: &Snapshot<'_>, id: &str) -> Result<Vec<PastVerdic
         told.push(PastVerdict {
             time: rfc3339(one.explained_at),
             cause: verdict.cause,
-            level: verdict.level,
+            level,
             title: verdict.title,
             summary: verdict.summary,
             ruleset: verdict.ruleset,

@@ -5,7 +5,7 @@ use whathappened_core::signals::named;
 
 use whathappened_core::describe::describe;
 use whathappened_core::resolve::MachineMatch;
-use whathappened_core::signals::LANES;
+use whathappened_core::signals::{LANES, MachineEventKind};
 use whathappened_model::event::{Event, EventId};
 use whathappened_model::time::{Nanos, rfc3339};
 
@@ -23,7 +23,7 @@ const MOST_IDS: usize = 8;
 /// One line in the making.
 struct Line {
     event: Event,
-    kind: &'static str,
+    kind: MachineEventKind,
     seen_by: Vec<String>,
     last: Nanos,
     count: u64,
@@ -63,7 +63,7 @@ pub(super) fn happened(
     reported.sort_by_cached_key(|line| {
         (
             line.event.time,
-            line.kind,
+            line.kind.as_str(),
             describe(&line.event),
             line.event.id,
         )
@@ -131,7 +131,7 @@ fn machine_event(line: Line, now: Option<Nanos>) -> MachineEvent {
         time: rfc3339(at),
         time_hi: rfc3339(if when.is_empty() { time.hi } else { at }),
         end: (line.last > at).then(|| rfc3339(line.last)),
-        kind: line.kind.to_owned(),
+        kind: line.kind,
         text: format!("{when}{}", describe(&line.event)),
         instance: line.event.entities.instance.clone(),
         gpu: gpu(&line.event),
@@ -143,16 +143,19 @@ fn machine_event(line: Line, now: Option<Nanos>) -> MachineEvent {
     }
 }
 
-fn kind(case: &Case, event: &Event) -> &'static str {
+fn kind(case: &Case, event: &Event) -> MachineEventKind {
     let signals = || event.signals.iter();
     if signals().any(|signal| fault_of_machine(&case.rules.causes, signal).is_some()) {
-        return "fault";
+        return MachineEventKind::Fault;
     }
     // What a driver says while it cleans up is no fault of its own.
     if signals().any(|signal| signal == named::GPU_XID_SYMPTOM) {
-        return "state";
+        return MachineEventKind::State;
     }
     let traits = &case.graph.traits;
-    let is = |lane: &&str| signals().any(|one| traits.lane(one) == Some(*lane));
-    LANES.into_iter().find(is).unwrap_or("state")
+    let is = |lane: &MachineEventKind| signals().any(|one| traits.lane(one) == Some(*lane));
+    LANES
+        .into_iter()
+        .find(is)
+        .unwrap_or(MachineEventKind::State)
 }

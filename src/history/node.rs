@@ -222,7 +222,7 @@ fn hosted_run(
         experiment: run.experiment(graph).0,
         from: known(here.from).map(rfc3339),
         to: known(here.to).map(rfc3339),
-        state: run_state(graph, run, &case.ends).as_str().to_owned(),
+        state: run_state(graph, run, &case.ends),
         pods: here.pods.len(),
         died,
         incident: main.map(|one| {

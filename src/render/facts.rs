@@ -1,6 +1,8 @@
 //! What every page says of a verdict, whatever it looks like.
 
 use crate::answer::{Answer, Incident, Level, Run, StepRole, Victim};
+use whathappened_core::death::{DeathState, RunState};
+use whathappened_model::coverage::Status;
 
 use whathappened_model::time::SECOND;
 
@@ -18,7 +20,7 @@ pub(crate) fn told_run<'a>(answer: &'a Answer, main: Option<&Incident>) -> Optio
 /// Which run, and how it stands: its sign and the words beside it.
 pub(crate) fn headline(answer: &Answer, main: Option<&Incident>) -> (Spans, Spans) {
     let run = told_run(answer, main);
-    let state = run.map_or("unknown", |run| run.state.as_str());
+    let state = run.map_or(RunState::Unknown, |run| run.state);
     let (sign, tone) = wording::state_sign(state);
     let name = answer.experiment.as_deref().unwrap_or_default();
     let mut line = Spans::new().data(Tone::Strong, name);
@@ -41,7 +43,10 @@ pub(crate) fn headline(answer: &Answer, main: Option<&Incident>) -> (Spans, Span
 
 /// Since when a run has stood as it does, where it waits again; else since when it is there.
 fn since(run: &Run) -> Option<&str> {
-    let again = run.attempts.last().filter(|_| run.state == "pending");
+    let again = run
+        .attempts
+        .last()
+        .filter(|_| run.state == RunState::Pending);
     let again = again.and_then(|last| {
         let earlier = run.attempts.len() > 1;
         last.end
@@ -58,7 +63,7 @@ pub(crate) fn until<'a>(
     run: &'a Run,
     main: Option<&'a Incident>,
 ) -> Option<&'a str> {
-    if matches!(run.state.as_str(), "running" | "pending") {
+    if run.state.goes_on() {
         return answer.now.as_deref();
     }
     let victim = || {
@@ -77,20 +82,21 @@ pub(crate) fn nothing(answer: &Answer) -> Spans {
     let gaps = answer
         .coverage
         .iter()
-        .filter(|row| row.status != "complete")
+        .filter(|row| row.status != Status::Complete)
         .count();
     let spans = match answer.runs.first() {
         None => Spans::new().own(
             Tone::Strong,
             "No run with that name was found in the data that was read.",
         ),
-        Some(run) if run.state == "completed" => {
+        Some(run) if run.state == RunState::Completed => {
             Spans::new().own(Tone::Strong, "Completed without incidents.")
         }
-        Some(run) if matches!(run.state.as_str(), "deleted" | "deleting") => Spans::new().own(
-            Tone::Strong,
-            "Deleted; no incident was found in the data that was read.",
-        ),
+        Some(run) if matches!(run.state, RunState::Deleted | RunState::Deleting) => Spans::new()
+            .own(
+                Tone::Strong,
+                "Deleted; no incident was found in the data that was read.",
+            ),
         Some(_) => Spans::new().own(
             Tone::Strong,
             "Nothing has ended, and no incident was found in the data that was read.",
@@ -107,18 +113,19 @@ pub(crate) fn nothing(answer: &Answer) -> Spans {
 /// What became of those that were hit first, where it is the same of all.
 fn fate(incident: &Incident) -> &'static str {
     let first = incident.first_victim.iter().chain(&incident.first_victims);
-    let fates = first.map(|victim| match victim.state.as_str() {
-        "crash_loop" => "loops",
-        "died" | "restarted" => "died",
-        "failed" | "failing" => "hit",
-        "" if incident
-            .chain
-            .iter()
-            .any(|link| link.role == StepRole::Death) =>
+    let fates = first.map(|victim| match victim.state {
+        DeathState::CrashLoop => "loops",
+        DeathState::Died | DeathState::Restarted => "died",
+        DeathState::Failed | DeathState::Failing => "hit",
+        DeathState::NotRecorded
+            if incident
+                .chain
+                .iter()
+                .any(|link| link.role == StepRole::Death) =>
         {
             "died"
         }
-        "" => "hit",
+        DeathState::NotRecorded => "hit",
         _ => "stuck",
     });
     let mut fates: Vec<&str> = fates.collect();

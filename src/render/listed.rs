@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 use crate::answer::ListedRun;
+use whathappened_core::death::RunState;
 
 use super::clock::Clock;
 use super::cut::distinct;
@@ -142,7 +143,7 @@ struct Row {
 
 impl Row {
     fn of(one: &ListedRun, style: &Style) -> Self {
-        let state = one.state.as_deref();
+        let state = one.state;
         let (sign, tone) = state.map_or((" ", Tone::Dim), wording::state_sign);
         let when = one.time.as_ref().or(one.started.as_ref());
         let when = when.map_or_else(String::new, |time| Clock(style.tz).full(time));
@@ -165,7 +166,7 @@ impl Row {
         Self {
             sign,
             tone,
-            state: state.unwrap_or("not explained").to_owned(),
+            state: state.map_or("not explained", RunState::as_str).to_owned(),
             short: when.get(5..16).unwrap_or(&when).to_owned(),
             when,
             pods: wording::count(usize::try_from(one.pods).unwrap_or(usize::MAX), "pod"),
@@ -192,7 +193,7 @@ mod tests {
             kind: "Job".to_owned(),
             namespace: Some("research".to_owned()),
             name: name.to_owned(),
-            state: Some("failed".to_owned()),
+            state: Some(RunState::Failed),
             cause: cause.map(str::to_owned),
             time: Some("2026-11-21T15:21:03Z".to_owned()),
             owner: Some("alice@lab.example".to_owned()),

@@ -1,6 +1,6 @@
 //! What the processes said, in a few labelled lines.
 
-use crate::answer::{Collective, FirstFailing, Incident, Milestone};
+use crate::answer::{Collective, FailingBy, FirstFailing, Incident, Milestone, MissingBy};
 
 use super::clock::{Clock, duration, seconds_between};
 use super::page::{Spans, Tone};
@@ -16,7 +16,7 @@ pub(crate) fn facts(incident: &Incident, clock: Clock) -> Vec<(&'static str, Spa
     let victim = incident.first_victim.as_ref();
     // The headline says it already where the first victim's own failure led.
     let news = said.first_failing.as_ref().filter(|failing| {
-        failing.by == "content"
+        failing.by == FailingBy::Content
             || failing.pod.as_deref() != victim.map(|victim| victim.pod.as_str())
                 && !came_late(failing, incident)
     });
@@ -56,7 +56,7 @@ fn waited(collective: &Collective, clock: Clock) -> Spans {
         spans = spans
             .say("; ")
             .own(Tone::Strong, format!("{ranks} did not join"));
-        if collective.missing_by.as_deref() == Some("elimination") {
+        if collective.missing_by == Some(MissingBy::Elimination) {
             spans = spans.own(
                 Tone::Dim,
                 " (the logs of all other ranks show that they waited)",
@@ -76,9 +76,9 @@ fn failed_first(failing: &FirstFailing, clock: Clock) -> Spans {
         (None, Some(rank)) => spans.say(format!("rank\u{a0}{rank}")),
         (None, None) => spans.say("a rank"),
     };
-    let how = match failing.by.as_str() {
-        "content" => ", according to the logs",
-        _ => ", by timestamp",
+    let how = match failing.by {
+        FailingBy::Content => ", according to the logs",
+        FailingBy::Clock => ", by timestamp",
     };
     spans = spans.own(Tone::Dim, how);
     if let Some(time) = &failing.time {
@@ -90,6 +90,10 @@ fn failed_first(failing: &FirstFailing, clock: Clock) -> Spans {
             Tone::Warn,
             format!("; {many} too close in time to order them"),
         );
+    }
+    // A heading says no more than that an error follows.
+    if failing.text.trim_end().ends_with(':') {
+        return spans;
     }
     spans.say(": ").data(Tone::Plain, &failing.text)
 }

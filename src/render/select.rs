@@ -1,6 +1,7 @@
 //! Which rows of a long timeline are shown.
 
 use crate::answer::TimelineRow;
+use whathappened_core::timeline::{Lane, Weight};
 
 /// Rows to show, in order, and stretches that were left out.
 #[derive(Clone, Copy, Debug)]
@@ -56,11 +57,11 @@ pub(crate) fn nearest(rows: &[TimelineRow], mut places: Vec<usize>) -> Vec<usize
 
 fn score(row: &TimelineRow, distance: usize) -> usize {
     let doublings = distance.checked_ilog2().map_or(0, |n| n as usize + 1);
-    match row.weight.as_str() {
+    match row.weight {
         _ if row.in_chain => 0,
-        "error" => doublings,
-        "warning" => doublings * 4,
-        _ if row.lane == "log" => distance.saturating_mul(8),
+        Weight::Error => doublings,
+        Weight::Warning => doublings * 4,
+        _ if row.lane == Lane::Log => distance.saturating_mul(8),
         _ => distance.saturating_mul(4),
     }
 }
@@ -108,7 +109,7 @@ mod tests {
             let mut row = row(at as f64, "pod", "a", &at.to_string());
             row.in_chain = chain.contains(&at);
             if errors.contains(&at) {
-                row.weight = "error".to_owned();
+                row.weight = Weight::Error;
             }
             row
         };

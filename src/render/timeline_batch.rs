@@ -25,11 +25,11 @@ pub(crate) fn timeline_batch(answer: &Answer) -> Result<RecordBatch, ArrowError>
                 rows.iter().map(|row| row.offset_s),
             )),
         ),
-        ("lane", texts(rows, |row| Some(&row.lane))),
+        ("lane", texts(rows, |row| Some(row.lane.as_str()))),
         ("entity", texts(rows, |row| Some(&row.entity))),
         ("text", texts(rows, |row| Some(&row.text))),
         ("actor", texts(rows, |row| row.actor.as_deref())),
-        ("weight", texts(rows, |row| Some(&row.weight))),
+        ("weight", texts(rows, |row| Some(row.weight.as_str()))),
         (
             "count",
             Arc::new(UInt64Array::from_iter_values(

@@ -1,6 +1,8 @@
 //! The same things said in the same words everywhere.
 
 use crate::answer::{Actor, Attempt, ChainLink, CoverageRow, Edge, Incident, Level, Run, Victim};
+use whathappened_core::death::{DeathState, RunState};
+use whathappened_model::coverage::Status;
 
 use super::page::{Spans, Tone};
 
@@ -56,28 +58,41 @@ pub(crate) fn level_tone(level: Level) -> Tone {
     }
 }
 
+/// What fell short comes in this order: first what was there and could not be asked.
+pub(crate) fn urgency(status: Status) -> usize {
+    match status {
+        Status::Failed => 0,
+        Status::Denied => 1,
+        Status::Truncated => 2,
+        Status::Expired => 3,
+        Status::Sampled => 4,
+        Status::NotConfigured => 5,
+        Status::Complete => 6,
+    }
+}
+
 /// The sign of a run's or attempt's state and its tone.
-pub(crate) fn state_sign(state: &str) -> (&'static str, Tone) {
+pub(crate) fn state_sign(state: RunState) -> (&'static str, Tone) {
     match state {
-        "completed" => ("✓", Tone::Good),
-        "failed" | "deleted" => ("✗", Tone::Fatal),
-        "running" => ("●", Tone::Busy),
-        "deleting" | "pending" => ("○", Tone::Warn),
-        _ => ("?", Tone::Warn),
+        RunState::Completed => ("✓", Tone::Good),
+        RunState::Failed | RunState::Deleted => ("✗", Tone::Fatal),
+        RunState::Running => ("●", Tone::Busy),
+        RunState::Deleting | RunState::Pending => ("○", Tone::Warn),
+        RunState::Unknown => ("?", Tone::Warn),
     }
 }
 
 /// A state with its verb and how long it took.
-pub(crate) fn state_took(state: &str, took: Option<&str>) -> String {
+pub(crate) fn state_took(state: RunState, took: Option<&str>) -> String {
     match (state, took) {
-        ("completed", Some(took)) => format!("completed in {took}"),
-        ("failed", Some(took)) => format!("failed after {took}"),
-        ("deleted", Some(took)) => format!("deleted after {took}"),
-        ("running", Some(took)) => format!("running for {took}"),
-        ("pending", Some(took)) => format!("pending for {took}"),
-        ("deleting", _) => "being deleted".to_owned(),
-        ("unknown", _) => "state unknown".to_owned(),
-        (state, _) => state.to_owned(),
+        (RunState::Completed, Some(took)) => format!("completed in {took}"),
+        (RunState::Failed, Some(took)) => format!("failed after {took}"),
+        (RunState::Deleted, Some(took)) => format!("deleted after {took}"),
+        (RunState::Running, Some(took)) => format!("running for {took}"),
+        (RunState::Pending, Some(took)) => format!("pending for {took}"),
+        (RunState::Deleting, _) => "being deleted".to_owned(),
+        (RunState::Unknown, _) => "state unknown".to_owned(),
+        (state, None) => state.as_str().to_owned(),
     }
 }
 
@@ -90,8 +105,12 @@ pub(crate) fn is_calm(incident: &Incident) -> bool {
 pub(crate) fn level_means_of(incident: &Incident) -> &'static str {
     if !is_calm(incident) {
         let asserted = |link: &ChainLink| link.edge.is_none_or(|edge| edge == Edge::Asserted);
-        let died =
-            |victim: &Victim| matches!(victim.state.as_str(), "died" | "restarted" | "crash_loop");
+        let died = |victim: &Victim| {
+            matches!(
+                victim.state,
+                DeathState::Died | DeathState::Restarted | DeathState::CrashLoop
+            )
+        };
         return match incident.level {
             Level::Established if !incident.first_victim.iter().all(died) => {
                 "every step is backed by a record that names both of its ends, the state itself was \
@@ -117,10 +136,13 @@ pub(crate) fn level_means_of(incident: &Incident) -> &'static str {
 pub(crate) fn actor(actor: &Actor) -> Spans {
     let spans = Spans::new().data(Tone::Strong, &actor.name);
     // Who is called what it is need not be told twice.
-    let spans = if actor.kind == actor.name {
+    let spans = if actor.kind.as_str() == actor.name {
         spans
     } else {
-        spans.say(" (").data(Tone::Plain, &actor.kind).say(")")
+        spans
+            .say(" (")
+            .data(Tone::Plain, actor.kind.as_str())
+            .say(")")
     };
     if actor.is_owner {
         return spans.say(", the experiment’s own owner");
@@ -343,11 +365,29 @@ pub(crate) fn is_read_in_full<'a>(
 ) -> bool {
     let in_part = |other: &CoverageRow| {
         other.resource == "file"
-            && other.status != "complete"
-            && other.status != "not_configured"
+            && other.status != Status::Complete
+            && other.status != Status::NotConfigured
             && (other.source == row.source || other.source == "recording")
     };
-    row.status == "complete" && !rows.into_iter().any(in_part)
+    row.status == Status::Complete && !rows.into_iter().any(in_part)
+}
+
+/// A product as it writes itself; a name that a person gave stays.
+fn brand(source: &str) -> &str {
+    match source {
+        "alertmanager" => "Alertmanager",
+        "aws" => "AWS",
+        "azure" => "Azure",
+        "cloudwatch" => "CloudWatch",
+        "datadog" => "Datadog",
+        "elasticsearch" => "Elasticsearch",
+        "gcp" => "GCP",
+        "grafana" => "Grafana",
+        "loki" => "Loki",
+        "prometheus" => "Prometheus",
+        "slurm" => "Slurm",
+        other => other,
+    }
 }
 
 /// A source and what it has, as people call it.
@@ -357,29 +397,30 @@ pub(crate) fn source(source: &str, resource: &str) -> String {
         ("container_log", "logs") => "container logs".to_owned(),
         ("kubernetes", "events") => "Kubernetes Events".to_owned(),
         ("kubernetes", "workloads") => "jobs and other workloads".to_owned(),
-        (source, "file") => match source {
+        (of, "file") => match of {
             "kubernetes" => "a file of Kubernetes objects".to_owned(),
             "kubernetes_audit" => "a file of the audit log".to_owned(),
             "container_log" => "a file of container logs".to_owned(),
             "node_log" => "a file of machine logs".to_owned(),
             "tracker" => "a file of an experiment tracker".to_owned(),
             "recording" => "one input".to_owned(),
-            source => format!("a file of {source}"),
+            other => format!("a file of {}", brand(other)),
         },
         ("kubernetes", resource) => resource.to_owned(),
         ("kubernetes_audit", "audit") => "the audit log".to_owned(),
         ("node_log" | "node_logs", "kernel") => "machine logs".to_owned(),
         ("tracker", "trackers") => "experiment trackers".to_owned(),
         ("node_log", "maintenance") => "the maintenance calendar".to_owned(),
-        (source, resource) if resource.is_empty() || resource == source => source.to_owned(),
-        (source, resource) => format!("{source} {}", resource.replace('_', " ")),
+        (source, resource) if resource.is_empty() || resource == source => brand(source).to_owned(),
+        (source, resource) => format!("{} {}", brand(source), resource.replace('_', " ")),
     }
 }
 
-/// The kind of a run for people: several members of one name are no kind of object that they know.
+/// The kind of a run for people: that of no object of Kubernetes is a word of theirs.
 pub(crate) fn kind(kind: &str) -> &str {
     match kind {
         "Gang" => "Group",
+        "SlurmJob" => "Slurm job",
         kind => kind,
     }
 }

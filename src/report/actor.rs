@@ -2,6 +2,7 @@
 
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::resolve::{Root, Run};
+use whathappened_core::signals::ActorKind;
 
 use crate::answer::Actor;
 
@@ -23,23 +24,25 @@ pub(super) fn actor(graph: &EntityGraph, run: &Run, name: &str, class: Option<&s
     if is_of_kueue(name) {
         return Actor {
             name: "Kueue".to_owned(),
-            kind: "scheduler".to_owned(),
+            kind: ActorKind::Scheduler,
             is_owner: false,
         };
     }
     let kind = match class {
-        Some("scheduler") => "scheduler",
-        Some("kubelet") => "kubelet",
-        Some("autoscaler") => "autoscaler",
-        Some("cloud") => "cloud",
-        Some("gc" | "namespace_controller" | "node_controller" | "podgc" | "ttl") => "controller",
-        Some("controller") if !is_account(name) => "controller",
+        Some("scheduler") => ActorKind::Scheduler,
+        Some("kubelet") => ActorKind::Kubelet,
+        Some("autoscaler") => ActorKind::Autoscaler,
+        Some("cloud") => ActorKind::Cloud,
+        Some("gc" | "namespace_controller" | "node_controller" | "podgc" | "ttl") => {
+            ActorKind::Controller
+        }
+        Some("controller") if !is_account(name) => ActorKind::Controller,
         _ => kind(name),
     };
     Actor {
         name: name.to_owned(),
-        kind: kind.to_owned(),
-        is_owner: kind == "user" && is_owner(graph, run, name),
+        kind,
+        is_owner: kind == ActorKind::User && is_owner(graph, run, name),
     }
 }
 
@@ -72,36 +75,36 @@ fn is_account(name: &str) -> bool {
     })
 }
 
-fn kind(name: &str) -> &'static str {
+fn kind(name: &str) -> ActorKind {
     let last = name.rsplit(':').next().unwrap_or(name);
     if let Some(kind) = of_cloud(name) {
         return kind;
     }
     if last.contains("autoscaler") || last.contains("karpenter") {
-        "autoscaler"
+        ActorKind::Autoscaler
     } else if name.starts_with("system:node:") || name == "kubelet" {
-        "kubelet"
+        ActorKind::Kubelet
     } else if last.ends_with("scheduler") {
-        "scheduler"
+        ActorKind::Scheduler
     } else if is_account(name) {
-        "service account"
+        ActorKind::ServiceAccount
     } else if name.starts_with("system:serviceaccount:")
         || last.ends_with("-controller")
         || last.ends_with("-collector")
     {
-        "controller"
+        ActorKind::Controller
     } else if name == "kernel-monitor" || name == "kernel" {
-        "kernel"
+        ActorKind::Kernel
     } else if name.starts_with("system:") {
-        "component"
+        ActorKind::Component
     } else {
-        "user"
+        ActorKind::User
     }
 }
 
 /// Who acts for a cloud: its own system accounts, and the service accounts of
 /// its controllers.
-fn of_cloud(name: &str) -> Option<&'static str> {
+fn of_cloud(name: &str) -> Option<ActorKind> {
     // `upgrader` is what AKS calls itself in Events of nodes that it images anew.
     const CLOUD: [&str; 4] = [
         "system@google.com",
@@ -110,13 +113,13 @@ fn of_cloud(name: &str) -> Option<&'static str> {
         "upgrader",
     ];
     if name == "autoscaling.amazonaws.com" {
-        Some("autoscaler")
+        Some(ActorKind::Autoscaler)
     } else if name.ends_with(".amazonaws.com") || CLOUD.contains(&name) {
-        Some("cloud")
+        Some(ActorKind::Cloud)
     } else if name.ends_with("@cloudservices.gserviceaccount.com")
         || name.ends_with("@container-engine-robot.iam.gserviceaccount.com")
     {
-        Some("controller")
+        Some(ActorKind::Controller)
     } else {
         None
     }
@@ -129,7 +132,7 @@ pub fn owner(graph: &EntityGraph, run: &Run) -> Option<String> {
         Root::Workload(root) => graph.workloads.get(root as usize).map(|one| one.made_by),
         Root::Pod(pod) => graph.pods.get(pod as usize).map(|one| one.made_by),
     };
-    let made_by = made_by.filter(|by| by.is_some() && kind(graph.name(*by)) == "user");
+    let made_by = made_by.filter(|by| by.is_some() && kind(graph.name(*by)) == ActorKind::User);
     made_by
         .map(|by| graph.name(by).to_owned())
         .or_else(|| labelled(graph, run))

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use whathappened_core::death::Death;
+use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, NO, Task};
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::signals::{SignalClass, named};
@@ -166,7 +166,7 @@ impl ReportContext<'_> {
             let pod = self.graph().pods.get(death.pod as usize)?;
             let out = reported(death.time)?;
             // One that started in the second of its end was there before, unless it was started again.
-            let from = if death.state == "restarted" && pod.starts.len() > 1 {
+            let from = if death.state == DeathState::Restarted && pod.starts.len() > 1 {
                 out.lo
             } else {
                 out.lo + 1

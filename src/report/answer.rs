@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use whathappened_core::death::RunState;
+use whathappened_core::death::{DeathState, RunState};
 use whathappened_core::graph::{NO, TaskKind};
 use whathappened_core::lifecycle::{BatchState, State};
 use whathappened_core::resolve::{BY_STEM, Name, NameMatch, place, resolve};
@@ -183,10 +183,10 @@ pub(super) fn numbered_runs(
             let is_short =
                 is_gang(&case.graph, run) && is_short_of_members(verdict, *number, run.pods.len());
             if state == RunState::Running && is_short {
-                "pending".clone_into(&mut reported.state);
+                reported.state = RunState::Pending;
             }
             if unknown {
-                "unknown".clone_into(&mut reported.state);
+                reported.state = RunState::Unknown;
             }
             Some((*number, reported))
         })
@@ -196,7 +196,7 @@ pub(super) fn numbered_runs(
 /// Whether members of a run that has others were never created: those that are there wait for them.
 fn is_short_of_members(verdict: &Verdict, number: usize, pods: usize) -> bool {
     let mut deaths = verdict.deaths.iter();
-    pods > 0 && deaths.any(|death| death.run == number && death.state == "never_created")
+    pods > 0 && deaths.any(|death| death.run == number && death.state == DeathState::NeverCreated)
 }
 
 /// Says of runs which they are of all that the name means, which come the newest first.
@@ -455,13 +455,13 @@ pub fn coverage_row(row: &whathappened_model::coverage::Coverage) -> CoverageRow
         resource: row.resource.clone(),
         cluster: row.cluster.clone(),
         namespace: row.namespace.clone(),
-        mode: row.mode.as_str().to_owned(),
+        mode: row.mode,
         asked_from: row.asked_from.map(rfc3339),
         asked_to: row.asked_to.map(rfc3339),
         got_from: row.got_from.map(rfc3339),
         got_to: row.got_to.map(rfc3339),
         retention_s: row.retention_s,
-        status: row.status.as_str().to_owned(),
+        status: row.status,
         rows: row.rows,
         detail: row.detail.clone(),
         would_have_shown: row.would_have_shown.clone(),

@@ -1,6 +1,7 @@
 //! From cause to effect, step by step.
 
 use std::collections::BTreeSet;
+use whathappened_core::death::DeathState;
 use whathappened_core::signals::named;
 
 use whathappened_core::describe::describe;
@@ -179,8 +180,12 @@ impl ReportContext<'_> {
                     .time_hi
                     .clone()
                     .filter(|_| first.time_width() > Some(SECOND)),
-                role: match first.state.as_str() {
-                    "" | "crash_loop" | "died" | "failed" | "restarted" => StepRole::Death,
+                role: match first.state {
+                    DeathState::NotRecorded
+                    | DeathState::CrashLoop
+                    | DeathState::Died
+                    | DeathState::Failed
+                    | DeathState::Restarted => StepRole::Death,
                     _ => StepRole::Stuck,
                 },
                 text: format!("{}{rank} {}{more}", first.pod, first.how),

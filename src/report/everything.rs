@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use whathappened_core::death::has_failed;
+use whathappened_core::death::{DeathState, has_failed};
 use whathappened_core::graph::TaskKind;
 use whathappened_core::resolve::MachineMatch;
 use whathappened_core::timeline::timeline;
@@ -249,7 +249,7 @@ fn is_news(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
     let put_aside = !finding.victims.is_empty()
         && finding.victims.iter().all(|death| {
             let death = verdict.deaths.get(*death);
-            death.is_some_and(|death| death.state == "scaled_to_zero")
+            death.is_some_and(|death| death.state == DeathState::ScaledToZero)
         });
     (!finding.recovered || of_machine) && !put_aside && !is_unwitnessed(case, verdict, finding)
 }

@@ -1,5 +1,6 @@
 //! A finding as the answer shows it.
 
+use whathappened_core::death::DeathState;
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::Phase;
 use whathappened_core::lifecycle::{Mode, State};
@@ -129,7 +130,7 @@ impl ReportContext<'_> {
             until: finding
                 .deaths()
                 .filter_map(|death| self.death(death))
-                .find(|death| death.state == "slowed")
+                .find(|death| death.state == DeathState::Slowed)
                 .and_then(|slowed| reported(slowed.until?))
                 .map(|until| rfc3339(until.lo)),
             announced_at: self.announced(finding),

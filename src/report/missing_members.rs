@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use whathappened_core::death::DeathState;
 use whathappened_core::graph::NO;
 use whathappened_core::lifecycle::State;
 use whathappened_core::resolve::Root;
@@ -21,7 +22,7 @@ impl ReportContext<'_> {
         let Root::Workload(root) = run.root else {
             return None;
         };
-        if death.state != "never_created" || death.pod != NO || run.pods.is_empty() {
+        if death.state != DeathState::NeverCreated || death.pod != NO || run.pods.is_empty() {
             return None;
         }
         let wanted = graph.workloads.get(root as usize)?.body.as_ref()?.pods?;
@@ -59,7 +60,7 @@ impl ReportContext<'_> {
     /// Whether what could not be created was to take the place of a pod that had ended.
     pub(super) fn is_for_another(&self, finding: &Finding) -> bool {
         let first = finding.first.first().and_then(|death| self.death(*death));
-        let never = first.is_some_and(|death| death.state == "never_created" && death.pod == NO);
+        let never = first.is_some_and(|death| death.state == DeathState::NeverCreated && death.pod == NO);
         let run = self.case.runs.get(finding.run);
         let last = run.and_then(|run| run.attempts.last());
         let mut pods = last.into_iter().flat_map(|last| &last.pods);

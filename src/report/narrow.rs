@@ -1,6 +1,7 @@
 //! What the options of a question leave of an answer, and what they leave out.
 
 use whathappened_core::resolve::{Name, NameMatch, Run, place, rank_names, resolve};
+use whathappened_core::timeline::Lane;
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::answer::Question;
@@ -228,7 +229,7 @@ pub(super) fn lines(rows: &mut Vec<TimelineRow>, question: &Question, left: &mut
     let before = rows.len();
     rows.retain(|row| {
         let own = question.pod.as_deref().is_none_or(|pod| {
-            let of_a_pod = matches!(row.lane.as_str(), "pod" | "container" | "log");
+            let of_a_pod = matches!(row.lane, Lane::Pod | Lane::Container | Lane::Log);
             !of_a_pod || row.entity == pod || row.in_chain
         });
         own && inside(Some(&row.time), question)

@@ -74,9 +74,8 @@ pub(super) fn without_the_request(coverage: &mut [CoverageRow], incidents: &[Inc
     let Some(unseen) = leading.find(|one| one.actor_unseen && !of_machine(one)) else {
         return;
     };
-    let complete = Status::Complete.as_str();
     for row in coverage {
-        if row.resource != "audit" || row.status != complete {
+        if row.resource != "audit" || row.status != Status::Complete {
             continue;
         }
         let until = row.got_to.as_deref();
@@ -84,7 +83,7 @@ pub(super) fn without_the_request(coverage: &mut [CoverageRow], incidents: &[Inc
             Some(until) => format!("it does not have the request that ended this run; its records end at {}", to_second(until)),
             None => "it does not have the request that ended this run; its policy may leave such requests out".to_owned(),
         });
-        row.status = Status::Truncated.as_str().to_owned();
+        row.status = Status::Truncated;
     }
 }
 

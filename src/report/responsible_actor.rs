@@ -3,7 +3,7 @@
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, Fact, NO, Phase};
 use whathappened_core::lifecycle::{Mode, is_operated};
-use whathappened_core::signals::named;
+use whathappened_core::signals::{ActorKind, named};
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND};
 
@@ -345,7 +345,7 @@ fn platform(graph: &EntityGraph, fact: &Fact) -> Option<Actor> {
             .then(|| maker(graph, fact));
         return Some(Actor {
             name: own.flatten().unwrap_or(&enforcer.name).to_owned(),
-            kind: enforcer.kind.clone(),
+            kind: enforcer.kind,
             is_owner: false,
         });
     }
@@ -358,7 +358,7 @@ fn platform(graph: &EntityGraph, fact: &Fact) -> Option<Actor> {
     };
     Some(Actor {
         name: name.to_owned(),
-        kind: "cloud".to_owned(),
+        kind: ActorKind::Cloud,
         is_owner: false,
     })
 }

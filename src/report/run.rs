@@ -39,7 +39,7 @@ pub(super) fn run(graph: &EntityGraph, ends: &[End], run: &ResolvedRun, state: R
                     .iter()
                     .filter(|end| matches!(end.state, State::Died | State::CrashLoop))
                     .count(),
-                state: attempt_state(&own, last, state).to_owned(),
+                state: attempt_state(&own, last, state),
             }
         })
         .collect();
@@ -58,10 +58,7 @@ pub(super) fn run(graph: &EntityGraph, ends: &[End], run: &ResolvedRun, state: R
         Root::Workload(root) => graph.workloads.get(root as usize).and_then(|one| one.gone),
         Root::Pod(_) => None,
     };
-    let ended = matches!(
-        state,
-        RunState::Completed | RunState::Failed | RunState::Deleted
-    );
+    let ended = state.is_over();
     let end = attempts
         .last()
         .and_then(|attempt| attempt.end.clone())
@@ -79,7 +76,7 @@ pub(super) fn run(graph: &EntityGraph, ends: &[End], run: &ResolvedRun, state: R
         owner: owner(graph, run),
         start: run.begin.filter(|_| is_known).map(rfc3339),
         end: end.filter(|_| ended),
-        state: state.as_str().to_owned(),
+        state,
         attempts,
     }
 }
@@ -101,19 +98,19 @@ fn over(ends: &[&End], begin: Option<i64>) -> Option<i64> {
     times?.into_iter().max()
 }
 
-fn attempt_state(ends: &[&End], last: bool, state: RunState) -> &'static str {
+fn attempt_state(ends: &[&End], last: bool, state: RunState) -> RunState {
     let any = |wanted: &[State]| ends.iter().any(|end| wanted.contains(&end.state));
     if last && matches!(state, RunState::Completed | RunState::Failed) {
-        return state.as_str();
+        return state;
     }
     if any(&[State::Died, State::CrashLoop]) {
-        "failed"
+        RunState::Failed
     } else if any(&[State::NeverScheduled, State::StuckStarting]) || ends.is_empty() {
-        "pending"
+        RunState::Pending
     } else if ends.iter().all(|end| end.state == State::Completed) {
-        "completed"
+        RunState::Completed
     } else {
-        "running"
+        RunState::Running
     }
 }
 
@@ -125,9 +122,11 @@ fn said_over(graph: &EntityGraph, run: &ResolvedRun, state: RunState) -> Option<
     let said = match state {
         RunState::Completed => named::K8S_WORKLOAD_COMPLETED,
         RunState::Failed => named::K8S_WORKLOAD_FAILED,
-        RunState::Deleted | RunState::Deleting | RunState::Pending | RunState::Running => {
-            return None;
-        }
+        RunState::Deleted
+        | RunState::Deleting
+        | RunState::Pending
+        | RunState::Running
+        | RunState::Unknown => return None,
     };
     let mut facts = graph.facts.iter();
     let last = facts.rfind(|fact| fact.workload == root && graph.name(fact.signal) == said);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use whathappened_core::signals::named;
 
-use whathappened_core::death::Death;
+use whathappened_core::death::{Death, DeathState};
 use whathappened_core::describe::describe;
 use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
 use whathappened_core::symbols::Symbol;
@@ -358,17 +358,17 @@ impl ReportContext<'_> {
             }
             let state = finding.victims.first().and_then(|death| self.death(*death));
             match state.map(|death| death.state) {
-                Some("failed") => {
+                Some(DeathState::Failed) => {
                     return format!(
                         "{workload} failed; its pods are gone, and nothing in the input shows how they ended."
                     );
                 }
-                Some("deleted") => {
+                Some(DeathState::Deleted) => {
                     return format!(
                         "{workload} was deleted; nothing in the input shows who wanted that, or why."
                     );
                 }
-                Some("scaled_to_zero") => {
+                Some(DeathState::ScaledToZero) => {
                     return format!(
                         "{workload} is scaled to zero; nothing in the input shows who did it."
                     );
@@ -405,13 +405,13 @@ fn helper<'a>(graph: &'a EntityGraph, end: &Death, pod: &Task) -> Option<&'a str
     let mut working = body.containers.iter().filter(wants_gpus);
     let is_there = body.containers.iter().any(|one| one.name == name);
     let is_other = match (working.next(), end.state) {
-        (Some(one), "restarted") => one.name != name && working.all(|other| other.name != name),
+        (Some(one), DeathState::Restarted) => one.name != name && working.all(|other| other.name != name),
         // What trained had ended well.
-        (Some(one), "died") => {
+        (Some(one), DeathState::Died) => {
             let mut all = std::iter::once(one).chain(working);
             all.all(|other| other.name != name && has_done(graph, pod, &other.name))
         }
-        (None, "died") => {
+        (None, DeathState::Died) => {
             let mut others = body.containers.iter().filter(|other| other.name != name);
             others.any(|other| has_done(graph, pod, &other.name))
         }

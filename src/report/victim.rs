@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use whathappened_core::signals::named;
 
-use whathappened_core::death::{Death, deaths};
+use whathappened_core::death::{Death, DeathState, deaths};
 use whathappened_core::graph::{EntityGraph, Fact, InstanceChange, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
@@ -43,7 +43,7 @@ pub(super) fn victim<'a>(
         exit_code: death.exit_code,
         reason: symbols.some(death.reason).map(str::to_owned),
         how: how(graph, death, facts),
-        state: state(graph, death).to_owned(),
+        state: state(graph, death),
     })
 }
 
@@ -69,7 +69,7 @@ pub fn last_words(case: &Case, chosen: &[usize]) -> BTreeMap<u32, Victim> {
 
 /// What became of it; an instance that a zone refused was never there to die, nor did a
 /// batch job that was cancelled while it waited.
-fn state(graph: &EntityGraph, death: &Death) -> &'static str {
+fn state(graph: &EntityGraph, death: &Death) -> DeathState {
     let refused = graph.pods.get(death.pod as usize).is_some_and(|one| {
         let mut signs = one.signs.iter();
         one.kind == TaskKind::Instance
@@ -81,13 +81,13 @@ fn state(graph: &EntityGraph, death: &Death) -> &'static str {
     });
     // One end, after which it has run until now, is no habit.
     let member = graph.pods.get(death.pod as usize);
-    let ran_again = death.state == "crash_loop" && member.is_some_and(Task::runs_again);
+    let ran_again = death.state == DeathState::CrashLoop && member.is_some_and(Task::runs_again);
     if refused {
-        "never_created"
+        DeathState::NeverCreated
     } else if never_ran {
-        "never_scheduled"
+        DeathState::NeverScheduled
     } else if ran_again {
-        "restarted"
+        DeathState::Restarted
     } else {
         death.state
     }
@@ -136,7 +136,7 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
         return format!("ended with state {reason}{}", code.unwrap_or_default());
     }
     match (death.state, death.mode) {
-        ("died", Mode::Killed) => {
+        (DeathState::Died, Mode::Killed) => {
             let place = |fact: &Fact| {
                 let signal = graph.name(fact.signal);
                 TAKEN.iter().position(|(stem, _)| signal.starts_with(stem))
@@ -162,11 +162,11 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
             }
             .to_owned()
         }
-        ("died", Mode::Lost) => "was lost with its node".to_owned(),
-        ("died", Mode::Exited) if let Some(reason) = member.and_then(Task::refused) => {
+        (DeathState::Died, Mode::Lost) => "was lost with its node".to_owned(),
+        (DeathState::Died, Mode::Exited) if let Some(reason) = member.and_then(Task::refused) => {
             format!("was refused by the kubelet ({reason})")
         }
-        ("died", Mode::Exited) if death.exit_code.is_none() && reason.is_empty() => {
+        (DeathState::Died, Mode::Exited) if death.exit_code.is_none() && reason.is_empty() => {
             let near = |fact: &&Fact| {
                 let soon = fact.onset <= death.time.hi.saturating_add(CLOCKS);
                 soon && fact.onset.saturating_add(CLOCKS) >= death.time.lo
@@ -178,41 +178,41 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
                 false => of_process(graph, &near).unwrap_or_else(|| format!("ended with {exit}")),
             }
         }
-        ("died" | "restarted", _) => format!("ended with {exit}"),
-        ("crash_loop", _) if member.is_some_and(Task::runs_again) => {
+        (DeathState::Died | DeathState::Restarted, _) => format!("ended with {exit}"),
+        (DeathState::CrashLoop, _) if member.is_some_and(Task::runs_again) => {
             format!("ended with {exit} and was started again")
         }
-        ("crash_loop", _) => {
+        (DeathState::CrashLoop, _) => {
             let often = member.and_then(repeats::words);
             let often = often.map_or_else(String::new, |often| format!(" ({often})"));
             format!("keeps ending with {exit}{often}")
         }
         // A table says `Pending`, and not whether it has a node.
-        ("never_scheduled", _)
+        (DeathState::NeverScheduled, _)
             if member.is_some_and(|one| {
                 one.kind == TaskKind::Pod && !one.uid.is_some() && one.unplaced.is_none()
             }) =>
         {
             "is pending".to_owned()
         }
-        ("never_scheduled", _)
+        (DeathState::NeverScheduled, _)
             if member.is_some_and(|one| one.kind == TaskKind::Job && was_requeued(one)) =>
         {
             "is waiting in the queue again".to_owned()
         }
-        ("never_scheduled", _) => "was never scheduled".to_owned(),
-        ("stuck_starting", _) => {
+        (DeathState::NeverScheduled, _) => "was never scheduled".to_owned(),
+        (DeathState::StuckStarting, _) => {
             let printed = member.filter(|one| !one.uid.is_some());
             let waits = printed.and_then(|one| one.waits.first());
             waits.map_or_else(|| "never started".to_owned(), |waits| waiting(waits))
         }
-        ("not_ready", _) => "is running but not ready".to_owned(),
-        ("failing", _) => "is running, but its log shows only failures".to_owned(),
-        ("lingering", _) => "had not ended when the others gave up waiting".to_owned(),
-        ("stalled", _) => "is running but makes no progress".to_owned(),
-        ("slow", _) => of_slow(graph, facts).to_owned(),
-        ("slowed", _) => "was slower for a while".to_owned(),
-        (state, _) => state.replace('_', " "),
+        (DeathState::NotReady, _) => "is running but not ready".to_owned(),
+        (DeathState::Failing, _) => "is running, but its log shows only failures".to_owned(),
+        (DeathState::Lingering, _) => "had not ended when the others gave up waiting".to_owned(),
+        (DeathState::Stalled, _) => "is running but makes no progress".to_owned(),
+        (DeathState::Slow, _) => of_slow(graph, facts).to_owned(),
+        (DeathState::Slowed, _) => "was slower for a while".to_owned(),
+        (state, _) => state.as_str().replace('_', " "),
     }
 }
 

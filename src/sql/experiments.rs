@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use whathappened_core::death::RunState;
 use whathappened_model::time::Nanos;
 
 use super::column::Cell::{Long, Text, Texts, Time};
@@ -23,7 +24,7 @@ pub(super) struct ExperimentRow {
     pods: usize,
     first: Option<Nanos>,
     newest: Option<Nanos>,
-    state: String,
+    state: Option<RunState>,
 }
 
 /// All experiments, in order of (experiment, namespace).
@@ -54,7 +55,7 @@ fn sums(runs: impl Iterator<Item = runs::RunRow>) -> Vec<ExperimentRow> {
             pods: 0,
             first: run.start,
             newest: None,
-            state: String::new(),
+            state: None,
         });
         if !sum.kinds.contains(&run.kind) {
             sum.kinds.push(run.kind);
@@ -111,7 +112,7 @@ pub(super) const COLUMNS: &[Column<ExperimentRow>] = &[
     ),
     Column::new(
         "state",
-        Text(|row| Some(&row.state)),
+        Text(|row| row.state.map(RunState::as_str)),
         "state of the newest run: completed, failed, deleted, pending, running or unknown; NULL in a store if it was not explained",
     ),
 ];

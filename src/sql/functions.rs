@@ -160,7 +160,7 @@ pub(super) const TIMELINE: &[Column<TimelineRow>] = &[
     ),
     Column::new(
         "lane",
-        Text(|row| Some(&row.lane)),
+        Text(|row| Some(row.lane.as_str())),
         "pod, container, node, workload, log or other",
     ),
     Column::new(
@@ -180,7 +180,7 @@ pub(super) const TIMELINE: &[Column<TimelineRow>] = &[
     ),
     Column::new(
         "weight",
-        Text(|row| Some(&row.weight)),
+        Text(|row| Some(row.weight.as_str())),
         "info, warning or error",
     ),
     Column::new(

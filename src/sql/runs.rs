@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use whathappened_core::death::run_state;
+use whathappened_core::death::{RunState, run_state};
 use whathappened_model::time::{Nanos, Stamp};
 
 use super::column::Cell::{Long, Text, Time};
@@ -23,8 +23,8 @@ pub(super) struct RunRow {
     pub(super) kind: String,
     pub(super) namespace: String,
     name: String,
-    /// Empty where it is not known: of a store, until somebody has it explained.
-    pub(super) state: String,
+    /// Not known of a store, until somebody has it explained.
+    pub(super) state: Option<RunState>,
     cause: Option<String>,
     owner: Option<String>,
     pub(super) start: Option<Nanos>,
@@ -51,7 +51,7 @@ pub(super) async fn explained_rows(shared: &SharedCase) -> Result<Vec<RunRow>, E
     let reported = rows(shared).map(|run| match listed.remove(&run.run_id) {
         Some(known) => RunRow {
             cause: known.cause,
-            state: known.state.unwrap_or(run.state),
+            state: known.state.or(run.state),
             ..run
         },
         None => run,
@@ -70,7 +70,7 @@ fn rows(shared: &SharedCase) -> Box<dyn Iterator<Item = RunRow> + '_> {
             kind: kind.to_owned(),
             namespace: namespace.to_owned(),
             name: name.to_owned(),
-            state: run_state(&case.graph, run, &case.ends).as_str().to_owned(),
+            state: Some(run_state(&case.graph, run, &case.ends)),
             cause: None,
             owner: report::owner(&case.graph, run),
             start: run.begin,
@@ -94,7 +94,7 @@ pub(super) fn stored(stored: &StoredTables) -> Result<Vec<RunRow>, Error> {
             kind: one.kind,
             namespace: one.namespace.unwrap_or_default(),
             name: one.name,
-            state: one.state.unwrap_or_default(),
+            state: one.state,
             cause: one.cause,
             owner: one.owner,
             start,
@@ -148,7 +148,7 @@ pub(super) const COLUMNS: &[Column<RunRow>] = &[
     Column::new("name", Text(|row| Some(&row.name)), "its name"),
     Column::new(
         "state",
-        Text(|row| Some(&row.state)),
+        Text(|row| row.state.map(RunState::as_str)),
         "completed, failed, deleted, pending, running or unknown, at the end of the input; NULL in a store if it was not explained",
     ),
     Column::new(

@@ -15,21 +15,14 @@ use whathappened_connectors::recording::{Input, Options};
 
 const FOLDER: &str = "tests/golden";
 
-/// Answers that differ most: these are kept in every format.
-pub(crate) const IN_EVERY_FORMAT: [&str; 12] = [
-    "aks-host-fault",
-    "dns-limit-node-resolver",
-    "gang-hung-gpu",
-    "gce-vm-experiment",
-    "gpu-struck-two-runs",
-    "lab-cluster",
-    "lab-idle-machines",
-    "lab-never-created",
-    "lab-two-runs",
-    "nfs-server-under-a-gang",
-    "slurm-node-fail-of-many",
-    "store-refuses-too-often",
-];
+/// Rows of a timeline and records of evidence that are kept of a JSON answer; the rest is counted.
+const ROWS: usize = 30;
+
+/// Characters of a record as it was read that are kept: all of it is in the fixture.
+const RAW: usize = 80;
+
+/// Columns of a JSON answer before a list or an object gets a line for each of its members.
+const COLUMNS: usize = 160;
 
 pub(crate) fn fixtures() -> Vec<String> {
     let folders = std::fs::read_dir("fixtures").unwrap();
@@ -96,12 +89,76 @@ fn slack(answer: &Answer) -> String {
     format!("{}\n\n{blocks}\n", card.fallback())
 }
 
+/// A JSON answer as it is reviewed: a line a record, without the tail of long lists and of records as they were read.
+fn json(answer: &Answer) -> String {
+    let mut json: Value = serde_json::from_str(&written(answer, Format::Json, 80)).unwrap();
+    shorten(&mut json["timeline"]);
+    for incident in json["incidents"].as_array_mut().unwrap() {
+        shorten(&mut incident["evidence"]);
+        for record in incident["evidence"].as_array_mut().unwrap() {
+            let Some(fields) = record.as_object_mut() else {
+                continue;
+            };
+            fields.retain(|_, value| !value.is_null());
+            if let Some(Value::String(raw)) = fields.get_mut("raw")
+                && let Some((at, _)) = raw.char_indices().nth(RAW)
+            {
+                raw.truncate(at);
+                raw.push('…');
+            }
+        }
+    }
+    let mut out = String::new();
+    lay_out(&json, 0, &mut out);
+    out.push('\n');
+    out
+}
+
+fn shorten(list: &mut Value) {
+    let list = list.as_array_mut().unwrap();
+    let more = list.len().saturating_sub(ROWS);
+    if more > 0 {
+        list.truncate(ROWS);
+        list.push(format!("and {more} more").into());
+    }
+}
+
+/// What fits on a line is on one line, and so is a row of the timeline or a record of evidence whatever its length.
+fn lay_out(value: &Value, depth: usize, out: &mut String) {
+    let line = value.to_string();
+    let is_row = value.get("event_ids").is_some() || value.get("source_kind").is_some();
+    let members: Vec<(String, &Value)> = match value {
+        Value::Object(all) if !is_row => {
+            let name = |name: &String| format!("{}:", Value::String(name.clone()));
+            all.iter().map(|(key, one)| (name(key), one)).collect()
+        }
+        Value::Array(all) => all.iter().map(|one| (String::new(), one)).collect(),
+        _ => Vec::new(),
+    };
+    if members.is_empty() || line.chars().count() + depth <= COLUMNS {
+        out.push_str(&line);
+        return;
+    }
+    let (open, close) = if value.is_array() {
+        ('[', ']')
+    } else {
+        ('{', '}')
+    };
+    out.push(open);
+    for (at, (name, member)) in members.into_iter().enumerate() {
+        out.push_str(if at == 0 { "\n" } else { ",\n" });
+        write!(out, "{:depth$} {name}", "").unwrap();
+        lay_out(member, depth + 1, out);
+    }
+    write!(out, "\n{:depth$}{close}", "").unwrap();
+}
+
 /// The answers to all questions of a fixture, each after its question.
-fn all_of(answers: &[(String, Answer)], format: Format) -> String {
+fn all_of(answers: &[(String, Answer)], written: impl Fn(&Answer) -> String) -> String {
     let mut text = String::new();
     for (name, answer) in answers {
         writeln!(text, "$ whathappened {name}\n").unwrap();
-        text.push_str(&written(answer, format, 80));
+        text.push_str(&written(answer));
         text.push('\n');
     }
     text
@@ -121,15 +178,15 @@ async fn golden() -> Vec<(PathBuf, String)> {
         let mut add = |kind: &str, text: String| {
             files.push((Path::new(FOLDER).join(format!("{fixture}.{kind}")), text));
         };
-        add("80.txt", all_of(&answers, Format::Table));
-        add("md", all_of(&answers, Format::Md));
-        if let Some((_, first)) = answers.first()
-            && IN_EVERY_FORMAT.contains(&fixture.as_str())
-        {
-            add("200.txt", written(first, Format::Table, 200));
-            add("slack.txt", slack(first));
-            add("json", written(first, Format::Json, 80));
-        }
+        let table = |width| move |answer: &Answer| written(answer, Format::Table, width);
+        add("80.txt", all_of(&answers, table(80)));
+        add("200.txt", all_of(&answers, table(200)));
+        add(
+            "md",
+            all_of(&answers, |answer| written(answer, Format::Md, 80)),
+        );
+        add("slack.txt", all_of(&answers, slack));
+        add("json.txt", all_of(&answers, json));
     }
     files
 }

@@ -177,22 +177,6 @@ fn the_traceback_is_in_the_answer() {
 }
 
 #[test]
-fn every_word_of_the_chain_is_one_the_schema_knows() {
-    let text = std::fs::read_to_string("docs/answer.schema.json").unwrap();
-    let schema: Value = serde_json::from_str(&text).unwrap();
-    let link = &schema["$defs"]["chain_link"]["properties"];
-    let (answer, _) = ask("*", &[INPUT]);
-    for incident in answer["incidents"].as_array().unwrap() {
-        for step in incident["chain"].as_array().unwrap() {
-            for field in ["edge", "role"] {
-                let known = link[field]["enum"].as_array().unwrap();
-                assert!(known.contains(&step[field]), "{field} {}", step[field]);
-            }
-        }
-    }
-}
-
-#[test]
 fn a_truncated_audit_log_lowers_what_it_could_overturn() {
     let folder = tempfile::tempdir().unwrap();
     for entry in std::fs::read_dir(INPUT).unwrap() {

@@ -4,7 +4,7 @@
 use crate::signals::named;
 use whathappened_model::time::Stamp;
 
-use super::{Death, WAITED};
+use super::{Death, DeathState, WAITED};
 use crate::graph::{EntityGraph, Task};
 use crate::lifecycle::{End, State};
 use crate::resolve::Attempt;
@@ -38,13 +38,20 @@ pub(super) fn lingering(
         .filter_map(|pod| Some(ends.get(pod as usize)?.time))
         .min();
     if let Some(first) = first.filter(|first| *first != Stamp::OPEN) {
-        let lingering = |pod: &u32| Death::without_end(run, number, *pod, "lingering", first);
+        let lingering =
+            |pod: &u32| Death::without_end(run, number, *pod, DeathState::Lingering, first);
         found.extend(attempt.pods.iter().filter(goes_on).map(lingering));
         return;
     }
     for (pod, told) in killed_in(graph, attempt, ends) {
         if goes_on(&&pod) {
-            found.push(Death::without_end(run, number, pod, "lingering", told));
+            found.push(Death::without_end(
+                run,
+                number,
+                pod,
+                DeathState::Lingering,
+                told,
+            ));
         }
     }
 }

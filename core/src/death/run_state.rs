@@ -4,6 +4,7 @@ mod gone;
 mod words;
 
 use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::words;
 
 use self::gone::{
     ended_after, goes_with_its_job, goes_with_its_namespace, is_scaled_away, outlives, taken_away,
@@ -17,30 +18,37 @@ use crate::lifecycle::{BatchState, End, Mode, State};
 use crate::resolve::{Root, Run};
 use crate::signals::named;
 
-/// How a run stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum RunState {
-    Completed,
-    Failed,
-    Deleted,
-    Deleting,
-    Pending,
-    Running,
+words! {
+    /// The state of a run or an attempt at the end of the records.
+    pub fixed RunState else Unknown {
+        /// It finished successfully.
+        Completed = "completed",
+        /// It ended without finishing its work.
+        Failed = "failed",
+        /// It is running.
+        Running = "running",
+        /// It is waiting for its pods, or to be resumed.
+        Pending = "pending",
+        /// It was deleted before it ended.
+        Deleted = "deleted",
+        /// It is being deleted.
+        Deleting = "deleting",
+        /// No record shows its state.
+        Unknown = "unknown",
+    }
 }
 
 impl RunState {
-    /// The name used in answers.
+    /// Whether more is to come of it.
     #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Deleted => "deleted",
-            Self::Deleting => "deleting",
-            Self::Pending => "pending",
-            Self::Running => "running",
-        }
+    pub fn goes_on(self) -> bool {
+        matches!(self, Self::Running | Self::Pending)
+    }
+
+    /// Whether it is over, one way or another.
+    #[must_use]
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Deleted)
     }
 }
 

@@ -18,7 +18,7 @@ use index::index;
 use tenure::stays;
 use tolerance::Tolerance;
 
-use crate::death::Death;
+use crate::death::{Death, DeathState};
 use crate::graph::{EntityGraph, Fact, NO};
 use crate::resolve::{Root, Run};
 use crate::symbols::Symbol;
@@ -101,7 +101,7 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
                     &|fact| fact.time.lo <= death.time.hi.saturating_add(ECHO),
                 );
             }
-            if death.state == "never_scheduled" {
+            if death.state == DeathState::NeverScheduled {
                 touch(Some(&index.cluster), "cluster", &|fact| near(fact, death));
             }
         }
@@ -109,7 +109,7 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
             touch(Some(facts), "gang", &|_| true);
         }
         // The slowest of a gang sets its pace.
-        if matches!(death.state, "slow" | "slowed") {
+        if matches!(death.state, DeathState::Slow | DeathState::Slowed) {
             for (number, pod) in gang::others(graph, runs, death) {
                 // What was measured of a member itself, such as that it was held back.
                 touch(index.pod.get(&number), "gang", &|fact| {
@@ -237,7 +237,7 @@ impl RepeatedEnds {
         let pod = graph
             .pods
             .get(death.pod as usize)
-            .filter(|_| death.state == "crash_loop");
+            .filter(|_| death.state == DeathState::CrashLoop);
         let Some(pod) = pod else {
             return Self {
                 known: Vec::new(),
@@ -329,7 +329,7 @@ fn in_lifecycle(fact: &Fact, death: &Death) -> bool {
 /// Why a batch job waits: since its last end, if it had one.
 fn of_wait(fact: &Fact, death: &Death) -> bool {
     let since = |since: Stamp| fact.time.hi >= since.lo || fact.time == Stamp::OPEN;
-    death.state == "never_scheduled" && death.since.is_none_or(since)
+    death.state == DeathState::NeverScheduled && death.since.is_none_or(since)
 }
 
 /// A fact about the workload: not long after the death.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::actor_kind::ActorKind;
 use super::error::{SignalError, did_you_mean};
 use super::values::{AnyOf, ExitCodes};
 
@@ -38,8 +39,9 @@ pub(super) struct Family {
 pub struct Enforcer {
     /// Its name: `kubelet`.
     pub name: String,
-    /// What it is: `scheduler`, `controller`, `kubelet`.
-    pub kind: String,
+    /// What it is.
+    #[serde(deserialize_with = "super::actor_kind::in_file")]
+    pub kind: ActorKind,
 }
 
 /// A kind of actor; the first whose patterns match is an actor's class.

@@ -11,6 +11,7 @@
 //! found in one pass for all patterns.
 
 mod actor;
+mod actor_kind;
 mod built_in;
 mod check;
 mod condition;
@@ -30,8 +31,11 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use actor_kind::ActorKind;
 pub use check::{CheckReport, Failure};
 pub use error::SignalError;
 pub use file::Enforcer;
 pub use ruleset::{Ruleset, SignalInfo};
-pub use traits::{INSTANCE_CHANGES, LANES, SharedDependency, SignalClass, SignalTraits};
+pub use traits::{
+    INSTANCE_CHANGES, LANES, MachineEventKind, SharedDependency, SignalClass, SignalTraits,
+};

@@ -18,7 +18,7 @@ use super::file::{self, Example, Signal};
 use super::pattern::PatternSource;
 use super::scan::Scanner;
 use super::speaker;
-use super::traits::{INSTANCE_CHANGES, LANES, SignalClass, SignalTraits};
+use super::traits::{INSTANCE_CHANGES, LANES, MachineEventKind, SignalClass, SignalTraits, lane};
 use super::words::{LineWords, OF_LINES};
 
 /// A signal as `rules list` shows it.
@@ -141,9 +141,10 @@ impl Ruleset {
                 return Err(rule_error(name, "words", fact, &problem));
             }
             plain.push((file.words, !trusted(&files, name)));
-            file.family
-                .into_iter()
-                .for_each(|family| traits.family(family));
+            for family in file.family {
+                known_lane(name, &family.name, family.lane.as_deref())?;
+                traits.family(family);
+            }
             let mut written = BTreeSet::new();
             for signal in file.signal {
                 if !written.insert(signal.name.clone()) {
@@ -443,11 +444,7 @@ fn known_traits(info: &SignalInfo, signal: &Signal) -> Result<(), SignalError> {
         let problem = format!("there is no class {class:?}{near}");
         return Err(rule_error(&info.file, &info.written, "is", &problem));
     }
-    if let Some(lane) = signal.lane.as_deref().filter(|lane| !LANES.contains(lane)) {
-        let near = did_you_mean(lane, LANES.into_iter());
-        let problem = format!("there is no lane {lane:?}{near}");
-        return Err(rule_error(&info.file, &info.written, "lane", &problem));
-    }
+    known_lane(&info.file, &info.written, signal.lane.as_deref())?;
     let instance = signal.instance.as_deref();
     if let Some(change) = instance.filter(|change| !INSTANCE_CHANGES.contains(change)) {
         let near = did_you_mean(change, INSTANCE_CHANGES.into_iter());
@@ -455,6 +452,16 @@ fn known_traits(info: &SignalInfo, signal: &Signal) -> Result<(), SignalError> {
         return Err(rule_error(&info.file, &info.written, "instance", &problem));
     }
     Ok(())
+}
+
+/// Refuses a lane that there is not.
+fn known_lane(file: &str, written: &str, word: Option<&str>) -> Result<(), SignalError> {
+    let Some(unknown) = word.filter(|word| lane(word).is_none()) else {
+        return Ok(());
+    };
+    let near = did_you_mean(unknown, LANES.into_iter().map(MachineEventKind::as_str));
+    let problem = format!("there is no lane {unknown:?}{near}");
+    Err(rule_error(file, written, "lane", &problem))
 }
 
 /// Facts that records tell and no signal of ours is made of.

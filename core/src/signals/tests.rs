@@ -237,6 +237,35 @@ fn errors_say_file_rule_and_field() {
     );
 }
 
+/// A lane or a kind of actor that there is not would say nothing, in a family as in a signal.
+#[test]
+fn misspelt_lanes_and_kinds_of_actors_are_errors() {
+    let when = "[[signal.when]]\nfact = 'log.line'\nmessage = 'needle'\n";
+    let signal =
+        |field: &str| format!("[[signal]]\nname = 'my.signal'\ntitle = 't'\n{field}\n{when}");
+    for (text, said) in [
+        (
+            signal("lane = 'reboots'"),
+            "there is no lane \"reboots\"; did you mean \"reboot\"?",
+        ),
+        // What no signal says of itself is `state`.
+        (signal("lane = 'state'"), "there is no lane \"state\""),
+        (
+            format!("[[family]]\nname = 'my'\nlane = 'fualt'\n{}", signal("")),
+            "there is no lane \"fualt\"; did you mean \"fault\"?",
+        ),
+        (
+            signal("enforced_by = { name = 'sched', kind = 'sheduler' }"),
+            "there is no kind of actor \"sheduler\"; did you mean \"scheduler\"?",
+        ),
+    ] {
+        let error = ruleset(&text).unwrap_err().to_string();
+        assert!(error.contains(said), "{text:?} said {error:?}");
+    }
+    let good = "lane = 'reboot'\nenforced_by = { name = 'x', kind = 'service account' }";
+    ruleset(&signal(good)).unwrap();
+}
+
 #[test]
 fn a_wrong_example_is_reported() {
     let text = "[[signal]]\nname = 'my.signal'\ntitle = 't'\n[[signal.when]]\nfact = 'log.line'\nmessage = 'needle'\n\

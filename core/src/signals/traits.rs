@@ -9,6 +9,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use whathappened_model::words;
+
 use super::file::{Enforcer, Family, Signal};
 
 /// What several signals have in common that code asks for.
@@ -94,15 +96,38 @@ impl SignalClass {
     }
 }
 
-/// Where a signal may stand in a machine's history, in the order in which they go first; the rest is `state`.
-pub const LANES: [&str; 7] = [
-    "fault",
-    "maintenance",
-    "upgrade",
-    "reboot",
-    "scaling",
-    "drain",
-    "cloud",
+words! {
+    /// What kind of thing happened to a machine.
+    pub fixed MachineEventKind else State {
+        /// A fault of the machine.
+        Fault = "fault",
+        /// Maintenance of it, or the announcement of it.
+        Maintenance = "maintenance",
+        /// An upgrade of its software.
+        Upgrade = "upgrade",
+        /// A reboot.
+        Reboot = "reboot",
+        /// It was added or removed to match the load.
+        Scaling = "scaling",
+        /// It was cordoned or drained.
+        Drain = "drain",
+        /// Another action of its cloud.
+        Cloud = "cloud",
+        /// Another change of its state.
+        State = "state",
+    }
+}
+
+/// Where a signal may say that it stands in a machine's history, in the order in which they go first; the rest is
+/// [`MachineEventKind::State`].
+pub const LANES: [MachineEventKind; 7] = [
+    MachineEventKind::Fault,
+    MachineEventKind::Maintenance,
+    MachineEventKind::Upgrade,
+    MachineEventKind::Reboot,
+    MachineEventKind::Scaling,
+    MachineEventKind::Drain,
+    MachineEventKind::Cloud,
 ];
 
 /// What may become of a cloud instance; what it means is told in `graph/instance.rs`.
@@ -119,6 +144,11 @@ pub const INSTANCE_CHANGES: [&str; 10] = [
     "deleted",
 ];
 
+/// The lane of a word in a file of signals.
+pub(super) fn lane(word: &str) -> Option<MachineEventKind> {
+    LANES.into_iter().find(|lane| lane.as_str() == word)
+}
+
 /// A dependency that several share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedDependency {
@@ -132,7 +162,7 @@ pub struct SharedDependency {
 struct Traits {
     state_ends: Option<Arc<[String]>>,
     shared: Option<SharedDependency>,
-    lane: Option<String>,
+    lane: Option<MachineEventKind>,
     weak: bool,
     enforced_by: Option<Arc<Enforcer>>,
     quoted_as_info: Option<bool>,
@@ -153,7 +183,8 @@ impl SignalTraits {
     pub(super) fn family(&mut self, family: Family) {
         let known = self.families.entry(family.name).or_default();
         known.state_ends = family.state_ends.map(Arc::from).or(known.state_ends.take());
-        known.lane = family.lane.or(known.lane.take());
+        let own = family.lane.as_deref().and_then(lane);
+        known.lane = own.or(known.lane);
         let enforced_by = family.enforced_by.map(Arc::new);
         known.enforced_by = enforced_by.or(known.enforced_by.take());
         known.quoted_as_info = family.quoted_as_info.or(known.quoted_as_info);
@@ -171,9 +202,7 @@ impl SignalTraits {
                 by_target: signal.shared_by_target,
             });
         }
-        if signal.lane.is_some() {
-            known.lane.clone_from(&signal.lane);
-        }
+        known.lane = signal.lane.as_deref().and_then(lane).or(known.lane);
         known.weak |= signal.weak;
         if let Some(enforcer) = &signal.enforced_by {
             known.enforced_by = Some(Arc::new(enforcer.clone()));
@@ -247,8 +276,8 @@ impl SignalTraits {
 
     /// Where the signal stands in a machine's history, one of [`LANES`].
     #[must_use]
-    pub fn lane(&self, signal: &str) -> Option<&str> {
-        self.inherited(signal, |traits| traits.lane.as_deref())
+    pub fn lane(&self, signal: &str) -> Option<MachineEventKind> {
+        self.inherited(signal, |traits| traits.lane)
     }
 
     /// Who enforces what the signal says, where no record names anyone.

@@ -1,5 +1,6 @@
 //! Cloud instances, batch jobs and machines: who they were, when, and what counts for whom.
 
+use whathappened_core::death::DeathState;
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::link::links;
 use whathappened_core::resolve::{Name, place, resolve};
@@ -280,7 +281,7 @@ fn a_machine_that_another_zone_had_was_not_refused() {
         reported
             .deaths
             .iter()
-            .all(|death| death.state == "never_scheduled")
+            .all(|death| death.state == DeathState::NeverScheduled)
     );
 }
 

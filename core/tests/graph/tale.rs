@@ -158,7 +158,7 @@ impl Case {
 
     pub(crate) fn ends_of(&self, name: &str) -> Vec<(&'static str, Mode, Stamp)> {
         let own = self.deaths.iter().filter(|death| self.name(death) == name);
-        own.map(|death| (death.state, death.mode, death.time))
+        own.map(|death| (death.state.as_str(), death.mode, death.time))
             .collect()
     }
 }

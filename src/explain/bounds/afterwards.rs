@@ -1,5 +1,6 @@
 //! What came too late to have ended anything: whatever ended was over by then, or was being ended.
 
+use whathappened_core::death::DeathState;
 use whathappened_core::graph::{Fact, NO, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::named;
@@ -30,7 +31,7 @@ impl Bounds<'_> {
         let kinds = [SourceKind::NodeLog, SourceKind::ContainerLog];
         let of_container = self.graph.name(fact.signal).starts_with("k8s.container.");
         let by_node = kinds.contains(&fact.source_kind) || of_container;
-        self.death.state == "died"
+        self.death.state == DeathState::Died
             && by_node
             && stopped.is_some_and(|stopped| {
                 // A stop that the pod outlived was of a container.
@@ -51,7 +52,7 @@ impl Bounds<'_> {
                 exit.init && exit.container == fact.container && exit.time.overlaps(fact.time)
             })
         };
-        self.death.state == "died"
+        self.death.state == DeathState::Died
             && self.death.mode == Mode::Killed
             && fact.container.is_some()
             && runs
@@ -64,7 +65,7 @@ impl Bounds<'_> {
         const EXACT: Nanos = SECOND / 100;
         let counted = self.task().and_then(|task| task.untracked);
         let exact = |time: Stamp| time.width() < EXACT;
-        self.death.state == "died"
+        self.death.state == DeathState::Died
             && fact.source_kind == SourceKind::KubernetesAudit
             && exact(fact.time)
             && counted.is_some_and(|counted| exact(counted) && counted.hi < fact.time.lo)

@@ -1,5 +1,6 @@
 //! What a fault of a machine, or of a device of it, cannot have done to what ran there.
 
+use whathappened_core::death::DeathState;
 use whathappened_core::graph::{Exit, Fact, Progress, Task, TaskKind, may_train};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::{SignalClass, named};
@@ -86,7 +87,7 @@ impl Bounds<'_> {
     /// more long after: nothing shows that it ran until then, and no longer.
     pub(super) fn was_not_heard(&self) -> bool {
         let is_alone = |task: &&Task| matches!(task.kind, TaskKind::Instance | TaskKind::Log);
-        let is_known = self.death.state == "died" && self.death.time.width() < SILENT;
+        let is_known = self.death.state == DeathState::Died && self.death.time.width() < SILENT;
         let task = self.task().filter(is_alone).filter(|_| is_known);
         let heard = task.and_then(|task| Some((task.progress.as_deref()?, task.last_line?)));
         self.recorded.is_none()

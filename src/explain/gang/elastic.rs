@@ -1,6 +1,7 @@
 //! Gangs that go on with fewer members: whoever made steps long after another had ended did not wait for it, and ended
 //! of something else.
 
+use whathappened_core::death::DeathState;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::Grouping;
@@ -29,7 +30,7 @@ impl Grouping<'_> {
             .and_then(|pod| pod.progress.as_deref());
         let first = self.stamp(ended);
         pod != self.pod(ended)
-            && self.state(ended) == "died"
+            && self.state(ended) == Some(DeathState::Died)
             && progress.is_some_and(|steps| {
                 let late = UNDER_WAY.max(steps.usual().saturating_mul(STEPS));
                 // Steps behind its own end are of a clock that is wrong.
@@ -51,7 +52,7 @@ impl Grouping<'_> {
             None if self.was_trimmed(ended) => (self.stamp(ended).hi, 0),
             None => (self.stamp(ended).hi, LATER),
         };
-        self.state(ended) == "died"
+        self.state(ended) == Some(DeathState::Died)
             && others.iter().any(|other| {
                 let code = self.deaths.get(*other).and_then(|one| one.exit_code);
                 let chosen = code.is_some_and(|code| matches!(code, 1..=125));
@@ -74,6 +75,6 @@ impl Grouping<'_> {
                 proven.is_some_and(|best| best.level >= Level::Supported && begins_with_act(best));
             proven && self.time(*other).saturating_sub(first.hi) > LATER
         };
-        self.state(ended) == "died" && !left.is_empty() && left.iter().all(later)
+        self.state(ended) == Some(DeathState::Died) && !left.is_empty() && left.iter().all(later)
     }
 }

@@ -1,6 +1,6 @@
 //! What is known of one member's end.
 
-use whathappened_core::death::Death;
+use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{NO, TaskKind, Workload};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Root;
@@ -16,7 +16,7 @@ use crate::explain::edge::Role;
 impl Grouping<'_> {
     /// Whether a member was ended by somebody's act that a record shows.
     pub(super) fn was_taken(&self, death: usize) -> bool {
-        let killed = |one: &Death| one.state == "died" && one.mode == Mode::Killed;
+        let killed = |one: &Death| one.state == DeathState::Died && one.mode == Mode::Killed;
         self.deaths.get(death).is_some_and(killed)
             && self
                 .best(death)
@@ -33,11 +33,13 @@ impl Grouping<'_> {
         };
         let is_vague = |death: usize| self.stamp(death).width() >= BLUR.start;
         let was_over = |other: &usize| {
-            self.state(*other) == "died"
+            self.state(*other) == Some(DeathState::Died)
                 && !is_vague(*other)
                 && self.stamp(*other).hi.saturating_add(CLOCKS) < act.time.lo
         };
-        self.state(death) == "died" && is_vague(death) && others.iter().any(was_over)
+        self.state(death) == Some(DeathState::Died)
+            && is_vague(death)
+            && others.iter().any(was_over)
     }
 
     pub(super) fn pod(&self, death: usize) -> u32 {
@@ -75,7 +77,7 @@ impl Grouping<'_> {
             cause == "code.deadline" || cause.starts_with("sched.") || cause.starts_with("hang.")
         });
         let proven = cause.is_some_and(|(level, _)| level >= Level::Supported);
-        self.state(death) == "died"
+        self.state(death) == Some(DeathState::Died)
             && !self.exited(death)
             && self.ran(death)
             && !self.is_torn_down(death)
@@ -87,20 +89,29 @@ impl Grouping<'_> {
     pub(super) fn waits(&self, death: usize) -> bool {
         matches!(
             self.state(death),
-            "never_scheduled" | "stuck_starting" | "never_created" | "not_ready"
+            Some(
+                DeathState::NeverScheduled
+                    | DeathState::StuckStarting
+                    | DeathState::NeverCreated
+                    | DeathState::NotReady
+            )
         )
     }
 
     /// Whether a member ended, and for a reason other than that somebody else was missing.
     pub(super) fn broke(&self, death: usize) -> bool {
-        let ended = matches!(self.state(death), "died" | "crash_loop" | "restarted");
+        let ended = matches!(
+            self.state(death),
+            Some(DeathState::Died | DeathState::CrashLoop | DeathState::Restarted)
+        );
         ended && !self.is_symptom(death)
     }
 
     /// Whether a member ended by itself, and nothing but its exit code is known.
     pub(super) fn ended_untold(&self, death: usize) -> bool {
         let one = self.deaths.get(death);
-        let by_itself = one.is_some_and(|one| one.state == "died" && one.mode == Mode::Exited);
+        let by_itself =
+            one.is_some_and(|one| one.state == DeathState::Died && one.mode == Mode::Exited);
         let untold = self.best(death).is_none_or(|best| {
             let cause = self.rules.get(best.rule).map(|rule| rule.cause.as_str());
             best.level <= Level::Hypothesis && cause == Some("code.exception")
@@ -119,7 +130,7 @@ impl Grouping<'_> {
         let had_nothing = |other: usize| {
             let one = self.deaths.get(other);
             stopped(taken)
-                && one.is_some_and(|one| one.state == "died" && one.mode == Mode::Killed)
+                && one.is_some_and(|one| one.state == DeathState::Died && one.mode == Mode::Killed)
                 && !stopped(other)
         };
         let alike = |other: &usize| {
@@ -203,8 +214,8 @@ impl Grouping<'_> {
         one.is_some_and(|one| one.mode == Mode::Exited)
     }
 
-    pub(super) fn state(&self, death: usize) -> &'static str {
-        self.deaths.get(death).map_or("", |death| death.state)
+    pub(super) fn state(&self, death: usize) -> Option<DeathState> {
+        self.deaths.get(death).map(|death| death.state)
     }
 
     /// Whether a member was lost with its machine.
@@ -271,12 +282,16 @@ impl Grouping<'_> {
 
     pub(super) fn is_torn_down(&self, death: usize) -> bool {
         let death = self.deaths.get(death);
-        death.is_some_and(|death| death.state == "died" && self.torn_down.contains(&death.pod))
+        death.is_some_and(|death| {
+            death.state == DeathState::Died && self.torn_down.contains(&death.pod)
+        })
     }
 
     pub(super) fn is_vague(&self, death: usize) -> bool {
-        !matches!(self.state(death), "died" | "crash_loop" | "restarted")
-            && self.best(death).is_none()
+        !matches!(
+            self.state(death),
+            Some(DeathState::Died | DeathState::CrashLoop | DeathState::Restarted)
+        ) && self.best(death).is_none()
     }
 }
 

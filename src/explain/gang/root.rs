@@ -1,5 +1,6 @@
 //! Whether the ends of two members come of one root, or the one follows the other.
 
+use whathappened_core::death::DeathState;
 use whathappened_core::graph::Task;
 use whathappened_core::signals::named;
 use whathappened_model::time::{Nanos, SECOND};
@@ -142,7 +143,10 @@ impl Grouping<'_> {
         let Some(one) = self.deaths.get(death) else {
             return false;
         };
-        if !matches!(one.state, "died" | "crash_loop" | "restarted") {
+        if !matches!(
+            one.state,
+            DeathState::Died | DeathState::CrashLoop | DeathState::Restarted
+        ) {
             return false;
         }
         let own_cause = self

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use crate::answer::Incident;
+use whathappened_core::death::RunState;
 
 use super::super::clock::{duration, run_of, seconds_between};
 use super::super::table::role;
@@ -69,7 +70,7 @@ pub(super) fn runs(told: Page<'_>) -> Markup {
                 @for attempt in attempts.iter().rev().take(told.room.entries) {
                     li {
                         "attempt " (attempt.number) " · "
-                        (lived(&attempt.state, attempt.start.as_deref(), attempt.end.as_deref(), told))
+                        (lived(attempt.state, attempt.start.as_deref(), attempt.end.as_deref(), told))
                         " · " (wording::pods_died(attempt))
                     }
                 }
@@ -85,7 +86,7 @@ pub(super) fn runs(told: Page<'_>) -> Markup {
                         @if let Some(namespace) = &run.namespace { (cells::text(namespace, told.room)) "/" }
                         b { (told.links.experiment(
                             &full_name(&run.kind, run.namespace.as_deref(), &run.name), &cells::text(&run.name, told.room))) } " · " (wording::run_of_runs(run)) " · "
-                        (lived(&run.state, run.start.as_deref(), run.end.as_deref(), told))
+                        (lived(run.state, run.start.as_deref(), run.end.as_deref(), told))
                     }
                 }
             }
@@ -94,7 +95,7 @@ pub(super) fn runs(told: Page<'_>) -> Markup {
     }
 }
 
-fn lived(state: &str, start: Option<&str>, end: Option<&str>, told: Page<'_>) -> Markup {
+fn lived(state: RunState, start: Option<&str>, end: Option<&str>, told: Page<'_>) -> Markup {
     let (sign, _) = wording::state_sign(state);
     let took = seconds_between(start, end)
         .filter(|s| *s >= 0.0)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use crate::answer::CoverageRow;
+use whathappened_model::coverage::Status;
 
 use super::super::wording;
 use super::cells;
@@ -16,7 +17,11 @@ pub(super) type Group<'a> = Vec<&'a CoverageRow>;
 /// Sources that fell short, and what they would have shown.
 pub(super) fn missing(told: Page<'_>) -> Markup {
     let groups = groups(&told.answer.coverage);
-    let is_short = |group: &&Group<'_>| group.first().is_none_or(|row| row.status != "complete");
+    let is_short = |group: &&Group<'_>| {
+        group
+            .first()
+            .is_none_or(|row| row.status != Status::Complete)
+    };
     let short: Vec<&Group<'_>> = groups.iter().filter(is_short).collect();
     table(&short, true, told)
 }
@@ -68,7 +73,7 @@ fn line(group: &Group<'_>, is_short: bool, told: Page<'_>) -> Markup {
         tr class=[is_short.then_some("short")] {
             th scope="row" { (cells::text(&wording::source(&row.source, &row.resource), told.room)) }
             td data-label="Read" {
-                (cells::text(&row.status.replace('_', " "), told.room))
+                (cells::text(&row.status.as_str().replace('_', " "), told.room))
                 @if group.len() > 1 { " in " (wording::count(group.len(), "place")) }
                 @if let Some(detail) = &row.detail { ": " (cells::text(detail, told.room)) }
             }
@@ -86,22 +91,13 @@ fn line(group: &Group<'_>, is_short: bool, told: Page<'_>) -> Markup {
 pub(super) fn groups(rows: &[CoverageRow]) -> Vec<Group<'_>> {
     let mut groups: BTreeMap<_, Group<'_>> = BTreeMap::new();
     for row in rows {
-        let key = (weight(&row.status), &row.source, &row.resource, &row.detail);
+        let key = (
+            wording::urgency(row.status),
+            &row.source,
+            &row.resource,
+            &row.detail,
+        );
         groups.entry(key).or_default().push(row);
     }
     groups.into_values().collect()
-}
-
-fn weight(status: &str) -> usize {
-    let order = [
-        "failed",
-        "denied",
-        "truncated",
-        "expired",
-        "sampled",
-        "not_configured",
-        "complete",
-    ];
-    let place = order.iter().position(|known| *known == status);
-    place.unwrap_or(0)
 }

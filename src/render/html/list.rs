@@ -69,14 +69,14 @@ fn full(at: usize, row: &TimelineRow, told: Page<'_>) -> Markup {
         .as_deref()
         .filter(|actor| !row.text.contains(actor));
     html! {
-        tr id={ "r" (at) } class={ (weight(&row.weight)) @if row.in_chain { " linked" } } data-lane=(Group::of(row).key())
-            data-weight=(weight(&row.weight)) data-by=(words(&row.seen_by)) data-ids=(words(&row.event_ids)) {
+        tr id={ "r" (at) } class={ (row.weight.as_str()) @if row.in_chain { " linked" } } data-lane=(Group::of(row).key())
+            data-weight=(row.weight.as_str()) data-by=(words(&row.seen_by)) data-ids=(words(&row.event_ids)) {
             td {
                 (cells::time(&row.time, told.clock, told.room))
                 @if let Some(s) = wide { span.dim { " +" (super::super::clock::duration(s)) } }
             }
             td.number { (offset(row.offset_s)) }
-            td { span.dim { (cells::text(&row.lane, told.room)) } " " (cells::text(&row.entity, told.room)) }
+            td { span.dim { (cells::text(row.lane.as_str(), told.room)) } " " (cells::text(&row.entity, told.room)) }
             td {
                 (cells::text(&row.text, told.room))
                 @if row.count > 1 { span.dim { " ×" (wording::grouped(row.count)) } }
@@ -103,13 +103,4 @@ fn words(all: &[String]) -> String {
         .map(String::as_str)
         .collect();
     words.join(" ")
-}
-
-/// A weight as a class: only those that the style knows.
-pub(super) fn weight(weight: &str) -> &'static str {
-    match weight {
-        "error" => "error",
-        "warning" => "warning",
-        _ => "info",
-    }
 }

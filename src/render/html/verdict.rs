@@ -7,7 +7,7 @@ use super::super::page::Spans;
 use super::super::wording;
 use super::cells;
 use super::page::Page;
-use crate::answer::{Level, STATES};
+use crate::answer::Level;
 
 pub(super) fn show(told: Page<'_>) -> Markup {
     let Page {
@@ -50,12 +50,11 @@ pub(super) fn show(told: Page<'_>) -> Markup {
     }
 }
 
-/// How the run stands, as a class: only states that the style knows.
+/// How the run stands, as a class.
 pub(super) fn state(told: Page<'_>) -> &'static str {
     let run = facts::told_run(told.answer, told.main);
     let own = run.filter(|_| told.answer.experiment.is_some());
-    let known = own.and_then(|run| STATES.into_iter().find(|one| *one == run.state));
-    known.unwrap_or("none")
+    own.map_or("none", |run| run.state.as_str())
 }
 
 /// A level as a chip.

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::answer::Answer;
+use whathappened_model::coverage::Status;
 
 use super::super::clock::{Clock, offset};
 use super::super::error::RenderError;
@@ -21,7 +22,10 @@ pub(super) fn coverage(
     missing: &[String],
     out: &mut dyn io::Write,
 ) -> Result<(), RenderError> {
-    let fell_short = answer.coverage.iter().any(|row| row.status != "complete");
+    let fell_short = answer
+        .coverage
+        .iter()
+        .any(|row| row.status != Status::Complete);
     let title = if fell_short || !missing.is_empty() {
         "Missing data"
     } else {
@@ -52,9 +56,9 @@ pub(super) fn coverage(
         let shown = row
             .would_have_shown
             .as_deref()
-            .filter(|_| row.status != "complete")
+            .filter(|_| row.status != Status::Complete)
             .map(escape);
-        let status = escape(&row.status.replace('_', " "));
+        let status = escape(&row.status.as_str().replace('_', " "));
         writeln!(
             out,
             "| {name} | {} | {status}{detail} | {} |",

@@ -37,17 +37,17 @@ fn of_run(answer: &Answer, run: &Run) -> Vec<Mrkdwn> {
     let clock = Clock(Tz::Utc);
     let attempts = run.attempts.iter().rev().map(|attempt| {
         // The present says how long it runs, and nothing of what is over.
-        let goes_on = matches!(attempt.state.as_str(), "running" | "pending");
+        let goes_on = attempt.state.goes_on();
         let now = answer.now.as_deref().filter(|_| goes_on);
         let until = attempt.end.as_deref().or(now);
         let took = seconds_between(attempt.start.as_deref(), until)
             .filter(|seconds| *seconds >= 0.0)
             .map(duration);
-        let (sign, _) = wording::state_sign(&attempt.state);
+        let (sign, _) = wording::state_sign(attempt.state);
         let mut text = Mrkdwn::new()
             .bold(format!("attempt {}", attempt.number))
             .say(format!(" {sign} "))
-            .say(wording::state_took(&attempt.state, took.as_deref()).replace('\u{a0}', " "))
+            .say(wording::state_took(attempt.state, took.as_deref()).replace('\u{a0}', " "))
             .say(", ")
             .say(wording::pods_died(attempt).replace('\u{a0}', " "));
         if let Some(start) = &attempt.start {

@@ -214,7 +214,8 @@ fn foot(answer: &Answer, main: Option<&Incident>) -> Block {
     if let Some(run) = facts::told_run(answer, main) {
         let place = run.namespace.as_ref().map(|name| format!("{name}/"));
         let place = place.unwrap_or_default();
-        parts.push(format!("{} {place}{}", run.kind, run.name));
+        let kind = wording::kind(&run.kind);
+        parts.push(format!("{kind} {place}{}", run.name));
     }
     if let Some(now) = &answer.now {
         parts.push(format!("as of {}", clock.full(now)));

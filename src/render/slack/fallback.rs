@@ -1,6 +1,8 @@
 //! What a screen reader or a notification tells.
 
 use crate::answer::{Answer, Incident, Level};
+use whathappened_core::signals::ActorKind;
+use whathappened_model::coverage::Status;
 
 use super::super::clock::Clock;
 use super::super::facts;
@@ -29,10 +31,10 @@ pub(super) fn read_aloud(answer: &Answer, main: Option<&Incident>) -> String {
                 .map(|incident| incident.summary.clone()),
         ),
     }
-    let short = answer.coverage.iter().filter(|row| {
-        let status = row.status.as_str();
-        status != "complete" && status != "not_configured"
-    });
+    let short = answer
+        .coverage
+        .iter()
+        .filter(|row| !matches!(row.status, Status::Complete | Status::NotConfigured));
     match short.count() {
         0 => {}
         1 => sentences.push("One source was not read in full".to_owned()),
@@ -46,9 +48,9 @@ fn of_incident(incident: &Incident, sentences: &mut Vec<String>) {
     if incident.level == Level::Unknown || incident.cause == "unknown" {
         sentences.push("The cause could not be determined".to_owned());
     } else {
-        let level = match incident.level.as_str() {
-            "hypothesis" => "a hypothesis, unconfirmed",
-            other => other,
+        let level = match incident.level {
+            Level::Hypothesis => "a hypothesis, unconfirmed",
+            other => other.as_str(),
         };
         let what = if wording::is_calm(incident) {
             "Verdict"
@@ -58,25 +60,22 @@ fn of_incident(incident: &Incident, sentences: &mut Vec<String>) {
         sentences.push(format!("{what}: {}, {level}", incident.title));
     }
     if let Some(actor) = &incident.actor {
-        sentences.push(format!("Done by {}, {}", actor.name, one(&actor.kind)));
+        sentences.push(format!("Done by {}, {}", actor.name, one(actor.kind)));
     } else if incident.actor_unseen {
         sentences.push("It is not known who did it".to_owned());
     }
     if let Some(victim) = &incident.first_victim {
-        let rank = victim.rank.map(|rank| format!(", rank {rank},"));
-        let time = victim.time.as_deref();
-        let time = time.map(|time| format!(" at {}", Clock(Tz::Utc).full(time)));
-        let first = if incident.first_victims.len() > 1 {
-            "One of the first pods"
-        } else {
-            "The first pod"
-        };
-        sentences.push(format!(
-            "{first} was {}{}{}",
-            victim.pod,
-            rank.unwrap_or_default(),
-            time.unwrap_or_default()
-        ));
+        let mut first = format!("{}: {}", facts::came_first(incident), victim.pod);
+        if let Some(rank) = victim.rank {
+            first.push_str(&format!(", rank {rank}"));
+        }
+        if let Some(time) = &victim.time {
+            first.push_str(&format!(", at {}", Clock(Tz::Utc).full(time)));
+        }
+        if incident.first_victims.len() > 1 {
+            first.push_str(", or another at that time");
+        }
+        sentences.push(first);
     }
     match incident.collateral.len() {
         0 => {}
@@ -88,7 +87,8 @@ fn of_incident(incident: &Incident, sentences: &mut Vec<String>) {
 }
 
 /// A kind with its article; "user" begins with the sound of a consonant.
-fn one(kind: &str) -> String {
+fn one(kind: ActorKind) -> String {
+    let kind = kind.as_str();
     let article = if kind.starts_with(['a', 'e', 'i', 'o']) {
         "an"
     } else {
@@ -118,12 +118,12 @@ fn joined(sentences: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::one;
+    use super::{ActorKind, one};
 
     #[test]
     fn a_kind_has_its_article() {
-        assert_eq!(one("autoscaler"), "an autoscaler");
-        assert_eq!(one("user"), "a user");
-        assert_eq!(one("controller"), "a controller");
+        assert_eq!(one(ActorKind::Autoscaler), "an autoscaler");
+        assert_eq!(one(ActorKind::User), "a user");
+        assert_eq!(one(ActorKind::Controller), "a controller");
     }
 }

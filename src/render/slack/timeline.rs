@@ -1,5 +1,6 @@
 //! What happened, in order.
 
+use whathappened_core::timeline::Weight;
 use whathappened_slack::{Block, Message, MessageBuilder, Mrkdwn};
 
 use crate::answer::{Answer, TimelineRow};
@@ -80,11 +81,11 @@ fn lines(answer: &Answer, limit: usize) -> Vec<String> {
             lines.extend(today.clone());
             day = today;
         }
-        let sign = match row.weight.as_str() {
+        let sign = match row.weight {
             _ if row.in_chain => '●',
-            "error" => '✗',
-            "warning" => '!',
-            _ => ' ',
+            Weight::Error => '✗',
+            Weight::Warning => '!',
+            Weight::Info => ' ',
         };
         let times = match row.count {
             0 | 1 => String::new(),

@@ -1,6 +1,7 @@
 //! What stands beside the verdict: losers, advice, other runs and incidents.
 
 use crate::answer::{Answer, Incident, IncidentRole, Run};
+use whathappened_core::death::RunState;
 
 use super::super::clock::{Clock, duration, run_of, seconds_between};
 use super::super::page::{Page, Spans, Tone};
@@ -115,7 +116,7 @@ pub(super) fn runs(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
             line(
                 page,
                 &what,
-                &attempt.state,
+                attempt.state,
                 took,
                 Spans::new().say(wording::pods_died(attempt)),
             );
@@ -128,7 +129,7 @@ pub(super) fn runs(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
             line(
                 page,
                 &what,
-                &run.state,
+                run.state,
                 (run.start.as_deref(), run.end.as_deref()),
                 about(run),
             );
@@ -144,7 +145,8 @@ pub(super) fn runs(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
 }
 
 fn about(run: &Run) -> Spans {
-    let mut spans = Spans::new().data(Tone::Plain, &run.kind).say("\u{a0}");
+    let kind = wording::kind(&run.kind).replace(' ', "\u{a0}");
+    let mut spans = Spans::new().data(Tone::Plain, &kind).say("\u{a0}");
     if let Some(namespace) = &run.namespace {
         spans = spans.data(Tone::Plain, namespace).say("/");
     }
@@ -166,7 +168,7 @@ fn about(run: &Run) -> Spans {
 fn line(
     page: &mut Page<'_>,
     what: &str,
-    state: &str,
+    state: RunState,
     (start, end): (Option<&str>, Option<&str>),
     more: Spans,
 ) {

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::answer::{Answer, CoverageRow, Incident, Level};
+use whathappened_model::coverage::Status;
 
 use super::super::clock::{Clock, duration};
 use super::super::page::{Page, Spans, Tone};
-use super::super::wording::{count, grouped, is_read_in_full, source, would_have_told};
+use super::super::wording::{count, grouped, is_read_in_full, source, urgency, would_have_told};
 use super::gaps;
 
 pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>) {
@@ -25,10 +26,8 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
         gaps::show(page, answer, main);
         return;
     }
-    let short = groups(answer, |row| {
-        row.status != "complete" && row.status != "not_configured"
-    });
-    let absent = groups(answer, |row| row.status == "not_configured");
+    let short = groups(answer, fell_short_itself);
+    let absent = groups(answer, |row| row.status == Status::NotConfigured);
     let reported = if unknown { &[] } else { reported };
     if short.is_empty() && absent.is_empty() && reported.is_empty() {
         page.section("Sources read", Spans::new());
@@ -63,17 +62,17 @@ fn groups<'a>(answer: &'a Answer, keep: impl Fn(&CoverageRow) -> bool) -> Vec<Gr
     let mut groups: BTreeMap<_, Group<'a>> = BTreeMap::new();
     for row in answer.coverage.iter().filter(|row| keep(row)) {
         // What failed for one reason is one line, whatever it would have shown.
-        let failed = matches!(&*row.status, "failed" | "denied") && row.detail.is_some();
+        let failed = matches!(row.status, Status::Failed | Status::Denied) && row.detail.is_some();
         let (resource, shown) = if failed {
             (None, None)
         } else {
             (Some(&row.resource), row.would_have_shown.as_ref())
         };
         let key = (
-            weight(&row.status),
+            urgency(row.status),
             &row.source,
             resource,
-            &row.status,
+            row.status,
             (&row.detail, shown),
         );
         groups.entry(key).or_default().push(row);
@@ -81,28 +80,17 @@ fn groups<'a>(answer: &'a Answer, keep: impl Fn(&CoverageRow) -> bool) -> Vec<Gr
     groups.into_values().collect()
 }
 
-/// What matters first: what was there and could not be asked.
-fn weight(status: &str) -> usize {
-    let order = [
-        "failed",
-        "denied",
-        "truncated",
-        "expired",
-        "sampled",
-        "not_configured",
-    ];
-    order
-        .iter()
-        .position(|known| *known == status)
-        .unwrap_or(order.len())
+/// Whether a source was there and did not give all.
+fn fell_short_itself(row: &CoverageRow) -> bool {
+    !matches!(row.status, Status::Complete | Status::NotConfigured)
 }
 
 fn fell_short(page: &mut Page<'_>, group: &Group<'_>) {
     let Some(row) = group.first() else {
         return;
     };
-    let (sign, tone) = match row.status.as_str() {
-        "failed" | "denied" => ("✗", Tone::Bad),
+    let (sign, tone) = match row.status {
+        Status::Failed | Status::Denied => ("✗", Tone::Bad),
         _ => ("!", Tone::Warn),
     };
     let body = shortfall(group, tone, Clock(page.style.tz));
@@ -111,9 +99,7 @@ fn fell_short(page: &mut Page<'_>, group: &Group<'_>) {
 
 /// What fell short of what was asked for, what matters most first.
 pub(crate) fn shortfalls(answer: &Answer, clock: Clock) -> Vec<Spans> {
-    let short = groups(answer, |row| {
-        row.status != "complete" && row.status != "not_configured"
-    });
+    let short = groups(answer, fell_short_itself);
     let reported = short
         .iter()
         .map(|group| shortfall(group, Tone::Plain, clock));
@@ -126,7 +112,7 @@ fn shortfall(group: &Group<'_>, tone: Tone, clock: Clock) -> Spans {
     };
     let mut body = name(group)
         .say(" ")
-        .data(tone, &row.status.replace('_', "\u{a0}"));
+        .data(tone, &row.status.as_str().replace('_', "\u{a0}"));
     body = body.and(place(group));
     if let Some(detail) = &row.detail {
         body = body.say(": ").data(Tone::Plain, detail);
@@ -170,7 +156,7 @@ fn place(group: &Group<'_>) -> Spans {
 fn window(row: &CoverageRow, clock: Clock) -> Spans {
     let (Some(from), Some(to)) = (&row.got_from, &row.got_to) else {
         return match row.retention_s {
-            Some(seconds) if row.status == "expired" => keeps(seconds),
+            Some(seconds) if row.status == Status::Expired => keeps(seconds),
             _ => Spans::new(),
         };
     };

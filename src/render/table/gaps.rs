@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::answer::{Answer, CoverageRow, Incident};
+use whathappened_model::coverage::Status;
 
 use super::super::facts;
 use super::super::page::{Page, Spans, Tone};
 use super::super::text::clip;
-use super::super::wording::{count, is_read_in_full, source as in_words};
+use super::super::wording::{count, is_read_in_full, source as in_words, urgency};
 
 /// Lines of sources that fell short before the rest is counted.
 const LINES: usize = 6;
@@ -62,7 +63,7 @@ struct Gap {
 fn short(rows: &[&CoverageRow]) -> Vec<Gap> {
     let mut groups: BTreeMap<(usize, String), Vec<&CoverageRow>> = BTreeMap::new();
     for row in rows.iter().filter(|row| fell_short(row)) {
-        let key = (weight(&row.status), names(row, rows));
+        let key = (urgency(row.status), names(row, rows));
         groups.entry(key).or_default().push(row);
     }
     let reported = groups.into_iter().map(|((weight, what), rows)| {
@@ -73,7 +74,7 @@ fn short(rows: &[&CoverageRow]) -> Vec<Gap> {
                 reasons.push(reason);
             }
         }
-        let status = rows.first().map_or("", |row| row.status.as_str());
+        let status = rows.first().map(|row| row.status);
         let (sign, tone) = match weight {
             0 | 1 => ("✗", Tone::Bad),
             _ => ("!", Tone::Warn),
@@ -85,8 +86,8 @@ fn short(rows: &[&CoverageRow]) -> Vec<Gap> {
         if let Some((number, _)) = &folded {
             body = body.say(format!(" of {}", count(*number, "container")));
         }
-        if status != "not_configured" {
-            body = body.say(" ").data(tone, status);
+        if let Some(status) = status.filter(|status| *status != Status::NotConfigured) {
+            body = body.say(" ").data(tone, status.as_str());
         }
         let reason = folded.map(|(_, why)| why);
         let reason = reason.or(reasons.first().map(|reason| (*reason).to_owned()));
@@ -106,7 +107,7 @@ fn short(rows: &[&CoverageRow]) -> Vec<Gap> {
 fn names(row: &CoverageRow, rows: &[&CoverageRow]) -> String {
     let alike = |other: &&&CoverageRow| {
         (&other.source, &other.status, &other.detail) == (&row.source, &row.status, &row.detail)
-            && (matches!(&*row.status, "failed" | "denied") && row.detail.is_some()
+            && (matches!(row.status, Status::Failed | Status::Denied) && row.detail.is_some()
                 || other.resource == row.resource)
     };
     let alike = rows.iter().filter(alike);
@@ -118,7 +119,7 @@ fn names(row: &CoverageRow, rows: &[&CoverageRow]) -> String {
     joined(&names)
 }
 
-/// `prod logs, prod kernel` as `prod kernel and logs`.
+/// `Loki logs`, `Loki kernel` as `Loki kernel, logs`.
 pub(super) fn joined(names: &[String]) -> String {
     let first = names.first().and_then(|name| name.split_once(' '));
     let source = first.map_or("", |(source, _)| source).to_owned();
@@ -169,22 +170,18 @@ fn plainly(why: &str) -> String {
 
 /// Whether a source was there and did not give all, or it is known why it was not.
 fn fell_short(row: &CoverageRow) -> bool {
-    match row.status.as_str() {
-        "complete" => false,
-        "not_configured" => row.detail.is_some(),
+    match row.status {
+        Status::Complete => false,
+        Status::NotConfigured => row.detail.is_some(),
         _ => true,
     }
 }
 
-fn weight(status: &str) -> usize {
-    let order = ["failed", "denied", "truncated", "expired", "sampled"];
-    let place = order.iter().position(|known| *known == status);
-    place.unwrap_or(order.len())
-}
-
 /// What nobody asked for, in words.
 fn absent(rows: &[&CoverageRow]) -> Vec<String> {
-    let absent = rows.iter().filter(|row| row.status == "not_configured");
+    let absent = rows
+        .iter()
+        .filter(|row| row.status == Status::NotConfigured);
     let absent = absent.filter(|row| row.detail.is_none());
     let mut names: Vec<String> = absent
         .map(|row| in_words(&row.source, &row.resource))
@@ -221,6 +218,7 @@ fn read(page: &mut Page<'_>, rows: &[&CoverageRow]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use whathappened_model::coverage::Mode;
 
     #[test]
     fn what_is_said_of_many_containers_is_said_once() {
@@ -237,34 +235,34 @@ mod tests {
     fn what_failed_for_one_reason_is_one_line() {
         let why = Some("the connection to http://loki failed: refused");
         let rows = [
-            row("loki", "events", "failed", why),
-            row("loki", "kernel", "failed", why),
-            row("loki", "logs", "failed", why),
-            row("prometheus", "metrics", "failed", why),
+            row("loki", "events", Status::Failed, why),
+            row("loki", "kernel", Status::Failed, why),
+            row("loki", "logs", Status::Failed, why),
+            row("prometheus", "metrics", Status::Failed, why),
         ];
         let rows: Vec<&CoverageRow> = rows.iter().collect();
         let gaps = short(&rows);
         assert_eq!(gaps.len(), 2);
         let text: String = gaps[0].body.0.iter().map(|span| &*span.text).collect();
         assert!(
-            text.starts_with("loki events, kernel, logs failed: "),
+            text.starts_with("Loki events, kernel, logs failed: "),
             "{text}"
         );
     }
 
-    fn row(source: &str, resource: &str, status: &str, detail: Option<&str>) -> CoverageRow {
+    fn row(source: &str, resource: &str, status: Status, detail: Option<&str>) -> CoverageRow {
         CoverageRow {
             source: source.to_owned(),
             resource: resource.to_owned(),
             cluster: None,
             namespace: None,
-            mode: "interval".to_owned(),
+            mode: Mode::Interval,
             asked_from: None,
             asked_to: None,
             got_from: None,
             got_to: None,
             retention_s: None,
-            status: status.to_owned(),
+            status,
             rows: 0,
             detail: detail.map(str::to_owned),
             would_have_shown: None,
@@ -274,11 +272,11 @@ mod tests {
     #[test]
     fn a_source_is_one_line_and_what_nobody_asked_for_is_one_together() {
         let rows = [
-            row("kubernetes", "logs", "failed", Some("no such host")),
-            row("kubernetes", "logs", "failed", Some("timed out")),
-            row("cloud", "activity", "not_configured", None),
-            row("node_logs", "kernel", "not_configured", None),
-            row("kubernetes", "pods", "complete", None),
+            row("kubernetes", "logs", Status::Failed, Some("no such host")),
+            row("kubernetes", "logs", Status::Failed, Some("timed out")),
+            row("cloud", "activity", Status::NotConfigured, None),
+            row("node_logs", "kernel", Status::NotConfigured, None),
+            row("kubernetes", "pods", Status::Complete, None),
         ];
         let rows: Vec<&CoverageRow> = rows.iter().collect();
         let gaps = short(&rows);

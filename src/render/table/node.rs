@@ -1,7 +1,7 @@
 //! A machine's history for a reader at a terminal.
 
 use std::io;
-use whathappened_core::signals::named;
+use whathappened_core::signals::{MachineEventKind, named};
 
 use crate::answer::{HostedRun, MachineEvent, MachineTenure, NodeHistory, PastFault};
 
@@ -209,9 +209,9 @@ fn more(page: &mut Page<'_>, left_out: usize, noun: &str) {
 fn happened(page: &mut Page<'_>, one: &MachineEvent) {
     let clock = Clock(page.style.tz);
     let at = clock.full(&one.time).replace(' ', "\u{a0}");
-    let tone = match one.kind.as_str() {
-        "fault" => Tone::Bad,
-        "state" => Tone::Dim,
+    let tone = match one.kind {
+        MachineEventKind::Fault => Tone::Bad,
+        MachineEventKind::State => Tone::Dim,
         _ => Tone::Warn,
     };
     let vague = seconds_between(Some(&one.time), Some(&one.time_hi)).is_some_and(|s| s > 1.0);
@@ -252,7 +252,7 @@ fn guests(page: &mut Page<'_>, history: &NodeHistory) {
 
 fn guest(page: &mut Page<'_>, one: &HostedRun) {
     let clock = Clock(page.style.tz);
-    let (sign, tone) = wording::state_sign(&one.state);
+    let (sign, tone) = wording::state_sign(one.state);
     let at = one.from.as_deref().map_or_else(
         || "time unknown".to_owned(),
         |from| clock.full(from).replace(' ', "\u{a0}"),
@@ -265,7 +265,7 @@ fn guest(page: &mut Page<'_>, one: &HostedRun) {
             .say("\u{a0}")
             .data(Tone::Plain, &one.name);
     }
-    line = line.own(Tone::Dim, " · ").own(tone, one.state.clone());
+    line = line.own(Tone::Dim, " · ").own(tone, one.state.as_str());
     let here = seconds_between(one.from.as_deref(), one.to.as_deref()).filter(|s| *s >= 0.0);
     if let Some(here) = here {
         line = line.own(Tone::Dim, format!(", here for {}", duration(here)));

@@ -1,6 +1,8 @@
 //! Everything that was asked for: a table of incidents.
 
 use crate::answer::{Answer, Incident, IncidentRole, Run};
+use whathappened_core::death::RunState;
+use whathappened_core::timeline::Weight;
 
 use super::super::clock::{Clock, run_of};
 use super::super::grid::{Cell, Grid};
@@ -54,12 +56,15 @@ fn head(page: &mut Page<'_>, answer: &Answer) {
     // What is announced has not happened, as far as anybody knows.
     let is_announced = |incident: &&Incident| incident.role == IncidentRole::Announced;
     let announced = answer.incidents.iter().filter(is_announced).count();
-    let trouble = answer.timeline.iter().filter(|row| row.weight == "error");
+    let trouble = answer
+        .timeline
+        .iter()
+        .filter(|row| row.weight == Weight::Error);
     let trouble = trouble.count();
     // A tick needs something that is seen to be well, and nothing that is not.
-    let is_well = |run: &Run| matches!(run.state.as_str(), "completed" | "running");
+    let is_well = |run: &Run| matches!(run.state, RunState::Completed | RunState::Running);
     let well = answer.runs.iter().all(is_well) && (!answer.runs.is_empty() || calm > 0);
-    let failed = answer.runs.iter().any(|run| run.state == "failed");
+    let failed = answer.runs.iter().any(|run| run.state == RunState::Failed);
     let (sign, tone, title) = match answer.incidents.len() - calm - announced {
         0 if trouble > 0 => (
             "•",
@@ -81,18 +86,18 @@ fn head(page: &mut Page<'_>, answer: &Answer) {
     };
     let mut line = Spans::new().own(Tone::Strong, title);
     for state in [
-        "failed",
-        "deleted",
-        "deleting",
-        "pending",
-        "running",
-        "completed",
-        "unknown",
+        RunState::Failed,
+        RunState::Deleted,
+        RunState::Deleting,
+        RunState::Pending,
+        RunState::Running,
+        RunState::Completed,
+        RunState::Unknown,
     ] {
         let n = answer.runs.iter().filter(|run| run.state == state).count();
         if n > 0 {
             line = line.own(Tone::Dim, " · ").say(match state {
-                "unknown" => format!("{} in an unknown state", wording::count(n, "run")),
+                RunState::Unknown => format!("{} in an unknown state", wording::count(n, "run")),
                 state => format!("{}\u{a0}{state}", wording::count(n, "run")),
             });
         }

@@ -1,6 +1,7 @@
 //! The timeline: what happened, in order, repeats in one line.
 
 use crate::answer::{Answer, Incident, TimelineRow};
+use whathappened_core::timeline::Weight;
 
 use super::super::clock::{Clock, offset, seconds_between};
 use super::super::page::{Page, Spans, Tone};
@@ -64,7 +65,11 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
 /// Whether an error is on the timeline that no chain tells of.
 fn is_untold(answer: &Answer, main: Option<&Incident>) -> bool {
     let untold = main.is_none_or(|incident| incident.chain.is_empty());
-    untold && answer.timeline.iter().any(|row| row.weight == "error")
+    untold
+        && answer
+            .timeline
+            .iter()
+            .any(|row| row.weight == Weight::Error)
 }
 
 fn row_of<'a>(shown: &VisibleRow<'a>) -> Option<&'a TimelineRow> {
@@ -114,7 +119,7 @@ impl Layout {
             |of: &dyn Fn(&TimelineRow) -> usize| rows.iter().map(|row| of(row)).max().unwrap_or(0);
         let time = widest(&|row| width(&clock.time(&row.time)));
         let offset = widest(&|row| offset(row.offset_s).len());
-        let lane = widest(&|row| width(&escape(&row.lane)));
+        let lane = widest(&|row| width(&escape(row.lane.as_str())));
         let entity = widest(&|row| width(&escape(&row.entity)));
         let fits = 2 + time + 1 + offset + 2 + lane + 1 + entity + 2 + TEXT <= columns;
         Self {
@@ -126,7 +131,7 @@ impl Layout {
     }
 
     fn show(&self, page: &mut Page<'_>, row: &TimelineRow) {
-        let tone = tone(&row.weight);
+        let tone = tone(row.weight);
         let mark = if row.in_chain { "▸" } else { " " };
         let vague = seconds_between(Some(&row.time), Some(&row.time_hi)).is_some_and(|s| s > 1.0);
         let (time, offset) = (self.clock.time(&row.time), offset(row.offset_s));
@@ -143,16 +148,16 @@ impl Layout {
         let mut body = Spans::new();
         if let Some((lane, entity)) = self.names {
             let at = prefix.width();
-            prefix = prefix.data(Tone::Dim, &row.lane).pad(at + lane + 1);
+            prefix = prefix.data(Tone::Dim, row.lane.as_str()).pad(at + lane + 1);
             prefix = prefix
                 .data(name, &row.entity)
                 .pad(at + lane + 1 + entity + 2);
         } else {
             let room = page
                 .columns()
-                .saturating_sub(prefix.width() + width(&escape(&row.lane)) + 1);
+                .saturating_sub(prefix.width() + width(&escape(row.lane.as_str())) + 1);
             let entity = escape(&row.entity);
-            body = body.data(Tone::Dim, &row.lane).own(Tone::Dim, "/");
+            body = body.data(Tone::Dim, row.lane.as_str()).own(Tone::Dim, "/");
             body = body.own(name, middle(&entity, room)).say("  ");
         }
         page.hang(prefix, body.and(self.text(row, tone)));
@@ -182,11 +187,11 @@ impl Layout {
     }
 }
 
-fn tone(weight: &str) -> Tone {
+fn tone(weight: Weight) -> Tone {
     match weight {
-        "error" => Tone::Bad,
-        "warning" => Tone::Warn,
-        _ => Tone::Plain,
+        Weight::Error => Tone::Bad,
+        Weight::Warning => Tone::Warn,
+        Weight::Info => Tone::Plain,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use whathappened_core::death::deaths;
+use whathappened_core::death::{DeathState, deaths};
 use whathappened_core::graph::{EntityGraph, Task, TaskKind};
 use whathappened_core::lifecycle::{End, State, is_helpers};
 use whathappened_core::resolve::Run;
@@ -18,7 +18,7 @@ use crate::case::Case;
 const LIVES: usize = 10_000;
 
 /// States of a run in which it is there and its work does not get on.
-const STUCK: [&str; 2] = ["stalled", "failing"];
+const STUCK: [DeathState; 2] = [DeathState::Stalled, DeathState::Failing];
 
 /// A state, from when, and until when.
 type Stretch = (LifeState, Nanos, Option<Nanos>);
@@ -51,7 +51,7 @@ fn stuck(case: &Case, number: usize, run: &Run, incidents: &[Incident]) -> BTree
         };
         // A gang works as one: where one member does not get on, none does.
         let attempt = attempt(run, death.attempt);
-        let members = attempt.filter(|_| death.state == "stalled");
+        let members = attempt.filter(|_| death.state == DeathState::Stalled);
         for pod in members.map_or(&[death.pod][..], Vec::as_slice) {
             found.insert(*pod, since.lo);
         }

@@ -8,7 +8,7 @@ use whathappened_model::time::rfc3339;
 
 use super::super::record::reported;
 use super::{AttemptLogs, number, numbers};
-use crate::answer::Collective;
+use crate::answer::{Collective, MissingBy};
 
 /// Records that an answer names.
 const NAMED: usize = 8;
@@ -131,14 +131,17 @@ impl AttemptLogs<'_> {
         if waiting.is_empty() && missing.is_empty() {
             return Ok(None);
         }
-        let by = if by_content { "content" } else { "elimination" };
+        let by = match by_content {
+            true => MissingBy::Content,
+            false => MissingBy::Elimination,
+        };
         ids.truncate(NAMED);
         Ok(Some(Collective {
             op,
             seq,
             since: since.map(rfc3339),
             waiting: waiting.into_iter().collect(),
-            missing_by: (!missing.is_empty()).then(|| by.to_owned()),
+            missing_by: (!missing.is_empty()).then_some(by),
             missing: missing.into_iter().collect(),
             event_ids: ids,
         }))

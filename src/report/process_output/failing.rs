@@ -9,7 +9,7 @@ use whathappened_model::time::rfc3339;
 
 use super::super::record::reported;
 use super::{AttemptLogs, numbers};
-use crate::answer::{Collective, FirstFailing, Traceback};
+use crate::answer::{Collective, FailingBy, FirstFailing, MissingBy, Traceback};
 use crate::explain::gang::Finding;
 
 /// Exceptions that only tell of another process's end.
@@ -56,7 +56,7 @@ impl AttemptLogs<'_> {
             FirstFailing {
                 rank: event.rank.or_else(|| self.rank_of(fact.pod)),
                 pod: self.pod_name(fact.pod),
-                by: "clock".to_owned(),
+                by: FailingBy::Clock,
                 text: line(&event),
                 time: reported(fact.time).map(|time| rfc3339(time.lo)),
                 time_hi: reported(fact.time).map(|time| rfc3339(time.hi)),
@@ -104,7 +104,7 @@ impl AttemptLogs<'_> {
         collective: Option<&Collective>,
     ) -> Result<Option<(Option<&Fact>, FirstFailing)>, SpillError> {
         if let Some(collective) =
-            collective.filter(|one| one.missing_by.as_deref() == Some("content"))
+            collective.filter(|one| one.missing_by == Some(MissingBy::Content))
             && let [rank] = collective.missing.as_slice()
         {
             let records = [
@@ -148,7 +148,7 @@ impl AttemptLogs<'_> {
         let failing = FirstFailing {
             rank: Some(rank),
             pod: pod.and_then(|pod| self.pod_name(*pod)),
-            by: "content".to_owned(),
+            by: FailingBy::Content,
             text: line(&event),
             time: reported(fact.time).map(|time| rfc3339(time.lo)),
             time_hi: reported(fact.time).map(|time| rfc3339(time.hi)),

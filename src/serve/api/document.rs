@@ -7,6 +7,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 
 use super::problem::Problem;
+use crate::answer::contract;
 use crate::serve::Service;
 
 #[derive(OpenApi)]
@@ -51,7 +52,15 @@ pub(super) fn begun() -> OpenApiRouter<Arc<Service>> {
 /// The whole document, as `/api/v1/openapi.json` has it.
 #[must_use]
 pub fn document() -> utoipa::openapi::OpenApi {
-    super::routes().split_for_parts().1
+    let mut document = super::routes().split_for_parts().1;
+    let components = document.components.get_or_insert_default();
+    for (name, schema) in contract::schemas() {
+        // Some of what is answered is of no resource.
+        if let Some(known) = components.schemas.get_mut(&name) {
+            *known = schema;
+        }
+    }
+    document
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use axum::response::IntoResponse;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use utoipa::{IntoParams, ToSchema};
+use whathappened_core::death::RunState;
 use whathappened_core::resolve::rank_names;
 use whathappened_model::time::{Nanos, rfc3339};
 use whathappened_store::Store;
@@ -18,7 +19,7 @@ use super::incidents::{explain, reported};
 use super::page::{Page, Paging, descending};
 use super::problem::{ErrorResponses, Problem};
 use super::question::moment;
-use crate::answer::{Level, ListedRun, no_state};
+use crate::answer::{Level, ListedRun, RunStateWord, no_state};
 use crate::fetch;
 use crate::serve::Service;
 
@@ -69,9 +70,9 @@ pub(super) struct Experiment {
     last_seen: Option<String>,
     /// Pods it had in all.
     pods: u64,
-    /// `completed`, `failed`, `running`, `pending`, `deleted` or `unknown`; null if it was not explained.
-    #[schema(required)]
-    state: Option<String>,
+    /// Its state; null if it was not explained.
+    #[schema(required, value_type = Option<RunStateWord>)]
+    state: Option<RunState>,
     /// What ended it; null if nothing did, or if it was not explained.
     #[schema(required)]
     cause: Option<String>,

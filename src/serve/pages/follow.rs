@@ -121,8 +121,7 @@ impl Followed {
 
 /// Whether something of it goes on.
 pub(super) fn is_running(told: &Answer) -> bool {
-    let mut states = told.runs.iter().map(|run| run.state.as_str());
-    states.any(|state| matches!(state, "running" | "pending"))
+    told.runs.iter().any(|run| run.state.goes_on())
 }
 
 /// What has to differ for the page to be another: how its runs are, the verdicts, and what

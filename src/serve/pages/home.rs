@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::response::Response;
 use tokio::runtime::Handle;
+use whathappened_core::death::RunState;
 use whathappened_model::time::{Nanos, rfc3339};
 use whathappened_store::Store;
 
@@ -47,7 +48,7 @@ async fn page(visit: &Visit) -> Result<String, Problem> {
         let runs = list.len();
         let explained = list.iter().filter(|run| run.state.is_some()).count();
         let mut running = list;
-        running.retain(|run| matches!(run.state.as_deref(), Some("running" | "pending")));
+        running.retain(|run| run.state.is_some_and(RunState::goes_on));
         let running_all = running.len();
         running.truncate(SHOWN);
         Ok(Home {

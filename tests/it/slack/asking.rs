@@ -67,7 +67,7 @@ async fn a_command_is_acknowledged_and_then_answered() {
     assert_eq!(message["response_type"], "in_channel");
     let text = message["text"].as_str().unwrap();
     assert!(
-        text.contains("node stopped responding") && text.contains("first pod was"),
+        text.contains("node stopped responding") && text.contains("Died first: "),
         "{text}"
     );
     assert!(
@@ -344,7 +344,7 @@ async fn what_takes_longer_says_so_and_is_answered_in_its_place() {
     );
     let reported = setup.fake.wait("chat.update", 1).await;
     assert!(
-        reported[0].text().contains("first pod was"),
+        reported[0].text().contains("Died first: "),
         "{}",
         reported[0].text()
     );

@@ -1,6 +1,7 @@
 //! States that last: attempts, pods and machines; `sources` has what each source could show.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use whathappened_core::death::RunState;
 use whathappened_core::signals::named;
 
 use super::super::super::facts::told_run;
@@ -44,8 +45,8 @@ fn attempts(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar
         let from = times.at(attempt.start.as_deref()?)?;
         let end = attempt.end.as_deref().and_then(|time| times.at(time));
         let is_over = end.is_some();
-        let class = match attempt.state.as_str() {
-            "pending" => "pending",
+        let class = match attempt.state {
+            RunState::Pending => "pending",
             _ => "running",
         };
         let still = if is_over { "" } else { ", no end seen" };
@@ -60,7 +61,7 @@ fn attempts(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar
             text: format!(
                 "attempt {}: {}{still}",
                 attempt.number,
-                known(&attempt.state)
+                wording::state_took(attempt.state, None)
             ),
         })
     };
@@ -69,13 +70,6 @@ fn attempts(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar
         .take(told.room.entries)
         .filter_map(bar)
         .collect()
-}
-
-/// A state in words, if it is one of ours.
-fn known(state: &str) -> String {
-    let mut states = crate::answer::STATES.into_iter();
-    let state = states.find(|one| *one == state).unwrap_or("unknown");
-    wording::state_took(state, None)
 }
 
 /// How the pods that have a place lived.

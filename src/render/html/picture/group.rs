@@ -1,6 +1,7 @@
 //! The kinds of lanes, from the experiment down to what was read.
 
 use crate::answer::TimelineRow;
+use whathappened_core::timeline::Lane;
 
 /// Lanes of one kind stand together, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,14 +23,14 @@ impl Group {
             let mut seen = row.seen_by.iter();
             !row.seen_by.is_empty() && seen.all(|one| sources.contains(&one.as_str()))
         };
-        match row.lane.as_str() {
-            "workload" => Self::Experiment,
-            "pod" | "container" => Self::Pods,
-            "log" => Self::Logs,
+        match row.lane {
+            Lane::Workload => Self::Experiment,
+            Lane::Pod | Lane::Container => Self::Pods,
+            Lane::Log => Self::Logs,
             _ if only(&["gcp", "aws", "azure"]) => Self::Cloud,
             _ if only(&["prometheus", "alertmanager", "grafana"]) => Self::Metrics,
-            "node" => Self::Machines,
-            _ => Self::Other,
+            Lane::Node => Self::Machines,
+            Lane::Other => Self::Other,
         }
     }
 

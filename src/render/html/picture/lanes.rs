@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::answer::Victim;
+use whathappened_core::timeline::Weight;
 
 use super::super::super::wording;
 use super::super::cells;
@@ -260,12 +261,12 @@ fn names(told: Page<'_>, groups: &mut BTreeMap<Group, HashMap<String, Known>>) {
         note(Group::Pods, &life.pod, 9, life.rank, "");
     }
     for row in &told.answer.timeline {
-        let importance = match row.weight.as_str() {
+        let importance = match row.weight {
             _ if row.in_chain => 2,
             _ if on.contains(row.entity.as_str()) => 3,
-            "error" => 6,
-            "warning" => 7,
-            _ => 8,
+            Weight::Error => 6,
+            Weight::Warning => 7,
+            Weight::Info => 8,
         };
         note(Group::of(row), &row.entity, importance, None, "");
     }

@@ -1,6 +1,7 @@
 //! What is marked on a lane: a record, several that are folded, or an end.
 
 use std::collections::BTreeMap;
+use whathappened_core::death::DeathState;
 use whathappened_core::signals::named;
 
 use crate::answer::Victim;
@@ -8,7 +9,7 @@ use crate::answer::Victim;
 use super::super::super::select::VisibleRow;
 use super::super::super::wording;
 use super::super::cells;
-use super::super::list::{numbered, weight};
+use super::super::list::numbered;
 use super::super::page::Page;
 use super::Group;
 use super::lanes::Lanes;
@@ -50,7 +51,7 @@ pub(super) fn of(told: Page<'_>, times: Times, lanes: &Lanes) -> Vec<Mark> {
             lane,
             member: lanes.member(Group::of(row), &row.entity),
             span,
-            class: weight(&row.weight),
+            class: row.weight.as_str(),
             row: Some(at),
             text: cells::cut(&row.text, CHARACTERS),
             count: 1,
@@ -91,8 +92,8 @@ fn end(victim: &Victim, times: Times, lanes: &Lanes) -> Option<Mark> {
         &victim.how
     };
     let is_death = matches!(
-        victim.state.as_str(),
-        "died" | "restarted" | "crash_loop" | ""
+        victim.state,
+        DeathState::Died | DeathState::Restarted | DeathState::CrashLoop | DeathState::NotRecorded
     );
     Some(Mark {
         lane: lanes.find(Group::Pods, &victim.pod)?,

@@ -8,6 +8,7 @@ use super::bars::Bar;
 use super::lanes::Lanes;
 use super::scale::{Span, Times};
 use crate::answer::CoverageRow;
+use whathappened_model::coverage::Status;
 
 /// Characters of what is said of a gap; the table of sources has more.
 const CHARACTERS: usize = 160;
@@ -29,7 +30,7 @@ impl<'a> Source<'a> {
     pub(super) fn note(&self) -> String {
         let how = self
             .first()
-            .map_or_else(String::new, |row| row.status.replace('_', " "));
+            .map_or_else(String::new, |row| row.status.as_str().replace('_', " "));
         match (self.rows.is_empty(), self.gaps.len()) {
             (_, 0) | (true, 1) => how,
             (_, 1) => format!("{how} · 1 gap"),
@@ -51,7 +52,7 @@ impl<'a> Source<'a> {
 /// Whether a row says which stretch it is of, and that nothing of it was read.
 fn is_gap(row: &CoverageRow) -> bool {
     let says_when = row.asked_from.is_some() || row.asked_to.is_some();
-    row.status != "complete" && row.got_from.is_none() && says_when
+    row.status != Status::Complete && row.got_from.is_none() && says_when
 }
 
 /// The lanes, those that fell short first; at most as many as have room.
@@ -71,7 +72,7 @@ pub(super) fn of(rows: &[CoverageRow]) -> Vec<Source<'_>> {
     for gap in gaps.into_iter().flatten() {
         let whole = |source: &&mut Source<'_>| {
             let row = source.rows.first();
-            source.takes(gap) && row.is_some_and(|row| row.status == "complete")
+            source.takes(gap) && row.is_some_and(|row| row.status == Status::Complete)
         };
         let home = match sources.iter_mut().find(whole) {
             Some(source) => Some(source),
@@ -92,7 +93,7 @@ pub(super) fn of(rows: &[CoverageRow]) -> Vec<Source<'_>> {
     // Stable: within each part they keep their order.
     alone.sort_by_key(|source| {
         let row = source.first();
-        source.gaps.is_empty() && row.is_some_and(|row| row.status == "complete")
+        source.gaps.is_empty() && row.is_some_and(|row| row.status == Status::Complete)
     });
     alone.truncate(Group::Coverage.limit());
     alone
@@ -161,7 +162,7 @@ fn unseen(source: &Source<'_>, times: Times) -> Vec<Piece> {
         (span, "unseen", text)
     };
     let first = source.rows.first();
-    let short = first.filter(|row| row.status != "complete");
+    let short = first.filter(|row| row.status != Status::Complete);
     // Beyond its first and last record a source that was read in full has nothing to tell.
     let outside = match (short, got(source, times)) {
         (None, _) => Vec::new(),
@@ -194,21 +195,23 @@ fn read(source: &Source<'_>, times: Times) -> Vec<Piece> {
 
 #[cfg(test)]
 mod tests {
+    use whathappened_model::coverage::Mode;
+
     use super::*;
 
-    fn row(resource: &str, status: &str) -> CoverageRow {
+    fn row(resource: &str, status: Status) -> CoverageRow {
         CoverageRow {
             source: "kubernetes".to_owned(),
             resource: resource.to_owned(),
             cluster: None,
             namespace: None,
-            mode: "interval".to_owned(),
+            mode: Mode::Interval,
             asked_from: None,
             asked_to: None,
             got_from: None,
             got_to: None,
             retention_s: None,
-            status: status.to_owned(),
+            status,
             rows: 1,
             detail: None,
             would_have_shown: None,
@@ -225,7 +228,7 @@ mod tests {
             asked_from: Some(at(from)),
             asked_to: Some(at(to)),
             detail: Some(format!("not watched from {from} to {to}")),
-            ..row(resource, "truncated")
+            ..row(resource, Status::Truncated)
         }
     }
 
@@ -241,13 +244,13 @@ mod tests {
         let pods = CoverageRow {
             got_from: Some(at(100)),
             got_to: Some(at(500)),
-            ..row("pods", "complete")
+            ..row("pods", Status::Complete)
         };
         let rows = [
             pods,
             gap("pods", 200, 250),
             gap("pods", 400, 600),
-            row("events", "denied"),
+            row("events", Status::Denied),
             gap("running", 50, 90),
         ];
         let sources = of(&rows);
@@ -295,7 +298,7 @@ mod tests {
         let rows = [CoverageRow {
             got_from: Some(at(100)),
             got_to: Some(at(500)),
-            ..row("pods", "truncated")
+            ..row("pods", Status::Truncated)
         }];
         assert_eq!(
             pieces(&of(&rows)[0]),

@@ -1,6 +1,7 @@
 //! The first page: a search, what is running, and what happened lately.
 
 use maud::{Markup, html};
+use whathappened_core::death::RunState;
 use whathappened_model::time::rfc3339;
 
 use super::super::super::clock::{Clock, duration, seconds_between};
@@ -114,13 +115,13 @@ fn running(home: &Home) -> Markup {
         @if home.running.is_empty() { p.dim { "No run is known to be running or pending." } }
         ul.runs {
             @for run in &home.running {
-                @let state = run.state.as_deref().unwrap_or("running");
+                @let state = run.state.unwrap_or(RunState::Running);
                 @let (sign, _) = wording::state_sign(state);
                 li {
                     span.busy aria-hidden="true" { (sign) } " "
                     a href={ "/x/" (in_address(&run.experiment)) } { (cells::text(&run.experiment, room)) }
                     p.dim {
-                        (cells::text(state, room)) " · " (cells::text(&run.kind, room))
+                        (state.as_str()) " · " (cells::text(&run.kind, room))
                         @if let Some(namespace) = &run.namespace { " in " (cells::text(namespace, room)) }
                         " · " (wording::count(usize::try_from(run.pods).unwrap_or(usize::MAX), "pod"))
                         @if let Some(started) = &run.started { " · since " (cells::time(started, Clock(Tz::Utc), room)) }

@@ -13,6 +13,7 @@ use super::super::page::Page;
 use super::super::room::Room;
 use super::frame::{Frame, level};
 use crate::answer::{HostedRun, MachineEvent, MachineTenure, NodeHistory, PastFault};
+use whathappened_core::signals::MachineEventKind;
 
 /// The page of a machine.
 #[must_use]
@@ -127,10 +128,10 @@ fn happened(events: &[MachineEvent], room: Room) -> Markup {
                     table.plain.stacks {
                         thead { tr { th scope="col" { "Time" } th scope="col" { "Kind" } th scope="col" { "What happened" } th scope="col" { "Seen by" } } }
                         tbody { @for one in events.iter().rev().take(room.entries) {
-                            tr class=(kind(&one.kind)) {
+                            tr class=(kind(one.kind)) {
                                 td { (cells::time(&one.time, clock, room))
                                     @if let Some(end) = &one.end { span.dim { " to " (cells::time(end, clock, room)) } } }
-                                td { (cells::text(&one.kind, room)) }
+                                td { (one.kind.as_str()) }
                                 td { (cells::text(&one.text, room))
                                     @if let Some(actor) = one.actor.as_ref().filter(|actor| !one.text.contains(actor.as_str())) {
                                         span.dim { " · by " (cells::text(actor, room)) }
@@ -147,10 +148,10 @@ fn happened(events: &[MachineEvent], room: Room) -> Markup {
     }
 }
 
-fn kind(kind: &str) -> &'static str {
+fn kind(kind: MachineEventKind) -> &'static str {
     match kind {
-        "fault" => "error",
-        "state" => "info",
+        MachineEventKind::Fault => "error",
+        MachineEventKind::State => "info",
         _ => "warning",
     }
 }
@@ -166,12 +167,12 @@ fn runs(runs: &[HostedRun], room: Room) -> Markup {
                         thead { tr { th scope="col" { "From" } th scope="col" { "Run" } th scope="col" { "State" }
                             th scope="col" { "What ended it" } th.number scope="col" { "Pods here" } } }
                         tbody { @for run in runs.iter().rev().take(room.entries) {
-                            @let (sign, _) = wording::state_sign(&run.state);
+                            @let (sign, _) = wording::state_sign(run.state);
                             tr {
                                 td data-label="From" { (cells::maybe_time(run.from.as_deref(), clock, room)) }
                                 td data-label="Run" { (Links::Site.experiment(&full_name(&run.kind, run.namespace.as_deref(), &run.name), &cells::text(&run.experiment, room)))
                                     @if run.experiment != run.name { span.dim { " " (cells::text(&run.kind, room)) " " (cells::text(&run.name, room)) } } }
-                                td data-label="State" { span aria-hidden="true" { (sign) } " " (cells::text(&run.state, room)) }
+                                td data-label="State" { span aria-hidden="true" { (sign) } " " (run.state.as_str()) }
                                 td data-label="What ended it" { @if let Some(incident) = &run.incident {
                                     (level(incident.level)) " " code { (cells::text(&incident.cause, room)) }
                                     @if incident.of_this_machine { span.bad { " · this machine" } }
