@@ -206,6 +206,10 @@ fn log(event: &Event, message: &str) -> String {
 
 /// What the platform did or announces, by its own name for it.
 fn host_event(event: &Event, message: &str) -> String {
+    if let Some(check) = event.attribute("check") {
+        let result = event.reason.as_deref().unwrap_or("failed");
+        return joined(&format!("status check {check}: {result}"), message);
+    }
     let attribute = |key: &str| event.attribute(key).unwrap_or_default();
     let due = match (event.attribute("not_before"), event.attribute("not_after")) {
         (Some(from), Some(to)) if from != to => format!(" for {from} to {to}"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 /// What a store remembers of the lakes that it was flushed or pushed to.
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS lake_pushed (lake TEXT NOT NULL, segment INTEGER NOT NULL, PRIMARY KEY (lake, segment)) WITHOUT ROWID;";
@@ -26,7 +26,7 @@ pub(crate) fn remember(db: &Connection, url: &str, segment: i64) -> rusqlite::Re
     prepare(db)?;
     db.execute(
         "INSERT OR IGNORE INTO lake_pushed (lake, segment) VALUES (?1, ?2)",
-        params![url, segment],
+        rusqlite::params![url, segment],
     )
     .map(drop)
 }
