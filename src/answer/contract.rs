@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::RefOr;
-use utoipa::openapi::schema::{AdditionalProperties, Object, ObjectBuilder, Schema, Type};
+use utoipa::openapi::schema::{
+    AdditionalProperties, Object, ObjectBuilder, Schema, SchemaType, Type,
+};
 
 use super::{Answer, FleetReport, NODE_SCHEMA, NodeHistory, REPORT_SCHEMA, SCHEMA};
 
@@ -61,6 +63,21 @@ fn complete(name: &str, schema: &mut RefOr<Schema>) {
         .collect();
     object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(true)));
     object.properties.values_mut().for_each(lift_description);
+    let left_out = |(field, _): &(&String, &mut RefOr<Schema>)| is_left_out(field);
+    let left_out = object.properties.iter_mut().filter(left_out);
+    left_out.for_each(|(_, schema)| never_null(schema));
+}
+
+/// What is left out where there is nothing to say is not null where it is there.
+fn never_null(field: &mut RefOr<Schema>) {
+    if let RefOr::T(Schema::Object(object)) = field
+        && let SchemaType::Array(types) = &mut object.schema_type
+    {
+        types.retain(|one| *one != Type::Null);
+        if let [one] = types.as_slice() {
+            object.schema_type = SchemaType::Type(one.clone());
+        }
+    }
 }
 
 /// What is said of a field that may be null stands at the field, not at one of its alternatives.

@@ -239,6 +239,8 @@ fn a_wrong_answer_is_not() {
     json["coverage"][0]["rows"] = (-1).into();
     json["runs"][0].as_object_mut().unwrap().remove("state");
     json["runs"][0].as_object_mut().unwrap().remove("end");
+    // What is left out is never null.
+    json["page"] = Value::Null;
     let mut errors = errors(&answer_schema(), &json, "");
     errors.sort();
     let expected = [
@@ -251,6 +253,7 @@ fn a_wrong_answer_is_not() {
         ".incidents[0].evidence[0]: not of type \"object\"",
         ".incidents[0].level: not one of the values",
         ".now: no date-time",
+        ".page: not of type \"string\"",
         ".runs[0]: no end",
         ".runs[0]: no state",
         ".schema: not one of the values",

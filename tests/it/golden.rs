@@ -15,6 +15,22 @@ use whathappened_connectors::recording::{Input, Options};
 
 const FOLDER: &str = "tests/golden";
 
+/// Answers that differ most, for tests to which all are too many.
+pub(crate) const DIFFER_MOST: [&str; 12] = [
+    "aks-host-fault",
+    "dns-limit-node-resolver",
+    "gang-hung-gpu",
+    "gce-vm-experiment",
+    "gpu-struck-two-runs",
+    "lab-cluster",
+    "lab-idle-machines",
+    "lab-never-created",
+    "lab-two-runs",
+    "nfs-server-under-a-gang",
+    "slurm-node-fail-of-many",
+    "store-refuses-too-often",
+];
+
 /// Rows of a timeline and records of evidence that are kept of a JSON answer; the rest is counted.
 const ROWS: usize = 30;
 
