@@ -38,16 +38,6 @@ follows AS (
     AND (o.via = 'pod' AND o.lag_s BETWEEN -1 AND 1 AND regexp_like(o.pod, '-(head|worker)(-|$)')
       OR o.via = 'workload' AND o.signal = 'ray.pod_oom_killed')
 ),
--- Whose launcher says that the first process to end was killed: the code that the launcher then ends with is its own. What srun
--- stopped itself it tells in the same words.
-killed_first AS (
-  SELECT k.death FROM links k
-  WHERE k.signal = 'launcher.worker_killed' AND k.via = 'pod' AND k.lag_s BETWEEN -60 AND 900
-  UNION
-  SELECT k.death FROM links k
-  LEFT JOIN links s ON s.death = k.death AND s.via = 'pod' AND s.signal = 'launcher.teardown.step' AND s.time <= k.time
-  WHERE k.signal = 'launcher.task_killed' AND k.via = 'pod' AND k.lag_s BETWEEN -60 AND 900 AND s.fact IS NULL
-),
 -- Records that only say that another member of the gang was gone: no failure of this program.
 missed_peer AS (
   SELECT DISTINCT death, record FROM links

@@ -13,6 +13,8 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'f
 FROM links
 WHERE signal = 'rendezvous.error' AND via = 'pod' AND same_container AND mode = 'exited'
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 300
+  -- Who misses a rank that somebody killed loses its store as well.
+  AND death NOT IN (SELECT death FROM killed_first)
 UNION ALL
 -- TorchFT's lighthouse says of how many replica groups it has heard: who is missing it does not know.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role

@@ -33,7 +33,7 @@ macro_rules! view {
 
 /// The views that rules may select from, by name.
 /// One may use those before it.
-pub(super) const VIEWS: [(&str, &str); 20] = [
+pub(super) const VIEWS: [(&str, &str); 21] = [
     view!("answering"),
     view!("mechanisms"),
     view!("asked_at_cloud"),
@@ -41,6 +41,7 @@ pub(super) const VIEWS: [(&str, &str); 20] = [
     view!("cut_off"),
     view!("ended_by_others"),
     view!("fell_silent"),
+    view!("killed_first"),
     view!("missed"),
     view!("not_asked_for"),
     view!("not_evicted"),

@@ -33,12 +33,12 @@ impl ReportContext<'_> {
             self.facts_of(death.pod)
                 .filter(|fact| at_its_end(death, fact))
         };
-        let fact = near().find(|fact| {
+        let said = near().find(|fact| {
             let signal = graph.name(fact.signal);
             let gone = graph.traits.is(signal, SignalClass::PeerGone);
             gone || NODE_LOST.contains(&signal) || signal == named::LOG_SIGTERM
-        })?;
-        if graph.name(fact.signal) == named::LOG_SIGTERM {
+        });
+        if said.is_some_and(|fact| graph.name(fact.signal) == named::LOG_SIGTERM) {
             let text = "ended after it had been asked to stop (SIGTERM); nothing in the input shows who asked.";
             return Some(text.to_owned());
         }
@@ -46,6 +46,7 @@ impl ReportContext<'_> {
         if let Some(text) = self.killed_process(finding, death) {
             return Some(text);
         }
+        let fact = said?;
         if graph.name(fact.signal) == named::MPI_PROCESS_DIED
             && let Some(text) = self.of_launcher(near())
         {

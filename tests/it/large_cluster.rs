@@ -120,7 +120,7 @@ async fn answer(
     };
     let mut store = Store::open(&folder.path().join("store"), Limits::default()).unwrap();
     fetch::import(
-        &mut store,
+        fetch::ImportTarget::Open(&mut store),
         &rules.signals,
         others,
         NOW,

@@ -23,7 +23,15 @@ fn imported(fixture: &str, rules: &Arc<Rules>, folder: &std::path::Path) -> Stor
     let inputs = golden::inputs(fixture);
     let signals = &rules.signals;
     let options = Options::default();
-    fetch::import(&mut store, signals, &inputs, NOW, &options, &mut |_, _| {}).unwrap();
+    fetch::import(
+        fetch::ImportTarget::Open(&mut store),
+        signals,
+        &inputs,
+        NOW,
+        &options,
+        &mut |_, _| {},
+    )
+    .unwrap();
     store
 }
 

@@ -196,7 +196,7 @@ fn an_import_of_nothing_leaves_no_store_behind() {
     let binary = folder.path().join("model.bin");
     std::fs::write(&binary, [0_u8, 1, 2, 3].repeat(500)).unwrap();
     for path in ["/no/such/file", binary.to_str().unwrap()] {
-        let (code, _, err) = crate::whathappened(&["import", path, "--store", name]);
+        let (code, _, err) = whathappened(&["import", path, "--store", name]);
         assert_eq!(code, Some(2), "{err}");
         assert!(err.contains("nothing could be"), "{err}");
         assert!(!store.exists(), "{path} made a store");
@@ -205,7 +205,7 @@ fn an_import_of_nothing_leaves_no_store_behind() {
     let quiet = folder.path().join("kern.log");
     let line = "Nov 21 15:20:27 gpu-7 systemd[1]: Reached target Network is Online.\n";
     std::fs::write(&quiet, line).unwrap();
-    let (code, _, err) = crate::whathappened(&["import", quiet.to_str().unwrap(), "--store", name]);
+    let (code, _, err) = whathappened(&["import", quiet.to_str().unwrap(), "--store", name]);
     assert_eq!(code, Some(0), "{err}");
     assert!(store.exists(), "{err}");
 }

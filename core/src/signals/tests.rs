@@ -366,3 +366,18 @@ fn principals_of_clouds_are_told_from_people() {
         assert_eq!(class(actor), kind, "{actor}");
     }
 }
+
+#[test]
+fn a_word_that_a_field_does_not_know_is_refused_with_the_nearest() {
+    for (line, near) in [
+        ("instance = 'takn'", "taken"),
+        ("lane = 'falt'", "fault"),
+        ("is = ['own_failur']", "own_failure"),
+    ] {
+        let text = format!(
+            "[[signal]]\nname = 'lab.x'\ntitle = 'X'\n{line}\nwhen = [{{ fact = 'log.line', message = 'an unlikely text' }}]\n"
+        );
+        let told = ruleset(&text).unwrap_err().to_string();
+        assert!(told.contains(near), "{told}");
+    }
+}

@@ -86,7 +86,11 @@ impl AccessFilter {
         let (kind, namespace) = (version.key.kind.as_str(), version.key.namespace.as_str());
         match kind {
             "Instance" if words.is_member(&version.key.uid) => return None,
-            "Node" | "Instance" => machine(&mut version.body, words),
+            "Node" | "Instance" => {
+                machine(&mut version.body, words);
+                // As with facts of machines: a file may be named after whose pods were there.
+                version.origin = Origin::default();
+            }
             "Namespace" if self.permits_namespace(&version.key.name) => {}
             "SlurmJob" => return None,
             _ if namespace.is_empty() || !self.permits_namespace(namespace) => return None,
