@@ -419,8 +419,8 @@ fn no_file_takes_the_place_of_another() {
 
 #[test]
 fn a_cut_file_tells_only_what_is_whole() {
-    let mut drawn = draw(3);
-    drawn.observe = Observe::all();
+    let mut drawn = plan(Cloud::Gcp);
+    drawn.loads = vec![load(LoadKind::Job)];
     drawn.faults = vec![Planned {
         fault: Fault::Drained,
         load: 0,
