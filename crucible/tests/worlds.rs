@@ -408,9 +408,19 @@ fn the_autoscaler_taints_evicts_and_removes() {
 }
 
 #[test]
+fn no_file_takes_the_place_of_another() {
+    for seed in (0..300).chain(20_000_000..20_000_100) {
+        let drawn = draw(seed);
+        let files = record(&play(&drawn), &drawn.observe).files;
+        let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(paths.len(), files.len(), "seed {seed}");
+    }
+}
+
+#[test]
 fn a_cut_file_tells_only_what_is_whole() {
-    let mut drawn = draw(3);
-    drawn.observe = Observe::all();
+    let mut drawn = plan(Cloud::Gcp);
+    drawn.loads = vec![load(LoadKind::Job)];
     drawn.faults = vec![Planned {
         fault: Fault::Drained,
         load: 0,

@@ -19,25 +19,35 @@ WITH of_another AS (
   JOIN links other ON other.death = u.death AND other.signal IN ('k8s.node.oom_kill', 'kernel.oom_kill.node') AND other.fact <> own.fact
     AND ABS(other.time - u.time) <= 1000000000
   WHERE u.signal = 'k8s.node.system_oom' AND u.via = 'node'
+),
+-- What keeps ending did not do so because the node was full once.
+once AS (
+  SELECT death FROM links
+  WHERE signal IN ('k8s.node.system_oom', 'kernel.oom_kill.node') AND state = 'crash_loop'
+  GROUP BY death HAVING MAX(time) - MIN(time) < 60000000000 AND MAX(COALESCE(count, 1)) < 2
 )
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+SELECT u.death, u.fact AS cause, m.fact AS effect, CASE WHEN once.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
 FROM links u
+LEFT JOIN once ON once.death = u.death
 JOIN links m ON m.death = u.death AND m.via = 'pod' AND m.signal IN ('k8s.container.oom_killed', 'k8s.container.sigkill')
   AND m.lag_s BETWEEN -1 AND 1
 LEFT JOIN of_another o ON o.death = u.death AND o.fact = u.fact
 WHERE u.signal = 'k8s.node.system_oom' AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 60 AND o.death IS NULL
 UNION ALL
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN once.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
 FROM links u
+LEFT JOIN once ON once.death = u.death
 LEFT JOIN of_another o ON o.death = u.death AND o.fact = u.fact
 WHERE u.signal = 'k8s.node.system_oom' AND u.via = 'node' AND u.exit_code = 137 AND u.lag_s BETWEEN -60 AND 60 AND o.death IS NULL
 UNION ALL
 -- The kernel's own words for it. Where they name a pod it is that one; where they name none, one that was killed then.
 -- A process whose name is not that of a trainer's may be anything that ran on the machine.
 SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN k.via = 'pod' OR regexp_like(COALESCE(k.detail, 'python'), '^(python|pt_|ray|java|torch|train)') THEN 'inferred' ELSE 'guess' END AS edge,
+  CASE WHEN once.death IS NULL AND (k.via = 'pod' OR regexp_like(COALESCE(k.detail, 'python'), '^(python|pt_|ray|java|torch|train)'))
+    THEN 'inferred' ELSE 'guess' END AS edge,
   'fault' AS role
 FROM links k
+LEFT JOIN once ON once.death = k.death
 -- Its line before this one names whose memory was counted: a service of the machine's own is no pod.
 LEFT JOIN links o ON o.death = k.death AND o.signal = 'kernel.oom_kill.outside' AND o.via = k.via
   AND ABS(o.time - k.time) < 2000000000

@@ -117,10 +117,14 @@ fn told_late(run: &Run, link: &Link) -> i64 {
     {
         return 90 * SEC;
     }
+    // A node is found to be silent when it has been for a while.
+    if went_down && says(&["stopped posting node status"]) {
+        return 60 * SEC;
+    }
     // A device plugin offers less when it has next looked at its GPUs.
     let lost_gpu = ["hw.gpu", "hw.gpu_memory", "hw.pcie"]
         .iter()
-        .any(|cause| chain.contains(cause));
+        .any(|cause| chain.contains(cause) || run.history.iter().any(|one| one == cause));
     if lost_gpu && says(&["allocatable"]) {
         return 30 * SEC;
     }

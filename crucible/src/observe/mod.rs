@@ -87,7 +87,22 @@ fn gather(case: &Case, observe: &Observe) -> Vec<File> {
         metrics::answers(case, &mut files);
     }
     files.retain(|file| !file.records.is_empty());
+    apart(&mut files);
     files
+}
+
+/// Pods of one name in two namespaces have a file each: whoever saves the second one does not overwrite the first.
+fn apart(files: &mut [File]) {
+    let mut taken = std::collections::BTreeSet::new();
+    for file in files {
+        let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
+        let (folder, name) = (folder.to_owned(), name.to_owned());
+        let mut turn = 2;
+        while !taken.insert(file.path.clone()) {
+            file.path = format!("{folder}/{turn}/{name}");
+            turn += 1;
+        }
+    }
 }
 
 /// When nobody watched.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::plan::LoadKind;
 use crate::time::{MIN, SEC, Time};
 use crate::world::{ActId, Death, World};
 
@@ -196,7 +197,10 @@ pub(super) fn others(w: &World, first: &Death, fatal: &[&Death]) -> (Vec<String>
     let attempt = |death: &Death| w.pods.get(death.pod).map(|pod| pod.attempt);
     let root = |death: &Death| w.graph.chain(death.act).first().copied();
     let load = w.pods.get(first.pod).and_then(|pod| w.loads.get(pod.load));
-    let is_gang = load.is_some_and(|load| load.plan.gang);
+    // A Job that tries again has not ended with the first, and whatever uses up its tries is as much why it failed.
+    let is_final = load.is_some_and(|load| {
+        load.plan.gang && (load.plan.kind != LoadKind::Job || load.plan.retries == 0)
+    });
     let off = w.plan.observe.skew_s.abs();
     let near = first.time.plus((2 + off) * SEC);
     let (mut beside, mut later) = (BTreeSet::new(), BTreeSet::new());
@@ -206,7 +210,7 @@ pub(super) fn others(w: &World, first: &Death, fatal: &[&Death]) -> (Vec<String>
         }
         let began = root(death).and_then(|root| w.graph.get(root));
         let ids = ids_of(w, death.act);
-        if death.time <= near || !is_gang {
+        if death.time <= near || !is_final {
             beside.extend(ids);
         } else if began.is_some_and(|act| act.time > near) {
             later.extend(ids);
