@@ -26,6 +26,7 @@ mod goes_on;
 mod golden;
 mod gone_silent;
 mod hardening;
+mod held_back;
 mod history;
 mod hostile;
 mod html;

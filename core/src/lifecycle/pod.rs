@@ -114,8 +114,13 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         failed.then(|| failed_start(pod).cloned())?
     });
     // Where the object is gone, the Event that it was held back after its last start must do.
+    // What wrote had started, whether or not anything tells when.
     let held_back = pod.body.is_none()
-        && matches!((pod.held_back, last_start), (Some(held), Some(start)) if held.hi >= start.lo);
+        && match (pod.held_back, last_start) {
+            (Some(held), Some(start)) => held.hi >= start.lo,
+            (Some(_), None) => pod.last_line.is_some(),
+            (None, _) => false,
+        };
     let looping = failing_start(graph, pod);
     let waits = pod.waits.iter().any(|wait| wait == "CrashLoopBackOff");
     // A program that made steps for minutes after the last end that is known was not held back for it.
@@ -235,9 +240,11 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
             .clone()
             .or_else(|| looping.cloned())
             .or_else(|| pod.exits.last().cloned());
+        let told = pod.held_back.filter(|_| last_start.is_none());
         let time = exit
             .as_ref()
             .map(|exit| exit.time)
+            .or(told)
             .or(pod.stuck)
             .unwrap_or(since);
         restarts.retain(|restart| Some(&restart.exit) != exit.as_ref());
