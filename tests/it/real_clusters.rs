@@ -458,3 +458,40 @@ fn who_made_a_pod_by_hand_owns_it() {
         "{answer:#}"
     );
 }
+
+/// A kubelet that is done with a pod that was asked to go sets the grace period to nothing, and the time to its own: its object
+/// does not show any more that the request was first.
+#[test]
+fn what_a_container_claims_as_it_is_stopped_proves_nothing() {
+    for (deleted, failed) in [("10:30:12", "10:30:13"), ("10:30:14", "10:30:02")] {
+        let mut one = pod(0, "Failed", &ended(137, "OOMKilled", "10:30:12"));
+        let is_last = |one: &Value| {
+            let mut job = job(1, true);
+            job["status"]["conditions"][0]["lastTransitionTime"] =
+                json!(format!("2026-11-24T{failed}Z"));
+            ask(
+                "bert",
+                &[
+                    ("jobs.json", list(&[job])),
+                    ("pods.json", list(std::slice::from_ref(one))),
+                ],
+            )
+        };
+        one["metadata"]["deletionTimestamp"] = json!(format!("2026-11-24T{deleted}Z"));
+        one["metadata"]["deletionGracePeriodSeconds"] = json!(0);
+        let answer = is_last(&one);
+        let (_, cause, level, _) = verdict(&answer);
+        assert!(
+            cause != "code.host_oom" || level == "hypothesis",
+            "{deleted}: {answer:#}"
+        );
+        // Where nobody asked for its end it is what is claimed.
+        if let Some(metadata) = one["metadata"].as_object_mut() {
+            metadata.remove("deletionTimestamp");
+            metadata.remove("deletionGracePeriodSeconds");
+        }
+        let answer = is_last(&one);
+        let (_, cause, level, _) = verdict(&answer);
+        assert_eq!((cause, level), ("code.host_oom", "supported"), "{answer:#}");
+    }
+}
