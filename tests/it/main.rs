@@ -41,6 +41,7 @@ mod later_attempts;
 mod launchers;
 mod leaks;
 mod leaks_of_kinds;
+mod left_over;
 mod leftovers;
 mod live;
 mod log_store_names;
