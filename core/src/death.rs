@@ -184,7 +184,9 @@ fn wrong_before(
         let last = failing_start(graph, one)?;
         Some((DeathState::CrashLoop, Mode::Exited, last.time, Some(last)))
     };
-    let (state, mode, time, exit) = if one.started.is_none() && end.exit.is_none() {
+    // What wrote, and was held back after that, had started.
+    let ran = one.held_back.is_some() && one.last_line.is_some();
+    let (state, mode, time, exit) = if one.started.is_none() && end.exit.is_none() && !ran {
         looped().or_else(waited)?
     } else {
         failed()?

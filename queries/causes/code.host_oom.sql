@@ -48,9 +48,9 @@ witnessed AS (
 )
 -- Who had waited in vain for another rank until its time was up was stopped by that; what it wrote out then takes memory.
 -- containerd keeps the word for as long as the container lives once any process of it was killed so: beside another code than
--- that of SIGKILL it claims nothing of the end.
+-- that of SIGKILL it claims nothing of the end; and whoever asked for the end before the container's ended it, whatever it claims.
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN n.death IS NOT NULL OR w.death IS NULL AND COALESCE(t.exit_code, 137) <> 137 THEN 'guess' WHEN w.death IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'claim' AS role
+  CASE WHEN n.death IS NOT NULL OR w.death IS NULL AND (COALESCE(t.exit_code, 137) <> 137 OR t.mode = 'killed') THEN 'guess' WHEN w.death IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'claim' AS role
 FROM links t
 LEFT JOIN witnessed w ON w.death = t.death
 LEFT JOIN (SELECT DISTINCT death FROM links
@@ -99,7 +99,7 @@ FROM links k
 LEFT JOIN (SELECT death, MAX(time) AS time FROM links
            WHERE signal = 'k8s.container.killing' AND via = 'pod' AND same_container GROUP BY death) alive
   ON alive.death = k.death AND alive.time - k.time > 60000000000
-WHERE k.signal = 'kernel.oom_kill.limit' AND k.via = 'pod' AND k.state = 'died' AND k.mode IN ('killed', 'exited') AND k.exit_code IS NULL
+WHERE k.signal = 'kernel.oom_kill.limit' AND k.via = 'pod' AND k.state IN ('died', 'crash_loop') AND k.mode IN ('killed', 'exited') AND k.exit_code IS NULL
   AND k.lag_s BETWEEN -5 AND 600
   -- A worker was killed, and the program worked on.
   AND NOT COALESCE(k.steps_after, FALSE)

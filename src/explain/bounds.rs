@@ -174,6 +174,17 @@ impl<'a> Bounds<'a> {
         {
             return Kind::Guess;
         }
+        // What a container claims that may have been asked to stop by then proves nothing.
+        let is_claim = |fact: &Fact| {
+            fact.pod == self.death.pod
+                && self.graph.name(fact.signal) == named::K8S_CONTAINER_OOM_KILLED
+        };
+        if edge.kind == Kind::Inferred
+            && cause.is_some_and(is_claim)
+            && self.task().is_some_and(Task::is_confirmed_only)
+        {
+            return Kind::Guess;
+        }
         // Nor that it took away more than what was left of a program that had just failed.
         let outside = |fact: &Fact| !fact.is_line && self.is_of_kind(TaskKind::Instance);
         let is_unseen = || {

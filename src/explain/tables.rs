@@ -278,10 +278,10 @@ impl DeathColumns {
         self.gpus.append_option(asked.filter(reported));
         // Of kinds that do not say how many pods they want, how many of whatever they count is the nearest.
         let wanted = runs.get(death.run).and_then(|run| match run.root {
-            Root::Workload(root) => graph.pods_wanted(root).or_else(|| {
-                let root = graph.workloads.get(root as usize)?;
-                root.body.as_ref()?.replicas
-            }),
+            Root::Workload(root) => {
+                let body = graph.workloads.get(root as usize)?.body.as_ref()?;
+                graph.pods_wanted(root).or(body.replicas)
+            }
             Root::Pod(_) => None,
         });
         self.wanted.append_option(wanted);

@@ -90,8 +90,8 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
             // A batch job is one task on as many nodes as it asks for.
             .filter(|root| graph.name(root.kind) != "SlurmJob")
             .and_then(|root| {
-                let own = || root.body.as_ref()?.replicas;
-                graph.pods_wanted(number).or_else(own)
+                let body = root.body.as_ref()?;
+                graph.pods_wanted(number).or(body.replicas)
             }),
         Root::Pod(_) => None,
     };

@@ -92,6 +92,13 @@ impl ReportContext<'_> {
             Some(root) => went_along(&template, root, pod, graph),
             None => template,
         };
+        // What was changed of its size is known to be that.
+        let template = match root.and_then(|root| resized(graph, root)) {
+            Some((from, to)) => {
+                template.replace(CHANGED, &format!(" was scaled from {from} to {to}{{by}}"))
+            }
+            None => template,
+        };
         // Of a file in a machine's folder the record does not name it.
         let of_root = root.filter(|root| root.node.is_some());
         let of_root = of_root.map(|root| graph.name(root.node).to_owned());
@@ -451,6 +458,33 @@ fn begun(text: &str) -> String {
         }
     });
     parts.collect::<Vec<_>>().join(". ")
+}
+
+/// What is said of a change of which no record tells what it was.
+const CHANGED: &str = " was changed{by}";
+
+/// From which size to which a workload was made smaller with the change that a record tells of, where nothing else of it was changed.
+fn resized(graph: &EntityGraph, root: &Fact) -> Option<(i64, i64)> {
+    const AT_ONCE: Nanos = 2 * SECOND;
+    if root.workload == NO {
+        return None;
+    }
+    let near = |fact: &&Fact| {
+        graph.name(fact.signal) == named::K8S_WORKLOAD_SPEC_CHANGED
+            && fact.workload == root.workload
+            && fact.time.lo <= root.time.hi.saturating_add(AT_ONCE)
+            && fact.time.hi >= root.time.lo.saturating_sub(AT_ONCE)
+    };
+    let mut changes = graph.facts.iter().filter(near);
+    let change = changes.next().filter(|_| changes.next().is_none())?;
+    let event = graph.evidence.event(change.row).ok()?;
+    if event.attribute("fields") != Some("replicas") {
+        return None;
+    }
+    let raw: serde_json::Value = serde_json::from_str(&event.raw).ok()?;
+    let size = |place: &str| raw.pointer(place).and_then(serde_json::Value::as_i64);
+    let (from, to) = (size("/replicas/0")?, size("/replicas/1")?);
+    (to < from).then_some((from, to))
 }
 
 /// Who deletes a namespace, a workload or a node deletes its pods by that, and not one

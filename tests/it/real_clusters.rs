@@ -458,3 +458,126 @@ fn who_made_a_pod_by_hand_owns_it() {
         "{answer:#}"
     );
 }
+
+/// A kubelet that is done with a pod that was asked to go sets the grace period to nothing, and the time to its own: its object
+/// does not show any more that the request was first.
+#[test]
+fn what_a_container_claims_as_it_is_stopped_proves_nothing() {
+    for (deleted, failed) in [("10:30:12", "10:30:13"), ("10:30:14", "10:30:02")] {
+        let mut one = pod(0, "Failed", &ended(137, "OOMKilled", "10:30:12"));
+        let is_last = |one: &Value| {
+            let mut job = job(1, true);
+            job["status"]["conditions"][0]["lastTransitionTime"] =
+                json!(format!("2026-11-24T{failed}Z"));
+            ask(
+                "bert",
+                &[
+                    ("jobs.json", list(&[job])),
+                    ("pods.json", list(std::slice::from_ref(one))),
+                ],
+            )
+        };
+        one["metadata"]["deletionTimestamp"] = json!(format!("2026-11-24T{deleted}Z"));
+        one["metadata"]["deletionGracePeriodSeconds"] = json!(0);
+        let answer = is_last(&one);
+        let (_, cause, level, _) = verdict(&answer);
+        assert!(
+            cause != "code.host_oom" || level == "hypothesis",
+            "{deleted}: {answer:#}"
+        );
+        // Where nobody asked for its end it is what is claimed.
+        if let Some(metadata) = one["metadata"].as_object_mut() {
+            metadata.remove("deletionTimestamp");
+            metadata.remove("deletionGracePeriodSeconds");
+        }
+        let answer = is_last(&one);
+        let (_, cause, level, _) = verdict(&answer);
+        assert_eq!((cause, level), ("code.host_oom", "supported"), "{answer:#}");
+    }
+}
+
+/// What ships its log keeps the pod from completing, and may still fail it.
+#[test]
+fn a_pod_of_which_a_container_runs_on_has_not_completed() {
+    let mut one = ready(
+        &pod(0, "Running", &ended(0, "Completed", "10:20:00")),
+        "False",
+        "10:20:01",
+    );
+    one["spec"]["containers"] = json!([
+        { "name": "main", "resources": { "limits": { "nvidia.com/gpu": "8" } } },
+        { "name": "log-shipper" },
+    ]);
+    let mut other = one["status"]["containerStatuses"][0].clone();
+    other["name"] = json!("log-shipper");
+    other["ready"] = json!(true);
+    other["state"] = running();
+    one["status"]["containerStatuses"]
+        .as_array_mut()
+        .unwrap()
+        .push(other);
+    let mut active = job(1, false);
+    active["status"] = json!({ "active": 1, "startTime": "2026-11-24T10:00:00Z" });
+    let answer = ask(
+        "bert",
+        &[("jobs.json", list(&[active])), ("pods.json", list(&[one]))],
+    );
+    let (state, cause, ..) = verdict(&answer);
+    assert_eq!((state, cause), ("running", "none.running"), "{answer:#}");
+}
+
+/// `kubectl scale`: the audit log has who asked, and the versions of the object from which size to which.
+#[test]
+fn a_workload_that_was_made_smaller_is_said_to_be_scaled() {
+    let deployment = |generation: u32, replicas: u32| {
+        json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": { "name": "bert", "namespace": "ml", "uid": "d-1", "creationTimestamp": "2026-11-24T10:00:00Z", "generation": generation },
+            "spec": { "replicas": replicas, "template": { "spec": { "containers": [{ "name": "main" }] } } },
+            "status": { "replicas": replicas, "conditions": [{ "type": "Progressing", "status": "True",
+                "lastTransitionTime": "2026-11-24T10:00:00Z", "lastUpdateTime": if generation == 1 { "2026-11-24T10:00:09Z" } else { "2026-11-24T10:30:01Z" } }] },
+        })
+    };
+    let set = json!({
+        "apiVersion": "apps/v1", "kind": "ReplicaSet",
+        "metadata": { "name": "bert-5f", "namespace": "ml", "uid": "r-1", "creationTimestamp": "2026-11-24T10:00:00Z",
+            "ownerReferences": [{ "apiVersion": "apps/v1", "kind": "Deployment", "name": "bert", "uid": "d-1", "controller": true }] },
+        "spec": { "replicas": 1, "template": { "spec": { "containers": [{ "name": "main" }] } } }, "status": { "replicas": 1 },
+    });
+    let owned = |rank: usize| {
+        let mut one = ready(&pod(rank, "Running", &running()), "True", "10:00:06");
+        one["metadata"]["labels"] = json!({});
+        one["metadata"]["ownerReferences"] = json!([{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "bert-5f", "uid": "r-1", "controller": true }]);
+        one
+    };
+    let mut gone = owned(1);
+    gone["metadata"]["deletionTimestamp"] = json!("2026-11-24T10:30:30Z");
+    gone["metadata"]["deletionGracePeriodSeconds"] = json!(30);
+    let time = "2026-11-24T10:30:00.100000Z";
+    let scale = json!({
+        "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "RequestResponse", "auditID": "scale", "stage": "ResponseComplete",
+        "verb": "patch", "requestURI": "/apis/apps/v1/namespaces/ml/deployments/bert/scale", "user": { "username": "bob" },
+        "userAgent": "kubectl/v1.35.0", "objectRef": { "resource": "deployments", "namespace": "ml", "name": "bert", "apiGroup": "apps",
+            "subresource": "scale" }, "requestObject": { "spec": { "replicas": 1 } }, "responseStatus": { "code": 200 },
+        "requestReceivedTimestamp": time, "stageTimestamp": time,
+    })
+    .to_string();
+    let answer = ask(
+        "bert",
+        &[
+            (
+                "watch.ndjson",
+                watched(&[deployment(1, 2), deployment(2, 1)]),
+            ),
+            ("objects.json", list(&[set, owned(0), gone])),
+            ("audit.log", text(&[&scale])),
+        ],
+    );
+    let told = answer["incidents"].as_array().into_iter().flatten();
+    let told: Vec<&str> = told.filter_map(|one| one["summary"].as_str()).collect();
+    assert!(
+        told.iter()
+            .any(|summary| summary.contains("was scaled from 2 to 1 by bob")),
+        "{told:?}: {answer:#}"
+    );
+}

@@ -162,8 +162,11 @@ fn ahead(pod: &Task, job: Option<Stamp>) -> Option<ClockOffset> {
     }
     let asked = asked(pod);
     // A Job that is over has no pods that run, but for those that it deletes for it, in the next moment.
-    let outlived =
-        |over: &Stamp| asked.is_none_or(|asked| asked.lo > over.hi.saturating_add(AT_ONCE));
+    // When that was asked for is not known where the time is that of the end itself: it may take as long as its grace period.
+    let outlived = |over: &Stamp| {
+        !pod.is_confirmed_only()
+            && asked.is_none_or(|asked| asked.lo > over.hi.saturating_add(AT_ONCE))
+    };
     let by_server = pod.stored.over.filter(|_| pod.stored.by_server);
     // A kubelet that began to stop it just when that was asked for has a clock that is right, and something to stop.
     let agrees = |asked: &Stamp| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use whathappened_model::event::SourceKind;
 use whathappened_model::object::ObjectBody;
-use whathappened_model::time::{Nanos, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::last_words::Failures;
 use super::learn::is_refusal;
@@ -234,6 +234,30 @@ impl Task {
             && self.phase.as_deref() == Some("Running")
             && self.waits.is_empty()
             && self.ready.is_some_and(|(_, ready)| ready)
+    }
+
+    /// Whether all that tells when its end was asked for is its kubelet's word that it has come: whoever asks leaves a grace period,
+    /// and the kubelet that is done sets it to nothing, and the time to its own. Who asks for the end of one that is over leaves the
+    /// same, unless it was seen to be over before.
+    #[must_use]
+    pub fn is_confirmed_only(&self) -> bool {
+        const CONFIRMS: Nanos = 10 * SECOND;
+        let Some(body) = self.body.as_ref() else {
+            return false;
+        };
+        let told = body
+            .deletion_requested
+            .filter(|told| self.deletion_requested == Some(*told));
+        let ends = self.exits.iter().filter(|exit| !exit.init);
+        let end = ends
+            .map(|exit| exit.time)
+            .filter(|end| *end != Stamp::OPEN)
+            .max();
+        body.deletion_grace_s == Some(0)
+            && !self.stored.ended_first
+            && told.zip(end).is_some_and(|(told, end)| {
+                (-SECOND..=CONFIRMS).contains(&told.lo.saturating_sub(end.lo))
+            })
     }
 
     /// Whether its object names no owner any more, though it had one.

@@ -47,6 +47,14 @@ const SEEN_OFF: [&str; 2] = [
 /// A controller that gives a job up counts those that ended and stops the others within this long.
 const AT_ONCE: Nanos = 5 * SECOND;
 
+/// What is taken away this long after its job was over was not cleaned up with it.
+const LEFT_OVER: Nanos = 600 * SECOND;
+
+/// When a container of a pod was started last.
+fn last_start(pod: &Task) -> Option<Stamp> {
+    pod.starts.iter().max().copied()
+}
+
 /// When which jobs were over, and what was cleaned up after them.
 pub(super) struct JobsOver {
     /// Times of a workload, in order.
@@ -127,8 +135,26 @@ impl JobsOver {
             });
             !with_it && !self.cleaned.contains(&number)
         };
-        let ended =
-            |over: &Stamp| kind == "Job" && was_left(over) || is_operated(kind) && cleaned_up(over);
+        // An operator that cleans up does so at once: what somebody takes away much later is a leftover, unless it had worked on.
+        let wrote = pod.progress.as_deref().map(|progress| progress.last);
+        let alive = wrote
+            .into_iter()
+            .chain(pod.last_line)
+            .chain(last_start(pod));
+        let alive = alive.map(|time| time.lo).max();
+        let was_left_over = |over: &Stamp| {
+            let asked = pod.first_asked();
+            let later = asked.is_some_and(|asked| asked.lo.saturating_sub(over.hi) > LEFT_OVER);
+            later
+                && pod.body.is_none()
+                && !self.cleaned.contains(&number)
+                && !self.seen_off.contains(&number)
+                && alive.is_none_or(|alive| alive <= over.hi.saturating_add(AT_ONCE))
+        };
+        let ended = |over: &Stamp| {
+            kind == "Job" && was_left(over)
+                || is_operated(kind) && (cleaned_up(over) || was_left_over(over))
+        };
         // What was on a node that did not answer was there until somebody asked for its end.
         let is_heard =
             |over: &Stamp| pod.first_asked().is_none() || silent_at(losses, pod, *over).is_none();

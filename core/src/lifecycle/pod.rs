@@ -48,8 +48,8 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
             })
         };
         last_start.is_some_and(|start| {
-            let after = start.lo > exit.time.lo
-                || start.lo == exit.time.lo && (ready || ends_later(start));
+            let after =
+                start.lo > exit.time.lo || start.lo == exit.time.lo && (ready || ends_later(start));
             // Of an end that is known to minutes only, it may have been the start before it.
             let known = exit.time.hi.saturating_sub(exit.time.lo) < BLUR;
             after && (known || start.lo >= exit.time.hi)
@@ -114,8 +114,13 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         failed.then(|| failed_start(pod).cloned())?
     });
     // Where the object is gone, the Event that it was held back after its last start must do.
+    // What wrote had started, whether or not anything tells when.
     let held_back = pod.body.is_none()
-        && matches!((pod.held_back, last_start), (Some(held), Some(start)) if held.hi >= start.lo);
+        && match (pod.held_back, last_start) {
+            (Some(held), Some(start)) => held.hi >= start.lo,
+            (Some(_), None) => pod.last_line.is_some(),
+            (None, _) => false,
+        };
     let looping = failing_start(graph, pod);
     let waits = pod.waits.iter().any(|wait| wait == "CrashLoopBackOff");
     // A program that made steps for minutes after the last end that is known was not held back for it.
@@ -235,9 +240,11 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
             .clone()
             .or_else(|| looping.cloned())
             .or_else(|| pod.exits.last().cloned());
+        let told = pod.held_back.filter(|_| last_start.is_none());
         let time = exit
             .as_ref()
             .map(|exit| exit.time)
+            .or(told)
             .or(pod.stuck)
             .unwrap_or(since);
         restarts.retain(|restart| Some(&restart.exit) != exit.as_ref());
@@ -260,6 +267,12 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         && (phase == "Pending" || pod.stuck.is_some() || unstarted && pod.printed.stuck)
     {
         (State::StuckStarting, pod.stuck.unwrap_or(since))
+    } else if telling
+        .as_ref()
+        .is_some_and(|exit| exit.exit_code == Some(0))
+        && runs_on(graph, pod)
+    {
+        (State::Running, pod.started.unwrap_or(since))
     } else if let Some(exit) = &telling {
         // Ended, and never seen to start again: a dump of a status without phase.
         let bad = exit.exit_code != Some(0);
@@ -301,6 +314,19 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         exit: telling,
         restarts,
     }
+}
+
+/// Whether a pod is running by its own word, and one of its containers has not ended, whichever is done: it has not completed
+/// yet, and may fail with that one.
+fn runs_on(graph: &EntityGraph, pod: &Task) -> bool {
+    let has_ended = |name: &str| {
+        let mut exits = pod.exits.iter();
+        exits.any(|exit| !exit.init && graph.name(exit.container) == name)
+    };
+    let mut told = pod.body.iter().flat_map(|body| body.restarts.keys());
+    pod.phase.as_deref() == Some("Running")
+        && pod.waits.is_empty()
+        && told.any(|name| !has_ended(name))
 }
 
 /// Since when a pod whose container had ended cannot start it again, though it is to: what is wanted now is not to be had.
