@@ -65,7 +65,8 @@ fn gave_up_for(
     let gave_up = graph.last_said(root, named::K8S_WORKLOAD_BACKOFF_LIMIT)?;
     let ended = |finding: &Finding| {
         let own = finding.deaths().filter_map(|death| deaths.get(death));
-        let mut own = own.filter(|death| matches!(death.state, DeathState::Died | DeathState::Restarted));
+        let mut own =
+            own.filter(|death| matches!(death.state, DeathState::Died | DeathState::Restarted));
         own.any(|death| {
             death.mode != Mode::None
                 && !waited.contains(&(death.run, death.pod))

@@ -81,12 +81,12 @@ fn waits_for(graph: &EntityGraph, deaths: &[Death], waits: &Finding, end: &Death
     let rank = graph.pods.get(end.pod as usize).and_then(|pod| pod.rank);
     let mut own = waits.deaths().filter_map(|death| deaths.get(death));
     own.any(|death| match death.state {
-        "never_created" => {
+        DeathState::NeverCreated => {
             death.pod == NO
                 && death.time.hi.saturating_add(CLOCKS) >= end.time.lo
                 && death.time.lo <= end.time.hi.saturating_add(TRIED)
         }
-        "never_scheduled" | "stuck_starting" => {
+        DeathState::NeverScheduled | DeathState::StuckStarting => {
             let pod = graph.pods.get(death.pod as usize);
             let made = |pod: &Task| {
                 pod.created

@@ -40,7 +40,7 @@ impl ReportContext<'_> {
         let made: Vec<Option<i32>> = there
             .iter()
             .copied()
-            .chain(again.iter().copied().map(Some))
+            .chain(again.iter().map(|rank| i32::try_from(*rank).ok()))
             .collect();
         let never = sentence(wanted, &made);
         let again = (!again.is_empty()).then(|| {
@@ -60,7 +60,8 @@ impl ReportContext<'_> {
     /// Whether what could not be created was to take the place of a pod that had ended.
     pub(super) fn is_for_another(&self, finding: &Finding) -> bool {
         let first = finding.first.first().and_then(|death| self.death(*death));
-        let never = first.is_some_and(|death| death.state == DeathState::NeverCreated && death.pod == NO);
+        let never =
+            first.is_some_and(|death| death.state == DeathState::NeverCreated && death.pod == NO);
         let run = self.case.runs.get(finding.run);
         let last = run.and_then(|run| run.attempts.last());
         let mut pods = last.into_iter().flat_map(|last| &last.pods);

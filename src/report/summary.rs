@@ -412,7 +412,9 @@ fn helper<'a>(graph: &'a EntityGraph, end: &Death, pod: &Task) -> Option<&'a str
     let mut working = body.containers.iter().filter(wants_gpus);
     let is_there = body.containers.iter().any(|one| one.name == name);
     let is_other = match (working.next(), end.state) {
-        (Some(one), DeathState::Restarted) => one.name != name && working.all(|other| other.name != name),
+        (Some(one), DeathState::Restarted) => {
+            one.name != name && working.all(|other| other.name != name)
+        }
         // What trained had ended well.
         (Some(one), DeathState::Died) => {
             let mut all = std::iter::once(one).chain(working);

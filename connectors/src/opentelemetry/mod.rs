@@ -31,7 +31,8 @@ fn decode(record: ForeignRecord<'_>, emitted: &mut ForeignOutput) -> Result<(), 
         let labels = Arc::new(of_resource.map(attributes).unwrap_or_default());
         for scope in objects(resource, "scopeLogs") {
             for line in objects(scope, "logRecords") {
-                let Some(at) = time(line, "timeUnixNano").or_else(|| time(line, "observedTimeUnixNano"))
+                let Some(at) =
+                    time(line, "timeUnixNano").or_else(|| time(line, "observedTimeUnixNano"))
                 else {
                     timeless += 1;
                     continue;
@@ -56,13 +57,20 @@ fn decode(record: ForeignRecord<'_>, emitted: &mut ForeignOutput) -> Result<(), 
         }
     }
     match (order, timeless) {
-        (0, 0) => Err(Rejection::Irrelevant("a request without log records".to_owned())),
-        (0, _) => Err(Rejection::Malformed("log records of OpenTelemetry without times".to_owned())),
+        (0, 0) => Err(Rejection::Irrelevant(
+            "a request without log records".to_owned(),
+        )),
+        (0, _) => Err(Rejection::Malformed(
+            "log records of OpenTelemetry without times".to_owned(),
+        )),
         _ => Ok(()),
     }
 }
 
-fn objects<'v>(of: &'v Map<String, Value>, name: &str) -> impl Iterator<Item = &'v Map<String, Value>> {
+fn objects<'v>(
+    of: &'v Map<String, Value>,
+    name: &str,
+) -> impl Iterator<Item = &'v Map<String, Value>> {
     let all = of.get(name).and_then(Value::as_array);
     all.into_iter().flatten().filter_map(Value::as_object)
 }
@@ -70,7 +78,9 @@ fn objects<'v>(of: &'v Map<String, Value>, name: &str) -> impl Iterator<Item = &
 /// Nanoseconds, which JSON has as text since it has no such numbers; some exporters write them all the same.
 fn time(of: &Map<String, Value>, name: &str) -> Option<Nanos> {
     let value = of.get(name)?;
-    let at = value.as_str().map_or_else(|| value.as_i64(), |text| text.parse().ok())?;
+    let at = value
+        .as_str()
+        .map_or_else(|| value.as_i64(), |text| text.parse().ok())?;
     (at > 0).then_some(at)
 }
 
@@ -101,7 +111,10 @@ fn plain(value: &Value) -> Option<Value> {
         "kvlistValue" => Value::Object(
             objects(inner.as_object()?, "values")
                 .filter_map(|one| {
-                    Some((one.get("key")?.as_str()?.to_owned(), plain(one.get("value")?)?))
+                    Some((
+                        one.get("key")?.as_str()?.to_owned(),
+                        plain(one.get("value")?)?,
+                    ))
                 })
                 .collect(),
         ),
@@ -131,7 +144,10 @@ mod tests {
         };
         let mut emitted = ForeignOutput::default();
         decode(record, &mut emitted)?;
-        Ok(emitted.stored.remove(&SourceKind::ContainerLog).unwrap_or_default())
+        Ok(emitted
+            .stored
+            .remove(&SourceKind::ContainerLog)
+            .unwrap_or_default())
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Machines that fell silent: whoever was on one was gone before anybody could find that out.
 
+use whathappened_core::death::DeathState;
 use whathappened_core::graph::Task;
 use whathappened_core::signals::{SignalClass, named};
 use whathappened_model::time::{Nanos, SECOND};
@@ -25,7 +26,7 @@ impl Grouping<'_> {
         let root = self.graph.facts.get(self.best(first)?.root())?;
         let began = root.time.lo.min(self.time(first));
         let lost = |other: &usize| {
-            self.state(*other) == "died" && self.was_lost(*other) && *other != first
+            self.state(*other) == Some(DeathState::Died) && self.was_lost(*other) && *other != first
         };
         let lost = others.iter().copied().filter(lost);
         lost.filter_map(|other| Some((other, self.gone_by(other)?)))
