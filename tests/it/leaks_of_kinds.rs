@@ -83,7 +83,7 @@ fn nothing_of_another_namespace_is_told_of_any_kind_of_record() {
     look_at_every_face(&service);
     // What the operator reports on one namespace is of that one.
     let store = service.folder.path().join("store");
-    for format in ["json", "md", "html", "slack", "csv"] {
+    for format in ["table", "json", "md", "html", "slack"] {
         let (code, out, err) = crate::whathappened(&[
             "report",
             "--namespace",
