@@ -60,7 +60,8 @@ failed AS (
     ON going.death = u.death AND going.machine = u.machine AND u.time - going.time BETWEEN -1000000000 AND 120000000000
   WHERE u.signal = 'k8s.node.runtime' AND u.via = 'node' AND COALESCE(u.reason, '') <> 'OOMKilled' AND going.death IS NULL
     AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
-    AND u.lag_s BETWEEN -900 AND 600
+    -- Who watches a machine tells of it after a quarter of an hour at the latest; its own log does at once, and a kubelet after three minutes.
+    AND u.lag_s BETWEEN CASE WHEN u.source_kind = 'node_log' THEN -240 ELSE -900 END AND 600
 ),
 -- A node that its own kubelet calls not ready for that is given the taint of one, and what does not stand that is evicted. A kubelet
 -- that talks obeys, and stops it.
