@@ -185,10 +185,15 @@ fn to_text(report: &Report, color: bool) -> String {
         Ok((path, status)) => {
             out.push_str(&format!("{} store  {path}\n", mark(true)));
             out.push_str(&format!(
-                "    {} facts, {} object versions, {} incidents\n",
+                "    {} facts, {} object versions, {} {}\n",
                 status.facts + status.hot,
                 status.versions,
-                status.incidents
+                status.incidents,
+                if status.incidents == 1 {
+                    "incident"
+                } else {
+                    "incidents"
+                }
             ));
             if let (Some(from), Some(to)) = (status.from, status.to) {
                 out.push_str(&format!("    from {} to {}\n", rfc3339(from), rfc3339(to)));

@@ -616,3 +616,41 @@ fn who_asks_for_more_than_any_node_has_is_told_so() {
     );
     assert!(!asked("8").contains("no node that was read"));
 }
+
+/// Two pods of a service that answer no probe.
+#[test]
+fn of_several_pods_a_sentence_speaks_as_of_several() {
+    let pods = [0, 1].map(|rank| {
+        let mut one = ready(&pod(rank, "Running", &running()), "False", "10:00:06");
+        one["status"]["conditions"][0]["reason"] = json!("ContainersNotReady");
+        one["status"]["containerStatuses"][0]["ready"] = json!(false);
+        one
+    });
+    let failing = [0, 1].map(|rank| {
+        let mut told = event(
+            &format!("bert-{rank}-aaaa{rank}"),
+            "Unhealthy",
+            "Readiness probe failed: dial tcp 10.2.0.9:29500: connect: connection refused",
+            "kubelet",
+            "10:00:15",
+        );
+        told["involvedObject"]["fieldPath"] = json!("spec.containers{main}");
+        told
+    });
+    let answer = ask(
+        "bert",
+        &[
+            ("jobs.json", list(&[job(2, false)])),
+            ("pods.json", list(&pods)),
+            ("events.json", list(&failing)),
+        ],
+    );
+    let summary = answer["incidents"][0]["summary"]
+        .as_str()
+        .unwrap_or_default();
+    assert!(!summary.contains("more is "), "{summary}");
+    assert_eq!(
+        answer["incidents"][0]["cause"], "code.readiness_probe",
+        "{answer:#}"
+    );
+}
