@@ -8,9 +8,9 @@ mod state;
 use crate::signals::{SignalClass, named};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use crate::graph::{EntityGraph, Exit, NO, Task};
-use crate::lifecycle::{End, Mode, State, failing_start, ran_on_after};
-use crate::resolve::{Root, Run};
+use crate::graph::{EntityGraph, Exit, Fact, NO, Task};
+use crate::lifecycle::{End, Mode, State, failing_start, is_operated, ran_on_after};
+use crate::resolve::{Attempt, Root, Run};
 use crate::stall;
 use crate::symbols::Symbol;
 
@@ -453,7 +453,7 @@ fn short_of_members(graph: &EntityGraph, number: usize, run: &Run, ends: &[End])
     let Root::Workload(root) = run.root else {
         return None;
     };
-    let wanted = graph.pods_wanted(root)?;
+    let wanted = graph.pods_wanted(root);
     let stands = run_state(graph, run, ends);
     if !matches!(stands, RunState::Running | RunState::Pending) {
         return None;
@@ -463,7 +463,8 @@ fn short_of_members(graph: &EntityGraph, number: usize, run: &Run, ends: &[End])
         ends.get(**pod as usize)
             .is_some_and(|end| end.state != State::Died)
     });
-    if i64::try_from(there.count()).unwrap_or(i64::MAX) >= wanted {
+    let there = i64::try_from(there.count()).unwrap_or(i64::MAX);
+    if wanted.is_some_and(|wanted| there >= wanted) {
         return None;
     }
     let family = graph.family(root);
@@ -480,13 +481,33 @@ fn short_of_members(graph: &EntityGraph, number: usize, run: &Run, ends: &[End])
             && fact.end.unwrap_or(fact.time).hi >= newest
     });
     let attempt = u32::try_from(run.attempts.len()).unwrap_or(1);
-    let first = refusals.next()?;
-    Some(without_pod(
-        number,
-        attempt,
-        DeathState::NeverCreated,
-        first.time,
-    ))
+    let first = refusals.find(|fact| wanted.is_some() || goes_on(graph, last, fact))?;
+    Some(without_pod(number, attempt, DeathState::NeverCreated, first.time))
+}
+
+/// Whether a controller of jobs was refused a pod lately: it tries again for as long as it lacks one, however many it is to have.
+/// A gang that makes steps lacks none.
+fn goes_on(graph: &EntityGraph, attempt: &Attempt, refusal: &Fact) -> bool {
+    /// Events are kept for as long.
+    const LATELY: Nanos = 3_600 * SECOND;
+    let job = graph.workloads.get(refusal.workload as usize);
+    let makes_gangs = job.is_some_and(|job| {
+        let kind = graph.name(job.kind);
+        kind == "Job" || is_operated(kind)
+    });
+    let last = refusal.end.unwrap_or(refusal.time);
+    let lately = graph
+        .now
+        .is_some_and(|now| last != Stamp::OPEN && now.saturating_sub(last.hi) <= LATELY);
+    let made_steps = || {
+        let pods = attempt.pods.iter();
+        let mut pods = pods.filter_map(|pod| graph.pods.get(*pod as usize));
+        pods.any(|pod| {
+            let steps = pod.progress.as_deref();
+            steps.is_some_and(|steps| steps.last.lo > last.hi.saturating_add(TIDIED))
+        })
+    };
+    makes_gangs && lately && !made_steps()
 }
 
 fn without_pod(run: usize, attempt: u32, state: DeathState, since: Stamp) -> Death {

@@ -185,10 +185,15 @@ fn to_text(report: &Report, color: bool) -> String {
         Ok((path, status)) => {
             out.push_str(&format!("{} store  {path}\n", mark(true)));
             out.push_str(&format!(
-                "    {} facts, {} object versions, {} incidents\n",
+                "    {} facts, {} object versions, {} {}\n",
                 status.facts + status.hot,
                 status.versions,
-                status.incidents
+                status.incidents,
+                if status.incidents == 1 {
+                    "incident"
+                } else {
+                    "incidents"
+                }
             ));
             if let (Some(from), Some(to)) = (status.from, status.to) {
                 out.push_str(&format!("    from {} to {}\n", rfc3339(from), rfc3339(to)));
@@ -238,9 +243,16 @@ fn refusal(health: &Health) -> Option<&str> {
     })
 }
 
+/// Whether a source responds and gives nothing of what is asked of it.
+fn allows_nothing(health: &Health) -> bool {
+    let mut permissions = health.permissions.iter();
+    !health.permissions.is_empty() && permissions.all(|one| one.verdict == Verdict::Denied)
+}
+
 fn of_source(out: &mut String, health: &Health, now: Nanos, mark: &dyn Fn(bool) -> &'static str) {
     let refusal = refusal(health);
-    let good = health.unreachable.is_none() && refusal.is_none();
+    let allows_nothing = allows_nothing(health);
+    let good = health.unreachable.is_none() && refusal.is_none() && !allows_nothing;
     out.push_str(&format!(
         "{} {}  {}{}\n",
         mark(good),
@@ -256,6 +268,8 @@ fn of_source(out: &mut String, health: &Health, now: Nanos, mark: &dyn Fn(bool) 
     }
     if refusal.is_some() {
         out.push_str("    credentials refused (401): they are missing, wrong or have expired\n");
+    } else if allows_nothing {
+        out.push_str("    responds, and allows nothing that is read there\n");
     }
     if let Some(back) = health.reaches_back_to {
         out.push_str(&format!(
@@ -361,4 +375,37 @@ fn to_json(report: &Report) -> Value {
         .map(|(what, hints)| json!({"what": what, "to_do": hints}))
         .collect();
     json!({ "configuration": report.config, "unreadable": report.unreadable, "refused": refused, "store": store, "sources": sources })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whathappened_model::connector::Permission;
+
+    #[test]
+    fn a_source_that_allows_nothing_is_not_in_order() {
+        let permission = |verdict: Verdict| Permission {
+            what: "list pods at cluster scope".to_owned(),
+            verdict,
+            shows: "how containers ended".to_owned(),
+            detail: None,
+        };
+        let told = |verdicts: [Verdict; 2]| {
+            let health = Health {
+                source: "kubernetes".to_owned(),
+                permissions: verdicts.into_iter().map(permission).collect(),
+                ..Health::default()
+            };
+            let mut out = String::new();
+            of_source(&mut out, &health, 0, &|good| {
+                if good { "✓" } else { "✗" }
+            });
+            out
+        };
+        let none = told([Verdict::Denied, Verdict::Denied]);
+        assert!(none.starts_with("✗ kubernetes"), "{none}");
+        assert!(none.contains("allows nothing"), "{none}");
+        let some = told([Verdict::Allowed, Verdict::Denied]);
+        assert!(some.starts_with("✓ kubernetes"), "{some}");
+    }
 }

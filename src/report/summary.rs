@@ -165,6 +165,13 @@ impl ReportContext<'_> {
         let code = first
             .and_then(|first| first.exit_code)
             .map(|code| code.to_string());
+        let template = match victims {
+            0 | 1 => template,
+            // Of several pods a sentence speaks as of several.
+            _ => template
+                .replace("{pod} is ", "{pod} are ")
+                .replace("{pod} needs ", "{pod} need "),
+        };
         let said = template
             .replace("{pod}", &name)
             .replace("{was}", if victims > 1 { "were" } else { "was" })

@@ -16,6 +16,7 @@ mod canary;
 mod carried;
 mod cli;
 mod clouds;
+mod compared_ranks;
 mod configuration;
 mod cross_site;
 mod damaged_day;

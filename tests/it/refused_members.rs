@@ -122,3 +122,37 @@ fn a_set_is_as_large_as_its_jobs_where_it_does_not_say() {
     let answer = described(2);
     assert_eq!(verdict(&answer).1, "none.running", "{answer:#}");
 }
+
+/// Two pods of a Job whose object was not listed, the refusal of a third, and what was made since.
+fn listed(since: &[(&str, &str)]) -> Value {
+    let pods = [("reward-0-8ctzs", MADE), ("reward-1-xh8g9", MADE)];
+    let mut objects: Vec<Value> = pods
+        .iter()
+        .chain(since)
+        .map(|(name, made)| {
+            json!({ "apiVersion": "v1", "kind": "Pod",
+                "metadata": { "name": name, "namespace": "ml", "uid": format!("u-{name}"), "creationTimestamp": made,
+                    "ownerReferences": owner("Job", "reward", "u-job") },
+                "spec": { "nodeName": format!("n-{name}"), "containers": [{ "name": "main", "image": "train" }] },
+                "status": { "phase": "Running", "startTime": made,
+                    "conditions": [{ "type": "Ready", "status": "True", "lastTransitionTime": made }],
+                    "containerStatuses": [{ "name": "main", "ready": true, "restartCount": 0,
+                        "state": { "running": { "startedAt": made } } }] } })
+        })
+        .collect();
+    objects.push(json!({ "apiVersion": "v1", "kind": "Event", "type": "Warning", "count": 17,
+        "metadata": { "name": "reward.1", "namespace": "ml", "uid": "e-1", "creationTimestamp": MADE },
+        "involvedObject": { "apiVersion": "batch/v1", "kind": "Job", "name": "reward", "namespace": "ml", "uid": "u-job" },
+        "reason": "FailedCreate", "message": REFUSAL, "source": { "component": "job-controller" },
+        "firstTimestamp": MADE, "lastTimestamp": "2026-06-12T18:08:58Z" }));
+    let lines: Vec<String> = objects.iter().map(Value::to_string).collect();
+    ask("reward", &[("all.ndjson", lines.join("\n"))])
+}
+
+#[test]
+fn whoever_is_refused_a_pod_lacks_one_however_many_it_is_to_have() {
+    let answer = listed(&[]);
+    assert_eq!(verdict(&answer).1, "sched.quota", "{answer:#}");
+    let answer = listed(&[("reward-2-b4c5d", "2026-06-12T18:10:58Z")]);
+    assert_eq!(verdict(&answer).1, "none.running", "{answer:#}");
+}

@@ -14,10 +14,10 @@ use super::node_claim::NodeClaims;
 use super::slurm_machine::SlurmMachines;
 use super::{
     EntityGraph, NO, NodeInstances, TaskKind, Topology, Workload, asked_again, boots, call, clocks,
-    clusters, collection, collectives, control_plane, deletion, device_shortage, dry_run, gave_up,
-    gpu_repeats, instance, job, job_logs, kill_command, killed_process, last_line, learn, lone_log,
-    mismatch, never_ran, new_facts, node_folder, node_instance, not_carried_out, order, pace,
-    parent, peers, pod_log, progress, remade, restart_loop, rows, scheduling, short_name,
+    clusters, collection, collectives, compared, control_plane, deletion, device_shortage, dry_run,
+    gave_up, gpu_repeats, instance, job, job_logs, kill_command, killed_process, last_line, learn,
+    lone_log, mismatch, never_ran, new_facts, node_folder, node_instance, not_carried_out, order,
+    pace, parent, peers, pod_log, progress, remade, restart_loop, rows, scheduling, short_name,
     slurm_zone, stray_log, succeeded, tagged, told_ends, tracked, undated, unit, version_diff,
     versions, vm_log, witness, workload_names, zones,
 };
@@ -214,6 +214,7 @@ pub(super) fn build(
     set_roots(&mut graph);
     restart_loop::note(&mut graph)?;
     peers::note(&mut graph);
+    compared::note(&mut graph)?;
     gpu_repeats::mark(&mut graph, &gpus);
     mismatch::note(&mut graph)?;
     kill_command::set_apart(&mut graph)?;

@@ -11,6 +11,7 @@ mod clocks;
 mod clusters;
 mod collection;
 mod collectives;
+mod compared;
 mod control_plane;
 mod cordon;
 mod deletion;

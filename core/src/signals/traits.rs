@@ -60,11 +60,13 @@ pub enum SignalClass {
     NamesFailed,
     /// A workload's pods are held back or refused, or nobody looks after it.
     HoldsBack,
+    /// One rank writes of the times of all.
+    ComparesRanks,
 }
 
 impl SignalClass {
     /// Each with its name in files and what it means there.
-    pub const ALL: [(Self, &'static str); 22] = [
+    pub const ALL: [(Self, &'static str); 23] = [
         (Self::LastWords, "last_words"),
         (Self::SaysOver, "says_over"),
         (Self::MayEnd, "may_end"),
@@ -87,6 +89,7 @@ impl SignalClass {
         (Self::StopsUnit, "stops_unit"),
         (Self::NamesFailed, "names_failed"),
         (Self::HoldsBack, "holds_back"),
+        (Self::ComparesRanks, "compares_ranks"),
     ];
 
     /// The class of a name in a file.
