@@ -482,7 +482,12 @@ fn short_of_members(graph: &EntityGraph, number: usize, run: &Run, ends: &[End])
     });
     let attempt = u32::try_from(run.attempts.len()).unwrap_or(1);
     let first = refusals.find(|fact| wanted.is_some() || goes_on(graph, last, fact))?;
-    Some(without_pod(number, attempt, DeathState::NeverCreated, first.time))
+    Some(without_pod(
+        number,
+        attempt,
+        DeathState::NeverCreated,
+        first.time,
+    ))
 }
 
 /// Whether a controller of jobs was refused a pod lately: it tries again for as long as it lacks one, however many it is to have.

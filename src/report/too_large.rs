@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use whathappened_core::death::DeathState;
 use whathappened_core::graph::EntityGraph;
 use whathappened_model::object::{Container, ObjectBody};
 
@@ -39,7 +40,7 @@ impl ReportContext<'_> {
         let first = finding.first.first().and_then(|death| self.death(*death))?;
         let graph = self.graph();
         let pod = graph.pods.get(first.pod as usize)?;
-        if first.state != "never_scheduled" {
+        if first.state != DeathState::NeverScheduled {
             return None;
         }
         let found = beyond(pod.body.as_deref()?, &most_of_nodes(graph))?;
