@@ -86,14 +86,23 @@ fn verdict(message: &mut MessageBuilder, answer: &Answer, incident: &Incident) {
         &Mrkdwn::new().bold(escape(&incident.summary)),
     ));
     let mut known = Mrkdwn::new();
+    let mut is_first = true;
+    let mut next_line = |known: Mrkdwn| match std::mem::take(&mut is_first) {
+        true => known,
+        false => known.say("\n"),
+    };
     for (label, body) in facts::facts(incident, clock, false) {
+        known = next_line(known);
         if !label.is_empty() {
             known = known.bold(format!("{label}:")).say(" ");
         }
-        known = known.and(markup(&body)).say("\n");
+        known = known.and(markup(&body));
     }
     if let Some(time) = &incident.time {
-        known = known.bold("When:").say(" ").and(moment(time, clock));
+        known = next_line(known)
+            .bold("When:")
+            .say(" ")
+            .and(moment(time, clock));
         let announced = incident.announced_at.as_ref();
         if let Some(announced) = announced.filter(|announced| *announced != time) {
             known = known.say(", announced ").and(moment(announced, clock));
