@@ -67,7 +67,7 @@ fn every_answer_decodes_or_is_told_in_its_words() {
         let body = &response["body"];
         let fields = body.as_object().unwrap();
         let name = path.display();
-        assert!(super::super::recognise(fields, ""), "{name}");
+        assert!(super::super::files::recognise(fields, ""), "{name}");
         let mut emitted = ForeignOutput::default();
         let origin = Origin::default();
         let record = ForeignRecord {
@@ -75,7 +75,7 @@ fn every_answer_decodes_or_is_told_in_its_words() {
             within: "",
             origin: &origin,
         };
-        let result = super::super::decode(record, &mut emitted);
+        let result = super::super::files::decode(record, &mut emitted);
         let lines: usize = emitted.stored.values().map(Vec::len).sum();
         let found = lines + emitted.observations.len();
         assert_eq!(found, records(body), "{name}: {result:?}");
