@@ -10,7 +10,7 @@ use crate::canary::{Seen, planted, some};
 use crate::store::StoreFixture;
 
 /// Of so many kinds one is planted: each run is asked by itself.
-const EVERY: usize = 32;
+const EVERY: usize = 8;
 /// Runs that are asked, one for every kind of those.
 const RUNS: usize = 6;
 
