@@ -353,7 +353,7 @@ fn an_init_container_that_is_tried_again_still_fails_again_and_again() {
     assert_eq!(end.exit.unwrap().exit_code, Some(1));
     // Who takes it away at last is told second.
     let deaths = reported(&tries(Some(28)));
-    let states: Vec<&str> = deaths.iter().map(|death| death.state).collect();
+    let states: Vec<&str> = deaths.iter().map(|death| death.state.as_str()).collect();
     assert_eq!(states, ["crash_loop", "died"]);
 }
 
@@ -364,7 +364,7 @@ fn what_kept_a_pod_from_starting_is_told_by_its_status_alone() {
         pending(2, &Value::Null, "CreateContainerConfigError", Some(300)),
     ]);
     let deaths = reported(&graph);
-    let states: Vec<&str> = deaths.iter().map(|death| death.state).collect();
+    let states: Vec<&str> = deaths.iter().map(|death| death.state.as_str()).collect();
     assert_eq!(states, ["stuck_starting", "died"]);
 }
 
@@ -607,7 +607,7 @@ fn what_kept_failing_until_it_was_taken_away_is_told_by_events_alone() {
     let runs = runs(&graph, &ends);
     let found = deaths(&graph, &runs, &[0], &ends);
     assert_eq!(
-        found.first().map(|death| death.state),
+        found.first().map(|death| death.state.as_str()),
         Some("crash_loop"),
         "{found:?}"
     );
