@@ -17,6 +17,10 @@ words! {
     }
 }
 
+#[expect(
+    clippy::derivable_impls,
+    reason = "a variant of a list of words has no attribute but its meaning"
+)]
 impl Default for Level {
     fn default() -> Self {
         Self::Unknown

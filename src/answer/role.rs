@@ -42,6 +42,10 @@ words! {
     }
 }
 
+#[expect(
+    clippy::derivable_impls,
+    reason = "a variant of a list of words has no attribute but its meaning"
+)]
 impl Default for IncidentRole {
     fn default() -> Self {
         Self::Main

@@ -1,6 +1,7 @@
 //! The same things said in the same words everywhere.
 
 use crate::answer::{Actor, Attempt, ChainLink, CoverageRow, Edge, Incident, Level, Run, Victim};
+use whathappened_connectors::LOG_STORES;
 use whathappened_core::death::{DeathState, RunState};
 use whathappened_model::coverage::Status;
 
@@ -374,16 +375,16 @@ pub(crate) fn is_read_in_full<'a>(
 
 /// A product as it writes itself; a name that a person gave stays.
 fn brand(source: &str) -> &str {
+    let mut stores = LOG_STORES.iter();
+    if let Some((_, store)) = stores.find(|(kind, _)| kind.as_str() == source) {
+        return store.product;
+    }
     match source {
         "alertmanager" => "Alertmanager",
         "aws" => "AWS",
         "azure" => "Azure",
-        "cloudwatch" => "CloudWatch",
-        "datadog" => "Datadog",
-        "elasticsearch" => "Elasticsearch",
         "gcp" => "GCP",
         "grafana" => "Grafana",
-        "loki" => "Loki",
         "prometheus" => "Prometheus",
         "slurm" => "Slurm",
         other => other,

@@ -52,8 +52,16 @@ fn compared(most: &str, highest: u32) -> Value {
 #[test]
 fn the_slowest_rank_by_far_is_told_though_only_another_ranks_log_was_read() {
     let answer = compared("4975.20", 2);
-    let (_, cause, _, node) = verdict(&answer);
-    assert_eq!((cause, node), ("slow.rank", "n1"), "{answer:#}");
+    assert_eq!(verdict(&answer).1, "slow.rank", "{answer:#}");
+    let summary = answer["incidents"][0]["summary"]
+        .as_str()
+        .unwrap_or_default();
+    assert!(summary.contains("rank 1 computes for 4.98 s"), "{summary}");
+    assert!(summary.contains("n1"), "{summary}");
+    assert_eq!(
+        answer["incidents"][0]["victims"][0]["rank"], 1,
+        "{answer:#}"
+    );
 }
 
 #[test]

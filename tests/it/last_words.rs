@@ -33,7 +33,7 @@ fn the_last_words_of_a_log_are_heard() {
         ),
         (
             "2026-11-25 09:10:01 ERROR: loss is NaN for 30 steps, stopping",
-            "code.divergence · hypothesis",
+            "code.divergence · supported",
         ),
         (
             "2026-11-25 09:10:01 CRITICAL training aborted: loss spike",

@@ -27,7 +27,7 @@ fn the_engines_own_error_is_told_and_not_what_followed() {
         "(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}".to_owned(),
     ];
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    let answer = ask("serve", &[("serve.log", text(&lines))]);
+    let answer = ask("engine", &[("engine.log", text(&lines))]);
     assert_eq!(verdict(&answer).1, "code.exception", "{answer:#}");
     assert!(
         summary(&answer).contains("KV cache needed"),

@@ -10,6 +10,7 @@ use crate::contract::LabelNames;
 use crate::log_store::{Opened, Registration, Settings};
 
 pub(crate) const LOG_STORE: Registration = Registration {
+    product: "CloudWatch",
     // Credentials of AWS alone are no wish to pay for its logs.
     needed: &[&["CLOUDWATCH_LOG_GROUPS"]],
     open: |settings, clock| Box::pin(open(settings, clock)),

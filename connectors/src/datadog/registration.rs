@@ -10,6 +10,7 @@ use crate::http::HttpError;
 use crate::log_store::{Opened, Registration, Settings};
 
 pub(crate) const LOG_STORE: Registration = Registration {
+    product: "Datadog",
     needed: &[&["DD_API_KEY"], &["DD_APP_KEY", "DD_APPLICATION_KEY"]],
     open: |settings, _| Box::pin(std::future::ready(open(settings))),
     key: ("site", "DD_SITE"),

@@ -11,6 +11,7 @@ use crate::http::HttpError;
 use crate::log_store::{Opened, Registration, Settings};
 
 pub(crate) const LOG_STORE: Registration = Registration {
+    product: "Elasticsearch",
     needed: &[&["ES_URL", "ELASTICSEARCH_URL", "OPENSEARCH_URL"]],
     open: |settings, clock| Box::pin(open(settings, clock)),
     key: ("url", "ELASTICSEARCH_URL"),

@@ -36,6 +36,8 @@ pub type Opened = Result<Arc<dyn LogStore>, HttpError>;
 
 /// A log store: how it is opened, configured and recognised in files.
 pub struct Registration {
+    /// The product's name as it writes itself.
+    pub product: &'static str,
     /// Variables without any of which the environment alone configures no such store: one of each group.
     pub needed: &'static [&'static [&'static str]],
     /// Opens what is configured.

@@ -16,7 +16,7 @@ pub(crate) struct JoinedRecord {
     /// The messages of all lines, the first one's included.
     pub(crate) message: String,
     pub(crate) raw: String,
-    /// The latest time that a line after the first one states.
+    /// The latest time of a line after the first one that has one of its own.
     pub(crate) end: Option<Stamp>,
     pub(super) kind: Option<Kind>,
     pub(crate) lines: usize,
@@ -165,7 +165,8 @@ impl JoinedRecord {
         self.raw.push('\n');
         self.raw.push_str(&placed.line.raw);
         // A line without a time of its own may be as much as an hour later: that is no end.
-        if placed.line.clock.is_some() {
+        let is_own = !matches!(placed.inferred, Some("previous" | "next" | "none"));
+        if is_own {
             let end = self.end.unwrap_or(placed.stamp);
             self.end = Some(Stamp {
                 lo: end.lo.max(placed.stamp.lo),

@@ -9,6 +9,7 @@ use crate::contract::{AnswerFormat, LabelNames};
 use crate::log_store::{Opened, Registration, Settings};
 
 pub(crate) const LOG_STORE: Registration = Registration {
+    product: "Loki",
     needed: &[&["LOKI_ADDR", "GRAFANA_DATASOURCE_UID"]],
     open: |settings, _| Box::pin(std::future::ready(open(settings))),
     key: ("addr", "LOKI_ADDR"),

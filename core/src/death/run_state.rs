@@ -88,6 +88,15 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
         if gone.is_some_and(went_with_it) {
             return RunState::Deleted;
         }
+        // Pods that it left behind, and that somebody then wanted gone as well.
+        let is_unwanted = |pod: &u32| {
+            let pod = graph.pods.get(*pod as usize);
+            pod.is_some_and(|pod| pod.deletion_requested.is_some())
+        };
+        let left = root.filter(|root| root.gone.is_some() && root.left_its_pods());
+        if left.is_some() && !run.pods.is_empty() && run.pods.iter().all(is_unwanted) {
+            return RunState::Deleted;
+        }
         // What is suspended waits to be resumed, whatever ended its pods; so does a Job that is to have none.
         let is_suspended = root.is_some_and(|one| {
             let body = one.body.as_ref();

@@ -117,7 +117,7 @@ fn ready_again(versions: &[Version]) -> Option<Stamp> {
         let stored = versions.iter().filter(|one| one.revision.is_some());
         stored.filter_map(|one| one.body.ready)
     };
-    let (is_ready, _) = told().last()?;
+    let (is_ready, _) = told().next_back()?;
     let lapses = told().filter(|(ready, _)| !ready);
     lapses.map(|(_, since)| since).max().filter(|_| is_ready)
 }
