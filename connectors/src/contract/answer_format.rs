@@ -9,6 +9,12 @@ use crate::observation::{Observation, Rejection};
 /// Told of each line: where it stands, and whether it could be used.
 pub(super) type LineDone<'d> = &'d mut dyn FnMut(u64, Result<(), Rejection>);
 
+/// Decodes a whole answer.
+pub(crate) type DecodeWhole = fn(&[u8], &Origin, &mut Vec<Observation>) -> Result<(), Rejection>;
+
+/// Decodes the elements of one result, each with its line, of a file.
+pub(crate) type DecodeParts = fn(&[(Vec<u8>, u64)], &Arc<str>, &mut Vec<Observation>, LineDone<'_>);
+
 /// A kind of answer, of the shape that Prometheus gave to answers: `{"data": {"resultType", "result"}}`.
 pub(crate) struct AnswerFormat {
     /// What people call it.
@@ -18,9 +24,9 @@ pub(crate) struct AnswerFormat {
     /// Words after the result that tell that it is not whole, and what that means.
     pub(crate) partial: (&'static str, &'static str),
     /// A whole answer.
-    pub(crate) decode: fn(&[u8], &Origin, &mut Vec<Observation>) -> Result<(), Rejection>,
+    pub(crate) decode: DecodeWhole,
     /// The elements of one result, each with its line, of a file.
-    pub(crate) decode_parts: fn(&[(Vec<u8>, u64)], &Arc<str>, &mut Vec<Observation>, LineDone<'_>),
+    pub(crate) decode_parts: DecodeParts,
 }
 
 impl fmt::Debug for AnswerFormat {

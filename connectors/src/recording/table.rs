@@ -14,7 +14,6 @@ use crate::LOG_STORES;
 use crate::contract::Table;
 
 /// The first that recognises a table gets it.
-
 fn table(columns: &[String]) -> Option<&'static Table> {
     let mut tables = LOG_STORES.iter().flat_map(|(_, store)| store.tables);
     tables.find(|table| (table.recognise)(columns))

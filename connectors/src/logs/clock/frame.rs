@@ -28,7 +28,7 @@ pub(super) fn before_time(text: &str) -> Option<usize> {
     (end < 80).then_some(start + end + 2)
 }
 
-/// A program's own name in brackets, as TorchTitan writes it, with a date behind it.
+/// A program's own name in brackets, as `TorchTitan` writes it, with a date behind it.
 fn program(text: &str) -> Option<usize> {
     let (name, rest) = text.strip_prefix('[')?.split_once("] ")?;
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
