@@ -4,7 +4,6 @@ use whathappened_core::death::DeathState;
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::Phase;
 use whathappened_core::lifecycle::{Mode, State};
-use whathappened_core::signals::named;
 use whathappened_model::time::rfc3339;
 
 use super::context::ReportContext;
@@ -113,19 +112,6 @@ impl ReportContext<'_> {
         let summary = match self.never_created(finding) {
             Some(beside) => format!("{} {beside}", full_stop(&summary)),
             None => summary,
-        };
-        let told = root_event
-            .as_ref()
-            .and_then(|event| event.message.as_deref());
-        let too_large = told
-            .filter(|_| signal == named::K8S_POD_UNSCHEDULABLE_CAPACITY)
-            .and_then(|told| self.too_large(finding, told));
-        let (summary, advice) = match too_large {
-            Some(too_large) => (
-                format!("{} {}", full_stop(&summary), too_large.sentence()),
-                vec![too_large.advice()],
-            ),
-            None => (summary, advice),
         };
         let all = finding.deaths().filter_map(|death| self.death(death));
         Ok(Incident {

@@ -33,7 +33,6 @@ mod slowdown;
 mod summary;
 mod symptom;
 mod timeline;
-mod too_large;
 mod trackers;
 mod upcoming;
 mod victim;

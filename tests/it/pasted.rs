@@ -122,6 +122,7 @@ fn a_pod_that_hangs_in_its_removal_on_a_silent_node() {
     let node = |ready: &str| {
         text(&[
             "Name:               gpu-a4",
+            "Roles:              <none>",
             "CreationTimestamp:  Mon, 07 Sep 2026 08:00:00 +0000",
             "Unschedulable:      false",
             "Conditions:",

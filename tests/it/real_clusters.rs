@@ -582,41 +582,6 @@ fn a_workload_that_was_made_smaller_is_said_to_be_scaled() {
     );
 }
 
-/// Sixteen GPUs of nodes that have eight: no node will ever have room.
-#[test]
-fn who_asks_for_more_than_any_node_has_is_told_so() {
-    let asked = |gpus: &str| {
-        let mut one = pod(0, "Pending", &running());
-        one["spec"] = json!({ "restartPolicy": "Never", "containers": [{ "name": "main", "resources": { "limits": { "nvidia.com/gpu": gpus } } }] });
-        one["status"] = json!({ "phase": "Pending", "conditions": [{ "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
-            "message": "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
-            "lastTransitionTime": "2026-11-24T10:00:02Z" }] });
-        let node = json!({
-            "apiVersion": "v1", "kind": "Node",
-            "metadata": { "name": "n0", "uid": "node-0", "creationTimestamp": "2026-11-20T10:00:00Z" },
-            "status": { "capacity": { "nvidia.com/gpu": "8" }, "allocatable": { "nvidia.com/gpu": "8" },
-                "conditions": [{ "type": "Ready", "status": "True", "reason": "KubeletReady", "lastTransitionTime": "2026-11-20T10:01:00Z" }] },
-        });
-        let answer = ask(
-            "bert",
-            &[
-                ("jobs.json", list(&[job(1, false)])),
-                ("pods.json", list(&[one])),
-                ("nodes.json", list(&[node])),
-            ],
-        );
-        let main = &answer["incidents"][0];
-        assert_eq!(main["cause"], "sched.unschedulable_capacity", "{answer:#}");
-        main["summary"].as_str().unwrap_or_default().to_owned()
-    };
-    let told = asked("16");
-    assert!(
-        told.contains("requests 16 nvidia.com/gpu, and no node that was read has more than 8"),
-        "{told}"
-    );
-    assert!(!asked("8").contains("no node that was read"));
-}
-
 /// Two pods of a service that answer no probe.
 #[test]
 fn of_several_pods_a_sentence_speaks_as_of_several() {

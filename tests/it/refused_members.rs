@@ -68,61 +68,6 @@ fn a_set_of_which_a_member_is_not_there_is_not_known_to_be_well() {
     );
 }
 
-/// What `kubectl describe` prints of a set may hold no sizes; its Job's do.
-fn described(parallelism: u32) -> Value {
-    let age = "16m (x17 over 133m)";
-    let parallelism = format!("Parallelism:      {parallelism}");
-    let event = format!("  Warning  FailedCreate  {age}  job-controller  {REFUSAL}");
-    let lines = [
-        "$ date -u +%Y-%m-%dT%H:%M:%SZ",
-        "2026-06-12T18:11:58Z",
-        "$ kubectl get pods -n ml -o wide",
-        "NAME   READY   STATUS   RESTARTS   AGE   IP   NODE   NOMINATED NODE   READINESS GATES",
-        "reward-workers-0-0-8ctzs   1/1   Running   0   133m   <none>   n0   <none>   <none>",
-        "reward-workers-0-1-xh8g9   1/1   Running   0   133m   <none>   n1   <none>   <none>",
-        "$ kubectl describe job reward-workers-0 -n ml",
-        "Name:             reward-workers-0",
-        "Namespace:        ml",
-        "Selector:         batch.kubernetes.io/controller-uid=6acfe080-0dd1-45c6-8e0f-b04b672d27ed",
-        "Labels:           jobset.sigs.k8s.io/jobset-name=reward",
-        "                  jobset.sigs.k8s.io/replicatedjob-name=workers",
-        "Annotations:      <none>",
-        "Controlled By:    JobSet/reward",
-        &parallelism,
-        "Completions:      3",
-        "Completion Mode:  Indexed",
-        "Suspend:          false",
-        "Backoff Limit:    0",
-        "Start Time:       Fri, 12 Jun 2026 15:58:36 +0000",
-        "Pods Statuses:    2 Active (2 Ready) / 0 Succeeded / 0 Failed",
-        "Events:",
-        "  Type     Reason        Age                  From            Message",
-        "  ----     ------        ----                 ----            -------",
-        &event,
-        "$ kubectl describe jobset reward -n ml",
-        "Name:         reward",
-        "Namespace:    ml",
-        "API Version:  jobset.x-k8s.io/v1alpha2",
-        "Kind:         JobSet",
-        "Metadata:",
-        "  Creation Timestamp:  2026-06-12T15:58:36Z",
-        "  UID:                 30e3d7c8-6c22-4716-9fe9-44dc340cd1e0",
-        "Status:",
-        "  Restarts:  0",
-        "Events:          <none>",
-    ];
-    ask("JobSet/ml/reward", &[("session.txt", text(&lines))])
-}
-
-#[test]
-fn a_set_is_as_large_as_its_jobs_where_it_does_not_say() {
-    let answer = described(3);
-    assert_eq!(verdict(&answer).1, "sched.quota", "{answer:#}");
-    // Whoever lowered what the Job asks for did without the third.
-    let answer = described(2);
-    assert_eq!(verdict(&answer).1, "none.running", "{answer:#}");
-}
-
 /// Two pods of a Job whose object was not listed, the refusal of a third, and what was made since.
 fn listed(since: &[(&str, &str)]) -> Value {
     let pods = [("reward-0-8ctzs", MADE), ("reward-1-xh8g9", MADE)];

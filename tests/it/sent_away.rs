@@ -141,17 +141,15 @@ fn a_taint_that_nobody_saw_is_a_silent_node_only_where_its_controller_says_so() 
     );
     let (cause, _) = of_events(&[made(), placed(), started(), not_ready, sent_away()]);
     assert_eq!(cause, "node.not_ready");
-    let (cause, level) = of_events(&[
+    // Its kubelet was there. Whether that said of itself that it was not ready, or somebody set a taint, only the node tells.
+    let (cause, _) = of_events(&[
         made(),
         placed(),
         started(),
         sent_away(),
         killing("10:30:01"),
     ]);
-    assert_eq!(
-        (cause.as_str(), level.as_str()),
-        ("ops.node_drained", "hypothesis")
-    );
+    assert_eq!(cause, "unknown");
     // It was over when it was sent away.
     let (cause, _) = of_events(&[made(), placed(), started(), sent_away()]);
     assert!(
