@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::unseen::{ask, text, verdict};
+use super::unseen::{ask, verdict};
 
 const MADE: &str = "2026-06-12T15:58:36Z";
 const REFUSAL: &str = "Error creating: pods \"reward-\" is forbidden: exceeded quota: team-quota, requested: requests.nvidia.com/gpu=8, \
