@@ -36,7 +36,7 @@ fn the_engines_own_error_is_told_and_not_what_followed() {
     );
 }
 
-/// TorchTitan's name stands before its times; c10d writes no year.
+/// `TorchTitan`'s name stands before its times; c10d writes no year.
 #[test]
 fn a_time_behind_the_programs_name_is_read() {
     let answer = ask(

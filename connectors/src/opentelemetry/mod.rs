@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use crate::event::Origin;
 
-    fn lines(record: Value) -> Result<Vec<StoredLine>, Rejection> {
+    fn lines(record: &Value) -> Result<Vec<StoredLine>, Rejection> {
         let fields = record.as_object().unwrap();
         assert!((LOGS.recognise)(fields, ""));
         let origin = Origin::default();
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn records_are_lines_of_the_pod_that_their_resource_names() {
-        let found = lines(json!({"resourceLogs": [{
+        let found = lines(&json!({"resourceLogs": [{
             "resource": {"attributes": [
                 {"key": "k8s.pod.name", "value": {"stringValue": "sft-0"}},
                 {"key": "k8s.container.restart_count", "value": {"intValue": "2"}},
@@ -180,11 +180,11 @@ mod tests {
 
     #[test]
     fn what_has_no_time_is_told() {
-        let refused = lines(json!({"resourceLogs": [{"scopeLogs": [{"logRecords": [
+        let refused = lines(&json!({"resourceLogs": [{"scopeLogs": [{"logRecords": [
             {"timeUnixNano": "0", "body": {"stringValue": "x"}},
         ]}]}]}));
         assert!(matches!(refused, Err(Rejection::Malformed(_))));
-        let empty = lines(json!({"resourceLogs": []}));
+        let empty = lines(&json!({"resourceLogs": []}));
         assert!(matches!(empty, Err(Rejection::Irrelevant(_))));
     }
 }
