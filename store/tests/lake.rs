@@ -418,7 +418,7 @@ fn what_one_service_explained_the_others_have_and_it_is_added_once() {
     let url = lake_in(folder.path());
     import(
         &mut store,
-        &[reported(in_cluster(event(1, "a-0", START), "c1"))],
+        [reported(in_cluster(event(1, "a-0", START), "c1"))],
     );
     let mut first = open(&url, &folder.path().join("first"));
     lake::push(&mut store, &mut first, NOW, &mut |_| {}).unwrap();
@@ -426,7 +426,12 @@ fn what_one_service_explained_the_others_have_and_it_is_added_once() {
 
     let keep = |index: &Index, one: StoredIncident| {
         let mut store = Store::open(index.store().root(), Limits::default()).unwrap();
-        store.keep_incidents(&[one.run_id.clone()], &[one]).unwrap();
+        store
+            .keep_incidents(
+                std::slice::from_ref(&one.run_id),
+                std::slice::from_ref(&one),
+            )
+            .unwrap();
     };
     keep(&first, explained("run-1", "user.exception", NOW));
     assert_eq!(first.share_incidents(Nanos::MIN, NOW + 1).unwrap(), 1);

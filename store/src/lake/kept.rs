@@ -326,7 +326,7 @@ fn incidents(db: &Connection, batch: &RecordBatch) -> Result<(), String> {
     for of_run in rows.chunk_by(|a, b| a.run_id == b.run_id) {
         let run = of_run.first().map(|one| one.run_id.clone());
         replace(db, run.as_slice(), of_run).map_err(error_text)?;
-        for run in &run {
+        if let Some(run) = &run {
             shared_incidents::remember(db, run, of_run).map_err(error_text)?;
         }
     }
