@@ -10,6 +10,7 @@ pub mod collective;
 pub mod connector;
 pub mod coverage;
 pub mod event;
+pub mod exit_code;
 pub mod host_list;
 pub mod ignored_exception;
 pub mod kind;

@@ -3,15 +3,19 @@
 -- rank: 55
 -- level: supported
 -- needs: k8s.workload.deadline, k8s.pod.deadline, k8s.container.deadline, kueue.evicted.deadline
--- needs: slurm.time_limit, unit.timed_out, batch.time_limit
+-- needs: slurm.deadline, slurm.time_limit, slurm.time_nearly_up, unit.timed_out, batch.time_limit
 -- summary: {workload} exceeded its deadline and was stopped.
+-- summary_of: slurm.deadline: {pod} {was} removed because it could not end before its deadline (sbatch --deadline).
 -- summary_of: slurm.time_limit: {pod} exceeded its time limit (Slurm's --time) and {was} stopped.
+-- summary_of: slurm.time_nearly_up: {pod} {was} stopped by its launcher because its time was nearly up: {message}
 -- summary_of: batch.time_limit: {pod} reached the run-time limit of its queue and {was} stopped.
 -- summary_of: unit.timed_out: {pod} reached the run-time limit of its service (RuntimeMaxSec) and {was} stopped.
+-- advice_of: slurm.time_nearly_up: Nothing, if it was requeued and goes on from its last checkpoint; otherwise raise the job's time limit (--time).
 -- advice_of: batch.time_limit: Request more time, as far as the queue allows, or save a checkpoint before the limit.
 -- advice_of: unit.timed_out: Raise RuntimeMaxSec of the service, or save a checkpoint before the limit.
 -- advice: Raise activeDeadlineSeconds, or save a checkpoint before the deadline.
 -- advice_of: kueue.evicted.deadline: Raise the maximum execution time of the workload (label kueue.x-k8s.io/max-exec-time-seconds), or save a checkpoint before the deadline.
+-- advice_of: slurm.deadline: Submit the job again with a later --deadline, or a shorter --time, so that it can start in time.
 -- advice_of: slurm.time_limit: Raise the job's time limit (--time) as far as its partition allows, or save a checkpoint before the limit (--signal) and submit the job again.
 -- Of one record the word counts that knows whose deadline it was.
 WITH passed AS (
@@ -65,4 +69,9 @@ UNION ALL
 -- Slurm's own line in the job's output, or its accounting.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
-WHERE signal = 'slurm.time_limit' AND via = 'pod' AND reason IN ('TIMEOUT', 'DEADLINE')
+WHERE signal IN ('slurm.deadline', 'slurm.time_limit') AND via = 'pod' AND reason IN ('TIMEOUT', 'DEADLINE')
+UNION ALL
+-- A launcher that Slurm warns stops its program and puts the job back into the queue.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'slurm.time_nearly_up' AND via = 'pod' AND reason IN ('REQUEUED', 'TIMEOUT', 'CANCELLED', 'COMPLETED') AND lag_s BETWEEN -5 AND 900

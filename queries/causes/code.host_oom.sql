@@ -73,7 +73,7 @@ LEFT JOIN (SELECT DISTINCT u.death, u.fact
            JOIN links k ON k.death = u.death AND k.signal = 'kernel.oom_kill.node' AND k.time BETWEEN u.time - 60000000000 AND u.time + 1000000000
            WHERE u.signal = 'unit.oom_killed') n ON n.death = u.death AND n.fact = u.fact
 WHERE u.signal = 'unit.oom_killed' AND u.via = 'pod' AND u.state = 'died' AND u.lag_s BETWEEN -60 AND 60
-  AND COALESCE(u.detail, '') <> 'systemd-oomd' AND n.death IS NULL
+  AND n.death IS NULL
 UNION ALL
 -- Of pods that are gone the controller's own word is left.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
@@ -134,10 +134,20 @@ JOIN links o ON o.death = k.death AND o.via = 'pod' AND o.same_container
 WHERE k.signal = 'kernel.oom_kill.limit' AND k.via = 'pod' AND k.mode = 'exited' AND COALESCE(k.exit_code, 1) NOT IN (0, 143)
   AND k.lag_s BETWEEN -5 AND 120
 UNION ALL
--- A batch job over the memory that Slurm gave it; of a step's claim only where the job ended with it.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
-FROM links
-WHERE signal = 'slurm.oom' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -60 AND 60
+-- A batch job over the memory that Slurm gave it; of a step's claim only where the job ended with it. Slurm counts kills of the
+-- whole step once that is over: they may have been survived for hours, and no mistake of the program's comes of one.
+SELECT o.death, o.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN mistake.death IS NULL AND survived.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'claim' AS role
+FROM links o
+LEFT JOIN (SELECT DISTINCT death FROM links
+           WHERE signal = 'log.traceback' AND via = 'pod' AND same_container AND lag_s BETWEEN -5 AND 60 AND steps_after IS NOT TRUE
+             AND regexp_like(detail, '(^|\.)(Type|Value|Key|Attribute|Name|UnboundLocal|Index|Assertion|Import|ModuleNotFound|FileNotFound|ZeroDivision|Syntax|NotImplemented)Error$')) mistake
+  ON mistake.death = o.death
+LEFT JOIN (SELECT death FROM links
+           WHERE signal = 'kernel.oom_kill.limit' AND via = 'pod'
+           GROUP BY death HAVING bool_and(COALESCE(steps_after, FALSE))) survived
+  ON survived.death = o.death
+WHERE o.signal = 'slurm.oom' AND o.via = 'pod' AND o.mode = 'exited' AND o.lag_s BETWEEN -60 AND 60
 UNION ALL
 -- Older versions of srun call a task that ran out of memory "Killed", and cancel the rest of its step: of what was cancelled
 -- is told, of the task is not. Somebody who cancels a step of which a mere child process was killed before leaves no such task.
@@ -189,6 +199,8 @@ LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE via = 'pod' AND signal =
   ON l.death = o.death AND l.time = o.time
 WHERE o.signal = 'log.host_oom' AND o.via = 'pod' AND o.same_container AND o.mode = 'exited'
   AND COALESCE(o.exit_code, 1) NOT IN (0, 143) AND o.lag_s BETWEEN -5 AND 120
+  -- What Slurm writes into a job's output is no word of the program's.
+  AND o.record NOT IN (SELECT record FROM links WHERE signal = 'slurm.oom')
 UNION ALL
 -- Killed before its own program ran: the limit is too low for the container itself.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role

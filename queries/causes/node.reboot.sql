@@ -124,10 +124,10 @@ JOIN links d ON d.death = o.death AND d.via = 'node' AND d.signal = 'node.reboot
   AND d.time - o.time - COALESCE(TRY_CAST(o.detail AS BIGINT), 0) * 60000000000 BETWEEN -5000000000 AND 120000000000
 WHERE o.signal = 'node.shutdown_scheduled' AND o.via = 'node'
 UNION ALL
--- Or just then, however late anybody found that the machine was gone.
+-- Or just then, however late anybody found that the machine was gone; or for the very time at which it went down.
 SELECT o.death, o.fact AS cause, d.fact AS effect, 'inferred' AS edge,
   CASE WHEN o.actor IS NOT NULL THEN 'act' ELSE 'fault' END AS role
 FROM links o
 JOIN links d ON d.death = o.death AND d.via = 'node' AND d.machine = o.machine AND d.signal = 'node.rebooting'
-  AND d.time - o.time BETWEEN -1000000000 AND 120000000000
+  AND (o.due_s IS NULL AND d.time - o.time BETWEEN -1000000000 AND 120000000000 OR o.due_s - d.lag_s BETWEEN -5 AND 120)
 WHERE o.signal = 'node.reboot_requested' AND o.via = 'node' AND o.fact <> d.fact

@@ -2,12 +2,14 @@
 -- title: The node ran out of memory
 -- rank: 78
 -- level: supported
--- needs: k8s.node.system_oom, kernel.oom_kill.node, kernel.oom_kill.outside, kernel.oom_kill.node.process, unit.oom_killed, node.memory_daemon_killed, ray.memory_monitor
+-- needs: k8s.node.system_oom, kernel.oom_kill.node, kernel.oom_kill.outside, kernel.oom_kill.node.process, unit.oom_killed, unit.oom_killed.daemon, node.memory_daemon_killed, ray.memory_monitor
 -- alone: kernel.oom_kill.node
 -- overturned_by: metrics: how much memory the machine had left
 -- summary: {node} ran out of memory, and the kernel killed a process of {pod}.
 -- summary_of: node.memory_daemon_killed: {node} was about to run out of memory, and an out-of-memory daemon killed a process of {pod}: {message}
+-- summary_of: unit.oom_killed.daemon: systemd-oomd killed {pod} because memory was short on {node}: {message}
 -- summary_of: ray.memory_monitor: Ray killed a worker of {pod} because the node was nearly out of memory; what used the memory is not known: {message}
+-- advice_of: unit.oom_killed.daemon: Find out what used the memory of {node}; give the service memory of its own (MemoryLow=), or have systemd-oomd leave it alone (ManagedOOMPreference=omit).
 -- advice: Find out what used the memory of {node}; set memory requests and limits, and leave room for the system.
 -- The kernel kills one process at a time. Where a kill of its own is told of just as this container ended, and another one beside the words about
 -- the whole node, those are about the other.
@@ -62,7 +64,7 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'kernel.oom_kill.node.process' AND via = 'pod' AND mode IN ('exited', 'killed') AND lag_s BETWEEN -5 AND 120
 UNION ALL
--- A process of the service that the program runs as: killed by the kernel when the whole machine was full, or by a daemon before that.
+-- A process of the service that the program runs as, which the kernel killed when the whole machine was full.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM links u
 -- What the kernel tells of afterwards is another process of the machine's.
@@ -71,7 +73,12 @@ LEFT JOIN (SELECT DISTINCT u.death, u.fact
            JOIN links k ON k.death = u.death AND k.signal = 'kernel.oom_kill.node' AND k.time BETWEEN u.time - 60000000000 AND u.time + 1000000000
            WHERE u.signal = 'unit.oom_killed') n ON n.death = u.death AND n.fact = u.fact
 WHERE u.signal = 'unit.oom_killed' AND u.via = 'pod' AND u.state = 'died' AND u.lag_s BETWEEN -60 AND 60
-  AND (u.detail = 'systemd-oomd' OR n.death IS NOT NULL)
+  AND n.death IS NOT NULL
+UNION ALL
+-- The daemon names the service.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links
+WHERE signal = 'unit.oom_killed.daemon' AND via = 'pod' AND state = 'died' AND lag_s BETWEEN -60 AND 60
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links

@@ -333,7 +333,7 @@ WHERE s.signal = 'unit.stopping' AND s.via = 'pod' AND s.mode = 'killed' AND s.l
   -- And by itself.
   AND s.death NOT IN (SELECT death FROM links
                       WHERE via = 'pod' AND lag_s BETWEEN -60 AND 120
-                        AND signal IN ('unit.timed_out', 'unit.watchdog', 'unit.oom_killed', 'unit.replaced'))
+                        AND signal IN ('unit.timed_out', 'unit.watchdog', 'unit.oom_killed', 'unit.oom_killed.daemon', 'unit.replaced'))
 UNION ALL
 SELECT r.death, r.fact AS cause, s.fact AS effect, 'asserted' AS edge, 'act' AS role
 FROM links r

@@ -6,6 +6,7 @@
 -- needs: slurm.preempted, k8s.pod.reclaimed, k8s.pod.shuffled
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} preempted on {node} to make room for {other}.
+-- summary_of: slurm.preempted: {pod} {was} preempted to make room for {other}.
 -- advice: Give the job a higher priority, or run it where no job of higher priority can claim its nodes; it can be resubmitted unchanged.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links

@@ -4,7 +4,7 @@
 -- level: supported
 -- needs: log.slow, log.slow_passed, log.rank_slow, log.rank_behind, metric.machine_apart
 -- needs: gpu.throttled, gpu.thermal, gpu.power_brake, gpu.nvlink_error, metric.gpu_throttled, metric.gpu_slowed_down, metric.gpu_link_errors
--- needs: nic.error, metric.nic_errors, kernel.pcie_error, kernel.memory_error_corrected, kernel.lockup, node.overheated, node.power_fault, node.cpu_throttled
+-- needs: nic.error, metric.nic_errors, kernel.disk_slow, kernel.pcie_error, kernel.memory_error_corrected, kernel.lockup, node.overheated, node.power_fault, node.cpu_throttled
 -- overturned_by: metrics: clock, power and link rates of each machine
 -- summary: {workload} slowed down when {node} reported a fault: {message}
 -- summary_of: metric.machine_apart: {workload} slowed down when {node} became slower than its peers: {message}
@@ -37,5 +37,5 @@ WHERE m.state IN ('slow', 'slowed') AND m.lag_s >= -60
   AND CASE WHEN one.death IS NULL THEN m.via IN ('node', 'gang') AND m.lag_s <= 300
            ELSE m.via = 'node' AND m.lag_s <= 86400 AND s.signal IN ('log.rank_slow', 'log.rank_behind') END
   AND m.signal IN ('gpu.throttled', 'gpu.thermal', 'gpu.power_brake', 'gpu.nvlink_error', 'metric.gpu_throttled', 'metric.gpu_slowed_down', 'metric.gpu_link_errors',
-                   'nic.error', 'metric.nic_errors', 'kernel.pcie_error', 'kernel.memory_error_corrected', 'kernel.lockup', 'node.overheated',
-                   'node.power_fault', 'node.cpu_throttled', 'metric.machine_apart')
+                   'nic.error', 'metric.nic_errors', 'kernel.disk_slow', 'kernel.pcie_error', 'kernel.memory_error_corrected', 'kernel.lockup',
+                   'node.overheated', 'node.power_fault', 'node.cpu_throttled', 'metric.machine_apart')

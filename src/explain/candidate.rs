@@ -274,10 +274,10 @@ fn order(graph: &EntityGraph, rules: &[Rule], a: &Candidate, b: &Candidate) -> s
             std::cmp::Reverse(candidate.path.iter().map(|step| proves(step.kind)).min()),
             std::cmp::Reverse(candidate.path.len()),
             root.map(|fact| fact.time),
-            // Of lines without times the first is the first in its log.
+            // Of lines at one time the first is the first in its log: a launcher tells of an end once the program has.
             root.map(|fact| {
                 let row = graph.evidence.rows().get(fact.row as usize);
-                let row = row.filter(|row| fact.is_line && row.time == Stamp::OPEN);
+                let row = row.filter(|_| fact.is_line);
                 row.map_or(0, whathappened_core::evidence::Row::line)
             }),
             rule.map(|rule| rule.cause.clone()),

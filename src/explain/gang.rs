@@ -333,7 +333,8 @@ impl Grouping<'_> {
                 && (self.were_taken_later(primary, &left)
                     || self.broke_as_early(primary, &collateral)
                     || self.failed_later(primary, &collateral)
-                    || self.failed_later(primary, &left))
+                    || self.failed_later(primary, &left)
+                    || self.may_be_gone_before(primary, &collateral))
             {
                 known.level = known.level.min(Level::Hypothesis);
             }

@@ -95,7 +95,9 @@ fn kind(name: &str) -> ActorKind {
         ActorKind::Controller
     } else if name == "kernel-monitor" || name == "kernel" {
         ActorKind::Kernel
-    } else if name.starts_with("system:") {
+    } else if name.starts_with("system:")
+        || ["systemd-oomd", "unattended-upgrades"].contains(&name)
+    {
         ActorKind::Component
     } else {
         ActorKind::User

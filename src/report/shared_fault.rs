@@ -65,6 +65,10 @@ impl ReportContext<'_> {
                 }
             }
         }
+        // What one saw is shared with nobody.
+        if seen.pods.len() == 1 {
+            return None;
+        }
         let mut nodes = seen.nodes.iter().cloned();
         let node = match (nodes.next(), nodes.next()) {
             (Some(only), None) => Some(only),

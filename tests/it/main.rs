@@ -80,6 +80,7 @@ mod service;
 mod services;
 mod slack;
 mod slurm;
+mod slurm_states;
 mod store;
 mod told_twice;
 mod trackers;

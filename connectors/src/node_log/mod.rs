@@ -168,6 +168,13 @@ pub(crate) const FORMATS: &[TextFormat] = &[
         reader: |source, _| Box::new(HostLog::new(source, tools::fabric_manager)),
     },
     TextFormat {
+        words: "log of Storage Scale (GPFS)",
+        of_pods: true,
+        first: false,
+        is: tools::is_storage_scale,
+        reader: |source, _| Box::new(HostLog::new(source, tools::storage_scale)),
+    },
+    TextFormat {
         words: "log of Chef",
         of_pods: false,
         first: false,

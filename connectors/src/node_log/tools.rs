@@ -1,5 +1,5 @@
 //! Logs of the tools that keep machines up to date or busy: unattended-upgrades,
-//! Chef, kured, Slurm's controller. Each line says its time, and not always its machine.
+//! Chef, kured, Slurm's controller, a file system's client. Each line says its time, and not always its machine.
 
 use chrono::NaiveDateTime;
 
@@ -123,8 +123,10 @@ pub(super) fn slurm(text: &str) -> Result<Option<HostLine>, String> {
 /// Whether it begins as such a log.
 pub(super) fn is_slurm(head: &FileHead<'_>) -> bool {
     // All of them with the sign that parts the time from the text.
-    const WORDS: [&str; 20] = [
+    const WORDS: [&str; 22] = [
         "] Launching batch job ",
+        ".batch] error: ",
+        ".extern] error: ",
         "] launch task StepId=",
         ".batch] done with job",
         ".extern] done with job",
@@ -173,6 +175,29 @@ pub(super) fn fabric_manager(text: &str) -> Result<Option<HostLine>, String> {
 pub(super) fn is_fabric_manager(head: &FileHead<'_>) -> bool {
     of_tool(head, &["Fabric Manager", "NVSwitch", "NVLink"], &|text| {
         fabric_manager(text).ok().flatten().is_some()
+    })
+}
+
+/// `2026-11-20_10:04:58.301+0000: [N] This node (10.0.0.1 (gpu-1)) was expelled from cluster …`, as Storage Scale (GPFS) writes
+/// into `mmfs.log.latest`.
+pub(super) fn storage_scale(text: &str) -> Result<Option<HostLine>, String> {
+    let read = || {
+        let (clock, end) = clock::leading(text)?;
+        let (level, message) = text.get(end..)?.strip_prefix(": [")?.split_once("] ")?;
+        (level.len() == 1).then(|| HostLine {
+            program: Some("mmfs".to_owned()),
+            severity: Some(level.to_owned()),
+            ..HostLine::new(LineTime::Clock(clock), message)
+        })
+    };
+    Ok(read())
+}
+
+/// Whether it begins as that log: its own words, for others may write the same form.
+pub(super) fn is_storage_scale(head: &FileHead<'_>) -> bool {
+    const WORDS: [&str; 6] = ["isk lease", "mmfsd", "luster", "File system ", "NSD", "Storage Scale"];
+    of_tool(head, &WORDS, &|text| {
+        storage_scale(text).ok().flatten().is_some()
     })
 }
 
@@ -235,6 +260,11 @@ mod tests {
         assert!(!is_fabric_manager(&head(
             "[2026-11-21 15:20:27] [INFO] NVLink up\n"
         )));
+        let text = "2026-11-20_10:04:58.301+0000: [N] Disk lease period expired 0.010 seconds ago in cluster lab. Attempting to reacquire the lease.\n";
+        assert!(is_storage_scale(&head(text)));
+        let read = storage_scale(text.trim_end()).unwrap().unwrap();
+        let at = Stamp::parse("2026-11-20T10:04:58.301Z").unwrap();
+        assert_eq!(read.when, LineTime::Clock(clock::Clock::Full(at)));
         assert!(!is_kured(&head(
             "time=\"2026-11-21T15:20:27Z\" level=info msg=\"step 1\"\n"
         )));

@@ -28,7 +28,8 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
             None,
         ),
         (
-            r"update_node: node (?<nodes>\S+) reason set to: (?<why>.+)",
+            // Tools of some sites write who and when behind it, as `scontrol show node` does.
+            r"update_node: node (?<nodes>\S+) reason set to: (?<why>.+?)(?: \[(?<by>[\w.-]+)@[\dT:-]+\])?$",
             Some("REASON"),
         ),
         (
@@ -233,6 +234,7 @@ pub(crate) fn read(line: &Event) -> Vec<Event> {
             let mut event = remade(line, "slurm.node", &[&node, state]);
             event.reason = Some(state.to_ascii_uppercase());
             event.entities.node = Some(node);
+            event.actor = get("by").map(str::to_owned);
             event.set_attribute("why", get("why"));
             event.set_attribute("said_by", line.attribute("program"));
             event

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::event::{Event, EventId, Origin, SourceKind};
+use crate::exit_code;
 use crate::host_list;
 use crate::object::{ObjectBody, ObjectKey, ObjectVersion};
 use crate::observation::Observation;
@@ -271,7 +272,7 @@ pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
     event.object_uid = Some(uid);
     event.exit_code = main
         .exit
-        .map(|exit| as_shell(with_signal(rows, main, exit)));
+        .and_then(|exit| exit_code::of_pair(with_signal(rows, main, exit)));
     event.entities.workload_kind = Some("SlurmJob".to_owned());
     event.entities.workload = Some(name.unwrap_or_else(|| main.job.clone()));
     event.entities.node = single;
@@ -372,7 +373,7 @@ fn of_step(job: &Event, row: &Row, over: Stamp) -> Event {
     let id = EventId::of(&["slurm.job", uid, step, "FAILED", &second]);
     let mut event = Event::new(id, "slurm.job", over, SourceKind::Slurm);
     event.reason = Some("FAILED".to_owned());
-    event.exit_code = row.exit.map(as_shell);
+    event.exit_code = row.exit.and_then(exit_code::of_pair);
     event.object_kind.clone_from(&job.object_kind);
     event.object_uid.clone_from(&job.object_uid);
     event.entities = job.entities.clone();
@@ -403,15 +404,6 @@ fn with_signal(rows: &[Row], main: &Row, (code, signal): (i32, i32)) -> (i32, i3
         (0, code)
     } else {
         (code, signal)
-    }
-}
-
-/// An exit code and signal as a shell would say it.
-fn as_shell((code, signal): (i32, i32)) -> i32 {
-    if code == 0 && signal > 0 {
-        128 + signal
-    } else {
-        code
     }
 }
 

@@ -372,8 +372,7 @@ pub(super) fn goes_on(event: &Event) -> bool {
 /// The code with which the most telling step ended, as a shell would say it.
 fn step_exit_code(event: &Event) -> Option<i32> {
     let (code, signal) = event.attribute("step_exit_code")?.split_once(':')?;
-    let (code, signal): (i32, i32) = (code.parse().ok()?, signal.parse().ok()?);
-    Some(if code == 0 { 128 + signal } else { code })
+    whathappened_model::exit_code::of_pair((code.parse().ok()?, signal.parse().ok()?))
 }
 
 /// The code with which a task ended, as srun writes it.

@@ -102,7 +102,7 @@ pub(super) fn claim(
             is_restart: event.attribute("verb") == Some("restart"),
             is_request: signal == named::UNIT_STOP_REQUESTED,
             is_exit: signal == named::UNIT_MAIN_EXITED,
-            was_survived: signal == named::UNIT_OOM_KILLED,
+            was_survived: signal.starts_with(named::UNIT_OOM_KILLED),
             exit_code: exit_code(&event),
         });
     }

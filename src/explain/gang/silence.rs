@@ -17,28 +17,55 @@ const GONE_FOR: Nanos = 30 * SECOND;
 const FOUND_WITHIN: Nanos = 60 * SECOND;
 
 impl Grouping<'_> {
-    /// The member that was gone with its machine before what ended the first one by itself had begun, and by when: the end of
-    /// the others, and that the machine is silent, are on record first, which is not the order in which they failed.
+    /// The member that was gone with its machine before what ended the first one had begun, and by when: the end of the
+    /// others, and that the machine is silent, are on record first, which is not the order in which they failed.
     pub(super) fn gone_before(&self, first: usize, others: &[usize]) -> Option<(usize, Nanos)> {
-        if !self.had_own_reason(first) {
+        let began = self.began_apart(first)?;
+        self.lost_but(first, others)
+            .filter_map(|other| Some((other, self.gone_by(other)?)))
+            .filter(|(_, gone)| *gone < began)
+            .min_by_key(|(other, gone)| (*gone, *other))
+    }
+
+    /// Whether a member on another machine may have been gone with that before what ended the first one had begun, and may
+    /// as well have been there until later.
+    pub(super) fn may_be_gone_before(&self, first: usize, others: &[usize]) -> bool {
+        let machine = |death: usize| self.task(death).map(|task| task.node);
+        let Some(began) = self.began_apart(first) else {
+            return false;
+        };
+        self.lost_but(first, others)
+            .filter(|other| machine(*other) != machine(first))
+            .filter_map(|other| Some((other, self.gone_by(other)?)))
+            .any(|(other, gone)| {
+                let wrote = self.task(other).and_then(last_written);
+                let since = gone.saturating_sub(GONE_FOR);
+                wrote.map_or(since, |wrote| wrote.max(since)) < began && began <= gone
+            })
+    }
+
+    /// When what ended a member began, where that is known and not that another one was missing.
+    fn began_apart(&self, first: usize) -> Option<Nanos> {
+        if !self.had_own_reason(first) && !self.was_taken(first) {
             return None;
         }
         let root = self.graph.facts.get(self.best(first)?.root())?;
-        let began = root.time.lo.min(self.time(first));
-        let lost = |other: &usize| {
-            self.state(*other) == Some(DeathState::Died) && self.was_lost(*other) && *other != first
-        };
-        let lost = others.iter().copied().filter(lost);
-        lost.filter_map(|other| Some((other, self.gone_by(other)?)))
-            .filter(|(_, gone)| *gone < began)
-            .min_by_key(|(other, gone)| (*gone, *other))
+        Some(root.time.lo.min(self.time(first)))
+    }
+
+    /// The others that were lost with their machines.
+    fn lost_but(&self, first: usize, others: &[usize]) -> impl Iterator<Item = usize> {
+        others.iter().copied().filter(move |other| {
+            let is_lost = self.state(*other) == Some(DeathState::Died) && self.was_lost(*other);
+            is_lost && *other != first
+        })
     }
 
     /// When a member that was lost with its machine was gone at the latest: well before anybody found the machine to be
     /// silent, or when the machine itself says that it went down.
     fn gone_by(&self, death: usize) -> Option<Nanos> {
         let one = self.deaths.get(death)?;
-        let pod = self.graph.pods.get(one.pod as usize)?;
+        let pod = self.task(death)?;
         let is_silence = |signal: &str, detail: &str| {
             signal == named::K8S_NODE_SILENT
                 || signal == named::K8S_NODE_UNREACHABLE && detail.ends_with("/unreachable")
@@ -54,7 +81,12 @@ impl Grouping<'_> {
             .map(|found| found.hi.saturating_sub(GONE_FOR));
         let went_down = self.went_down(death);
         let gone = found.chain(went_down).min()?;
-        (!wrote_after(pod, gone)).then_some(gone)
+        let wrote_on = last_written(pod).is_some_and(|wrote| wrote > gone.saturating_add(CLOCKS));
+        (!wrote_on).then_some(gone)
+    }
+
+    fn task(&self, death: usize) -> Option<&Task> {
+        self.graph.pods.get(self.deaths.get(death)?.pod as usize)
     }
 
     /// When the machine of a member says that it went down, where that is known to have ended it.
@@ -69,9 +101,9 @@ impl Grouping<'_> {
     }
 }
 
-/// Whether a member wrote on: who writes is alive, however seldom its kubelet says so.
-fn wrote_after(pod: &Task, time: Nanos) -> bool {
+/// When a member last wrote: who writes is alive, however seldom its kubelet says so.
+fn last_written(pod: &Task) -> Option<Nanos> {
     let step = pod.progress.as_deref().map(|progress| progress.last);
-    let mut wrote = step.into_iter().chain(pod.last_line);
-    wrote.any(|wrote| wrote.lo > time.saturating_add(CLOCKS))
+    let wrote = step.into_iter().chain(pod.last_line);
+    wrote.map(|wrote| wrote.lo).max()
 }
