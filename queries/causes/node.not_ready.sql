@@ -6,7 +6,8 @@
 -- level: established
 -- needs: node.kubelet_certificate, k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost, k8s.pod.node_not_ready
 -- needs: ray.node_died, kueue.evicted.node_failures, slurm.node_fail, slurm.batch_missing, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller, k8s.pod.deleted_by_user, k8s.pod.untaken, k8s.lease.past.node
--- needs: node.kubelet_down, node.slurmd_down
+-- needs: node.kubelet_down, node.slurmd_down, cloud.guest_impaired
+-- alone: cloud.guest_impaired
 -- title_of: node.kubelet_down: The node's kubelet stopped
 -- title_of: node.slurmd_down: The node's Slurm daemon stopped
 -- overturned_by: audit: whether someone stopped the node
@@ -23,6 +24,8 @@
 -- summary_of: k8s.lease.past.node: The kubelet of {node} has not acted on {pod}, and has been silent since its {message}
 -- summary_of: k8s.pod.evicted.taint, k8s.pod.deleted_by_node_controller: {pod} {was} evicted from {node}, as happens when a node stops responding.
 -- summary_of: node.kubelet_down, node.slurmd_down: {node} stopped responding because its agent was down; {pod} {was} on it: {message}
+-- summary_of: cloud.guest_impaired: {node} no longer responded to its cloud's check of the instance itself; {pod} {was} on it.
+-- advice_of: cloud.guest_impaired: Read the instance's console output and kernel log: this check fails for what runs in the instance (memory, file systems, the kernel, its network), not for its host.
 -- advice_of: node.kubelet_down: Read the kubelet's log on {node} (journalctl -u kubelet), and start it again; its containers run on meanwhile.
 -- advice_of: node.slurmd_down: Read the log of slurmd on {node}, and start it again.
 -- advice_of: k8s.pod.untaken, k8s.lease.past.node: Check that the kubelet on {node} is running (systemctl status kubelet), and read its log.
@@ -358,3 +361,10 @@ SELECT a.death, a.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge
 FROM agent a
 JOIN deaths d ON d.death = a.death
 WHERE d.state IN ('stuck_starting', 'not_ready') AND a.signal = 'node.kubelet_down'
+UNION ALL
+-- A check of what runs in an instance fails with that: of the host it says nothing.
+SELECT g.death, g.fact AS cause, s.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links g
+JOIN links s ON s.death = g.death AND s.mode IN ('killed', 'lost') AND s.time_hi - g.time BETWEEN -60000000000 AND 900000000000
+  AND s.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'k8s.pod.node_lost')
+WHERE g.signal = 'cloud.guest_impaired' AND g.via = 'node' AND g.lag_s BETWEEN -90 AND 3900

@@ -10,7 +10,7 @@
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
 -- needs: k8s.pod.drained_by_kubectl, k8s.pod.drain_blocked, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, slurm.cancel_requested, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller, k8s.workload.deleted_by_gc
--- needs: k8s.pod.evicted.descheduler, unit.stop_requested, ray.job_stopped, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
+-- needs: k8s.pod.evicted.descheduler, unit.stop_requested, ray.job_stopped, log.hung_up, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
 -- needs: k8s.workload.stop_requested_by_*
 -- needs: cloud.group_stopped_by_user, cloud.group_resized_by_user, cloud.instance_recreation_requested_by_user, slurm.node.set_down, node.kill_requested, unit.stopping
 -- overturned_by: audit: who requested it
@@ -36,6 +36,7 @@
 -- summary_of: k8s.workload.stopped, k8s.workload.stop_requested_by_*, k8s.workload.updated_by_user: {workload} was stopped{by}.
 -- summary_of: k8s.pod.signalled_by_user: The program of {pod} was killed by a command that was run in its container{by}.
 -- summary_of: slurm.cancelled: {pod} {was} cancelled{by}.
+-- summary_of: log.hung_up: {pod} {was} ended by SIGHUP, as happens when the terminal or ssh session that it was started in closes; no record shows who sent it.
 -- summary_of: log.interrupted: {pod} {was} interrupted by SIGINT, as by Ctrl-C; no record shows who sent it.
 -- summary_of: unit.stop_requested: The service of {pod} was stopped{by}.
 -- summary_of: unit.stopping: The service of {pod} was stopped on request; no record shows who requested it.
@@ -51,6 +52,7 @@
 -- title_of: k8s.pod.signalled_by_user: Killed by a command
 -- title_of: slurm.cancelled: Cancelled
 -- title_of: ray.job_stopped: Stopped on request
+-- title_of: log.hung_up: Its terminal closed
 -- title_of: log.interrupted: Interrupted
 -- summary_of: slurm.node.down_requested: A node of {pod} was taken out of service in Slurm{by}, which ended the jobs on it.
 -- summary_of: slurm.node.set_down: {node} was taken out of service in Slurm{by}, which ended the jobs on it.
@@ -68,6 +70,7 @@
 -- advice_of: k8s.workload.stopped, k8s.workload.stop_requested_by_*, k8s.workload.updated_by_user: Find out why it was stopped; there is no sign of a fault.
 -- advice_of: k8s.pod.signalled_by_user: Find out why it was killed; there is no sign of a fault.
 -- advice_of: slurm.cancelled: Find out why it was cancelled; there is no sign of a fault.
+-- advice_of: log.hung_up: Start it in tmux or screen, with nohup, or as a service, so that it outlives the session; there is no sign of a fault.
 -- advice_of: log.interrupted: Find out who or what interrupted it: a person, a wrapper script or a job manager; there is no sign of a fault.
 WITH silence AS (
   SELECT s.death, MAX(s.time) AS time, MAX(r.time) AS again
@@ -377,8 +380,8 @@ UNION ALL
 -- Ctrl-C, or whatever else sends its signal, is somebody's wish; whose, no log says.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
 FROM links
-WHERE signal = 'log.interrupted' AND via = 'pod' AND same_container AND mode = 'exited'
-  AND COALESCE(exit_code, 130) IN (1, 2, 130) AND lag_s BETWEEN -5 AND 60
+WHERE signal IN ('log.hung_up', 'log.interrupted') AND via = 'pod' AND same_container AND mode = 'exited'
+  AND COALESCE(exit_code, 130) IN (1, 2, 129, 130) AND lag_s BETWEEN -5 AND 60
 UNION ALL
 -- Who asked for that, its request names. Of a request of which only the metadata is kept it is not known what it changed: the last
 -- one before the controller did so.

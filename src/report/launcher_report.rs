@@ -12,9 +12,11 @@ use super::context::ReportContext;
 use super::symptom::at_its_end;
 use crate::explain::gang::Finding;
 
-/// Signals that end a process for a reason of its own, or by somebody's will; each with its name and the word that
-/// shells and srun have for it.
-const SIGNALS: [(i32, &str, &str); 6] = [
+/// The number of a signal, its name, and the word that shells and srun have for it.
+type Signal = (i32, &'static str, &'static str);
+
+/// Signals that end a process for a reason of its own, or by somebody's will.
+const SIGNALS: [Signal; 6] = [
     (4, "SIGILL", "Illegal instruction"),
     (7, "SIGBUS", "Bus error"),
     (8, "SIGFPE", "Floating point exception"),
@@ -22,6 +24,9 @@ const SIGNALS: [(i32, &str, &str); 6] = [
     (11, "SIGSEGV", "Segmentation fault"),
     (31, "SIGSYS", "Bad system call"),
 ];
+
+/// What launchers stop processes with.
+const SIGTERM: Signal = (15, "SIGTERM", "Terminated");
 
 /// The process that a launcher noticed first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +59,8 @@ impl ReportContext<'_> {
         };
         let (number, name) = report.signal;
         let own = self.member(death.pod);
-        let place = report.place.filter(|place| own.as_ref() != Some(place));
+        let place = report.place;
+        let place = place.filter(|place| own.as_ref() != Some(place) && place != "localhost");
         let place = place.map_or_else(String::new, |place| format!(" on {place}"));
         Some(format!(
             "ended because {whose}{}{place} was ended by signal {number} ({name}); nothing in the input shows why.",
@@ -84,12 +90,12 @@ impl ReportContext<'_> {
         let tables = of(named::LAUNCHER_ROOT_CAUSE);
         let coded = |event: &&Event| event.attribute("code").is_some();
         if let Some(table) = tables.iter().find(coded) {
-            // It names the first; that another process ended on a signal says nothing more.
-            return report(std::slice::from_ref(table));
+            // It names the first, whom no launcher had stopped yet; that another process ended on a signal says nothing more.
+            return report(std::slice::from_ref(table), &[SIGTERM]);
         }
         let mpi = of(named::MPI_PROCESS_DIED);
         if !mpi.is_empty() {
-            return report(&mpi);
+            return report(&mpi, &[]);
         }
         // srun tells of tasks that it stopped in the words of those that ended by themselves.
         let stopped = of(named::LAUNCHER_TEARDOWN_STEP);
@@ -99,14 +105,15 @@ impl ReportContext<'_> {
         };
         let workers = of(named::LAUNCHER_WORKER_FAILED);
         let mut workers = workers.iter().filter(|event| !is_after(event));
-        workers.find_map(|worker| report(std::slice::from_ref(worker)))
+        workers.find_map(|worker| report(std::slice::from_ref(worker), &[]))
     }
 }
 
 /// A report in one record, or in several of one report: some say where it was and what ended it in lines of their own.
-fn report(events: &[Event]) -> Option<Report> {
+/// `also` are signals that count beside [`SIGNALS`].
+fn report(events: &[Event], also: &[Signal]) -> Option<Report> {
     let first = |key: &str| events.iter().find_map(|event| event.attribute(key));
-    let signal = events.iter().find_map(signal_of)?;
+    let signal = events.iter().find_map(|event| signal_of(event, also))?;
     let process = match (first("failed_rank"), first("local_rank"), first("pid")) {
         (Some(rank), ..) => format!("rank {}", single(rank)?),
         (None, Some(local), _) => format!("local rank {local}"),
@@ -130,20 +137,20 @@ fn single(ranks: &str) -> Option<&str> {
 }
 
 /// The signal that ended a process, where it is one of [`SIGNALS`].
-fn signal_of(event: &Event) -> Option<(i32, &'static str)> {
+fn signal_of(event: &Event, also: &[Signal]) -> Option<(i32, &'static str)> {
     let code = event.attribute("code").and_then(|code| code.parse().ok());
     let number = code.filter(|code: &i32| *code < 0).map(|code| -code);
     let word = event
         .attribute("signal")
         .or_else(|| event.attribute("detail"));
-    let is_it = |(value, name, shell): &&(i32, &str, &str)| {
+    let is_it = |(value, name, shell): &&Signal| {
         number == Some(*value)
             || word.is_some_and(|word| {
                 word == *name || word.starts_with(shell) || word.parse::<i32>().ok() == Some(*value)
             })
     };
-    SIGNALS
-        .iter()
+    let mut known = SIGNALS.iter().chain(also);
+    known
         .find(is_it)
         .map(|(number, name, _)| (*number, *name))
 }
