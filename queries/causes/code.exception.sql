@@ -2,11 +2,12 @@
 -- title: The program failed
 -- rank: 8
 -- level: supported
--- needs: k8s.workload.failed.exception, log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.exception.logged, log.gives_up, log.fatal, launcher.exception, launcher.worker_exited, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed, slurm.task_failed
+-- needs: k8s.workload.failed.exception, log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.exception.logged, log.gives_up, log.fatal, launcher.exception, launcher.worker_exited, mpi.aborted, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed, slurm.task_failed
 -- overturned_by: logs: the traceback
 -- summary: {pod} failed with an error: {message}
 -- summary_of: k8s.container.exited_nonzero: The program of {pod} ended with exit code {exit_code}; no log shows why.
 -- summary_of: launcher.worker_exited: A rank of {pod} ended by itself with exit code {detail}, and no log shows why; what the others say of a lost peer or a timeout follows from that.
+-- summary_of: mpi.aborted: One rank ended {pod} as a whole, and no log shows why: {message}
 -- summary_of: slurm.failed, slurm.task_failed: The program of {pod} failed, and no log shows why: {message}
 -- summary_of: nccl.mismatch: The ranks of {workload} called different collectives at the same point, so each waited for the others: {message}
 -- title_of: nccl.mismatch: Ranks called different collectives
@@ -160,7 +161,7 @@ UNION ALL
 -- A launcher names the first process to end, and that one chose its own code: the others missed it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM links
-WHERE signal = 'launcher.worker_exited' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -5 AND 60
+WHERE signal IN ('launcher.worker_exited', 'mpi.aborted') AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -5 AND 60
 UNION ALL
 -- The status of a job whose pods go on quotes the last words of its program.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role

@@ -5,6 +5,7 @@
 -- needs: k8s.container.image_pull_failed*, k8s.pod.sandbox_failed.image
 -- summary: {pod} could not start because its image could not be pulled: {message}
 -- summary_of: k8s.container.image_pull_failed.not_found: {pod} could not start because the registry does not have its image: {message}
+-- summary_of: k8s.container.image_pull_failed.invalid_name: {pod} could not start because the name of its image is not valid: {message}
 -- summary_of: k8s.container.image_pull_failed.denied: {pod} could not start because the registry denied access to its image, or does not have it: {message}
 -- summary_of: k8s.container.image_pull_failed.rate_limited: {pod} could not start because the registry limits how often images are pulled: {message}
 -- summary_of: k8s.container.image_pull_failed.platform: {pod} could not start because its image was not built for the platform of its node: {message}
@@ -17,6 +18,7 @@
 -- advice_of: k8s.pod.sandbox_failed.image: Check the sandbox image in the configuration of the container runtime on {node}, and whether its registry can be reached.
 -- advice: Check the image name and tag, the registry, and the pull secret.
 -- advice_of: k8s.container.image_pull_failed.not_found: Check the image name and tag: the registry has no such image.
+-- advice_of: k8s.container.image_pull_failed.invalid_name: Correct the image's name in the pod template: upper case, spaces or a missing tag after a colon are common.
 -- advice_of: k8s.container.image_pull_failed.denied: Check the image name, the pull secret, and whether its account may pull this image.
 -- advice_of: k8s.container.image_pull_failed.rate_limited: Log in to the registry to pull, or pull through a mirror or cache; the limit resets by itself.
 -- advice_of: k8s.container.image_pull_failed.platform: Build the image for the platform of the node, or select nodes of the image's platform.

@@ -177,9 +177,9 @@ UNION ALL
 SELECT DISTINCT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links u
 JOIN links m ON m.death = u.death AND m.via IN ('node', 'pod') AND m.time - u.time BETWEEN 595000000000 AND 900000000000
-  AND m.signal IN ('autoscaler.disrupted', 'k8s.node.tainted_by_autoscaler', 'k8s.node.cordoned_by_autoscaler', 'k8s.pod.evicted_by_autoscaler',
+  AND m.signal IN ('autoscaler.disrupted', 'autoscaler.marked', 'k8s.node.tainted_by_autoscaler', 'k8s.node.cordoned_by_autoscaler', 'k8s.pod.evicted_by_autoscaler',
                    'k8s.node_claim.deleted_by_autoscaler', 'k8s.node.deleted_by_autoscaler')
-  AND (m.signal = 'autoscaler.disrupted' OR COALESCE(m.actor, '') LIKE '%karpenter%')
+  AND (m.signal IN ('autoscaler.disrupted', 'autoscaler.marked') OR COALESCE(m.actor, '') LIKE '%karpenter%')
 LEFT JOIN links told ON told.death = u.death AND told.via IN ('node', 'pod')
   AND told.signal IN ('autoscaler.scale_down', 'autoscaler.scale_down.pod', 'cloud.spot_reclaimed', 'upgrade.started', 'k8s.node_claim.deleted_by_user',
                       'k8s.node_pool.deleted_by_user', 'k8s.node.deleted_by_user')

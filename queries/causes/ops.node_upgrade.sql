@@ -54,7 +54,7 @@ LEFT JOIN (
                    'node.poweroff_requested', 'node.reboot_requested',
                    'k8s.pod.evicted_by_kueue', 'k8s.pod.deleted_by_user', 'k8s.pod.deleted_by_autoscaler',
                    'k8s.node.deleted_by_user', 'k8s.node.deleted_by_autoscaler', 'autoscaler.scale_down',
-                   'autoscaler.disrupted', 'cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user',
+                   'autoscaler.disrupted', 'autoscaler.marked', 'cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user',
                    'cloud.instance_reset_by_user')
       AND via IN ('node', 'pod')
     -- A controller of one's own does as well; what the platform runs in the cluster carries the upgrade out.

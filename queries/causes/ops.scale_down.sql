@@ -2,7 +2,7 @@
 -- title: The autoscaler removed the node
 -- rank: 90
 -- level: established
--- needs: autoscaler.scale_down, autoscaler.scale_down.pod, autoscaler.disrupted
+-- needs: autoscaler.scale_down, autoscaler.scale_down.pod, autoscaler.disrupted, autoscaler.marked
 -- needs: k8s.pod.evicted_by_autoscaler, k8s.pod.deleted_by_autoscaler
 -- needs: k8s.node.deleted_by_autoscaler, k8s.node.cordoned_by_autoscaler, k8s.node.tainted_by_autoscaler
 -- needs: cloud.instance_deleted_by_autoscaler, cloud.instance_stopped_by_autoscaler, cloud.instance_scaled_in
@@ -12,6 +12,8 @@
 -- summary_of: cloud.instance_scaled_in: The instance group of {node} was made smaller, and {node} was terminated; {pod} {was} on it.
 -- title_of: cloud.instance_scaled_in, cloud.group_resized_by_autoscaler: Its instance group was made smaller
 -- summary_of: cloud.group_resized_by_autoscaler: An autoscaling rule made the instance group of {node} smaller, and {node} was removed; {pod} {was} on it.
+-- summary_of: autoscaler.marked: Karpenter removed {node} while {pod} {was} on it; why, no record says.
+-- advice_of: autoscaler.marked: Read the Events of the node and of its NodeClaim, or Karpenter's log: it also empties what the cloud takes away and what somebody deletes.
 -- advice_of: cloud.group_resized_by_autoscaler: Check the rules in the group's autoscale settings, and keep training machines out of groups that a rule makes smaller.
 -- advice_of: cloud.instance_scaled_in: Find out who or which scaling policy lowered the size of the group; protect training instances from scale-in.
 -- advice: Annotate training pods so that they are not evicted (cluster-autoscaler.kubernetes.io/safe-to-evict: "false", karpenter.sh/do-not-disrupt: "true").
@@ -21,33 +23,37 @@ WITH removed AS (
   SELECT u.death, u.fact, u.time,
     -- Karpenter evicts at once, and waits for what must not be evicted.
     u.signal = 'autoscaler.scale_down' AND u.lag_s > 1500
-      OR (u.signal = 'autoscaler.disrupted' OR u.signal IN ('k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler') AND u.actor LIKE '%karpenter%') AND u.lag_s > 600
-      OR o.death IS NOT NULL AS is_late
+      OR (u.signal IN ('autoscaler.disrupted', 'autoscaler.marked') OR u.signal IN ('k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler') AND u.actor LIKE '%karpenter%') AND u.lag_s > 600
+      OR o.death IS NOT NULL AS is_late,
+    -- Karpenter empties what others take or delete as well: that it decided so itself it says by a reason.
+    own.death IS NULL AND (u.signal = 'autoscaler.marked' OR u.signal LIKE 'k8s.node.%' AND COALESCE(u.actor, '') LIKE '%karpenter%') AS is_silent
   FROM links u
+  LEFT JOIN (SELECT DISTINCT death FROM links
+             WHERE signal IN ('autoscaler.scale_down', 'autoscaler.scale_down.pod', 'autoscaler.disrupted') AND via IN ('node', 'pod')) own
+    ON own.death = u.death
   LEFT JOIN ended_by_others o ON o.death = u.death
   LEFT JOIN links f ON f.death = u.death AND f.via = 'node' AND f.signal = 'autoscaler.scale_down_failed'
     AND f.time >= u.time AND f.lag_s >= 0 AND u.signal NOT IN ('k8s.node.deleted_by_autoscaler', 'cloud.instance_deleted_by_autoscaler')
   -- What was decided after the pod had been stopped in good order was decided of a machine without it.
   LEFT JOIN stopped_in_order k ON k.death = u.death AND u.time_hi > k.time + 5000000000
     AND u.signal IN ('autoscaler.disrupted', 'cloud.instance_scaled_in')
-  WHERE u.signal IN ('autoscaler.scale_down', 'autoscaler.disrupted', 'k8s.node.deleted_by_autoscaler',
+  WHERE u.signal IN ('autoscaler.scale_down', 'autoscaler.disrupted', 'autoscaler.marked', 'k8s.node.deleted_by_autoscaler',
                      'k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler',
                      'cloud.instance_deleted_by_autoscaler', 'cloud.instance_stopped_by_autoscaler', 'cloud.instance_scaled_in')
     AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900 AND f.fact IS NULL AND k.death IS NULL
 )
-SELECT u.death, u.fact AS cause, m.fact AS effect, CASE WHEN a.death IS NULL AND NOT u.is_late THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
+SELECT u.death, u.fact AS cause, m.fact AS effect, CASE WHEN a.death IS NULL AND NOT u.is_late AND NOT u.is_silent THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
 FROM removed u
 LEFT JOIN asked_for a ON a.death = u.death
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN a.death IS NULL AND NOT u.is_late THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
+  CASE WHEN a.death IS NULL AND NOT u.is_late AND NOT u.is_silent THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
 FROM removed u
 LEFT JOIN asked_for a ON a.death = u.death
 UNION ALL
--- Karpenter empties what others delete as well: that it decided so itself it says by a reason of its own.
 SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN own.death IS NULL AND COALESCE(p.actor, '') LIKE '%karpenter%' THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
+  CASE WHEN own.death IS NULL AND COALESCE(p.actor, '') LIKE '%karpenter%' THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
 FROM links p
 LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE signal IN ('autoscaler.scale_down', 'autoscaler.scale_down.pod', 'autoscaler.disrupted') AND via IN ('node', 'pod')) own

@@ -84,7 +84,7 @@ fn kind(name: &str) -> ActorKind {
         ActorKind::Autoscaler
     } else if name.starts_with("system:node:") || name == "kubelet" {
         ActorKind::Kubelet
-    } else if last.ends_with("scheduler") {
+    } else if last.ends_with("scheduler") || name == "volcano" {
         ActorKind::Scheduler
     } else if is_account(name) {
         ActorKind::ServiceAccount
