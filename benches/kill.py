@@ -5,10 +5,15 @@
 
 What was acknowledged (an import that ended with 0, an upload that was answered with 200)
 must be in the store whenever it is looked at, nothing may be there twice, and in the end
-the store must hold exactly what one that nobody disturbed holds. `collect` follows an API
+the store must hold exactly what one that nobody disturbed holds. How long a program lives is
+drawn anew each time and adapts to the machine, so that a third ends by itself however busy it
+is, and half are killed within moments of a change of the store's own files: who is always
+killed before it began to write proves nothing, and a run in which hardly anything was
+acknowledged, collected or pushed ends with an error. `collect` follows an API
 server that is played here: Events that only its watch tells of must all be there once a
 collector was left alone for a while, however often it was killed. Everything happens in a
-temporary folder and on loopback. Pushes are tried where the program has the verb.
+temporary folder and on loopback. Pushes are tried where the program has the verb, and what
+was pushed is compared with the store itself.
 """
 import http.server, json, os, pathlib, random, shutil, signal, subprocess, sys, tempfile, threading, time, urllib.parse, urllib.request
 
@@ -111,15 +116,59 @@ def start(*args):
     return subprocess.Popen([TOOL, *args], env=env, text=True, **quiet)
 
 
-def killed(child, longest):
-    """Lets it live for some time; whether it was killed rather than done."""
-    try:
-        child.wait(timeout=rnd.uniform(0, longest))
-        return False
-    except subprocess.TimeoutExpired:
+class Lives:
+    """How long the programs of each verb are let live."""
+
+    def __init__(self):
+        self.longest, self.kills, self.ended, self.writing = {}, {}, {}, 0
+
+    def count(self, of, verb):
+        of[verb] = of.get(verb, 0) + 1
+
+    def files(self, where):
+        """What a store's files are like: their names, sizes and times."""
+        seen = []
+        for path in pathlib.Path(where).rglob("*"):
+            try:
+                known = path.stat()
+            except OSError:
+                continue
+            seen.append((str(path), known.st_size, known.st_mtime_ns))
+        return sorted(seen)
+
+    def waited(self, child, verb, where):
+        """Lives until it is to be killed; whether it ended before that."""
+        longest = self.longest.setdefault(verb, 1.0)
+        end = time.monotonic() + rnd.uniform(0, longest)
+        if rnd.random() < 0.5:
+            # A moment after the nth change of its files, which is when something is half done.
+            end, changes, before = time.monotonic() + 20 * longest, rnd.randint(1, 6), self.files(where)
+            while changes and child.poll() is None and time.monotonic() < end:
+                now = self.files(where)
+                changes, before = changes - (now != before), now
+                time.sleep(0.002)
+            self.writing += child.poll() is None
+            end = time.monotonic() + rnd.uniform(0, 0.03)
+        while child.poll() is None and time.monotonic() < end:
+            time.sleep(0.001)
+        return child.poll() is not None
+
+    def killed(self, child, verb, where):
+        """Lets it live for some time; whether it was killed rather than done."""
+        begun = time.monotonic()
+        if self.waited(child, verb, where):
+            self.longest[verb] = max(0.05, self.longest[verb] * 0.8)
+            self.count(self.ended, verb)
+            return False
         child.send_signal(signal.SIGKILL)
         child.wait()
+        lived = time.monotonic() - begun
+        self.longest[verb] = min(60, max(self.longest[verb] * 1.08, lived))
+        self.count(self.kills, verb)
         return True
+
+
+lives = Lives()
 
 
 def upload(store, file):
@@ -132,7 +181,9 @@ def upload(store, file):
             break
     if address is None:
         sys.exit("the service did not begin to listen")
-    killer = subprocess.Popen(["sh", "-c", f"sleep {rnd.uniform(0, 1.5):.3f}; kill -9 {child.pid}"])
+    threading.Thread(target=lambda: [None for _ in child.stderr], daemon=True).start()
+    killer = threading.Thread(target=lives.killed, args=(child, "upload", store))
+    killer.start()
     try:
         name = os.path.basename(file)
         request = urllib.request.Request(f"{address}/api/v1/imports?name={name}", data=open(file, "rb").read(), method="POST")
@@ -142,8 +193,10 @@ def upload(store, file):
         acknowledged = False
     except Exception:  # a connection that breaks off in the middle of an answer
         acknowledged = False
-    killer.wait()
-    child.wait()
+    killer.join()
+    if acknowledged:
+        # Who was done is killed all the same: more time is not needed.
+        lives.longest["upload"] *= 0.8
     return acknowledged
 
 
@@ -163,9 +216,9 @@ def catch_up(where):
     """Leaves a collector alone until everything that happened is there."""
     child = follow(where)
     # It may be kept in memory for a moment before it is written.
-    for _ in range(120):
+    for _ in range(600):
         time.sleep(0.5)
-        if len(collected(where)) >= len(Cluster.events):
+        if os.path.exists(os.path.join(where, "store.db")) and len(collected(where)) >= len(Cluster.events):
             break
     child.terminate()
     child.wait()
@@ -178,15 +231,9 @@ threading.Thread(target=cluster.serve_forever, daemon=True).start()
     "clusters": [{"name": "lab", "cluster": {"server": f"http://127.0.0.1:{cluster.server_port}"}}],
     "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "me"}}]}))
 store, kills, acknowledged = str(folder / "store"), 0, set()
-# From its first list on only the cursor leads to what happens.
-first = follow(store)
-for _ in range(100):
-    time.sleep(0.2)
-    cursors = pathlib.Path(store, "store.db").exists()
-    if cursors and time.sleep(2) is None:
-        break
-first.kill()
-first.wait()
+# From its first list on only the cursor leads to what happens: it is there with the first Event.
+Cluster.happen(1)
+catch_up(store)
 can_push = subprocess.run([TOOL, "store", "push", "--help"], env=env, capture_output=True).returncode == 0
 reference = {}
 for file in FILES:
@@ -194,14 +241,14 @@ for file in FILES:
     run("import", file, "--store", alone, "-q")
     reference[file] = set(ids(alone))
     shutil.rmtree(alone)
-begun, looked = time.monotonic(), 0
+begun, looked, most_collected = time.monotonic(), 0, 0
 while kills < KILLS:
     what = rnd.choice(["import", "import", "import", "compact", "upload", "collect", "collect"] + (["push"] if can_push else []))
     # Of a log its folders say whose it is, which an upload does not have.
     file = rnd.choice([file for file in FILES if what != "upload" or not file.endswith(".log")])
     if what == "import":
         child = start("import", file, "--store", store, "-q")
-        if killed(child, 0.8):
+        if lives.killed(child, "import", store):
             kills += 1
         elif child.returncode == 0:
             acknowledged.add(file)
@@ -212,12 +259,16 @@ while kills < KILLS:
     elif what == "collect":
         Cluster.happen(rnd.randint(1, 40))
         child = follow(store)
-        if not killed(child, 2.5):
+        if not lives.killed(child, "collect", store):
             sys.exit(f"the collector ended by itself: {child.stderr.read()[-2000:]}")
         kills += 1
     elif os.path.exists(store):
         place = [f"file://{folder}/pushed"] if what == "push" else []
-        kills += killed(start("store", what, *place, "--store", store), 0.5)
+        child = start("store", what, *place, "--store", store)
+        if lives.killed(child, what, store if what == "compact" else str(folder)):
+            kills += 1
+        elif child.returncode != 0:
+            sys.exit(f"store {what} failed: {child.stderr.read()[-2000:]}")
     if kills // EVERY > looked and acknowledged:
         looked = kills // EVERY
         run("store", "verify", "--store", store)
@@ -231,7 +282,15 @@ while kills < KILLS:
         seen = collected(store)
         if len(seen) != len(set(seen)):
             sys.exit(f"after {kills} kills: an Event that was collected is there twice")
-        print(f"{kills} kills, {len(seen)} of {len(Cluster.events)} Events collected, {len(acknowledged)} of {len(FILES)} files acknowledged, {len(there)} facts", flush=True)
+        most_collected = max(most_collected, len(seen))
+        print(f"{kills} kills ({lives.writing} in the middle of changes; {lives.kills}, ended by themselves {lives.ended}), {len(seen)} of {len(Cluster.events)} Events collected, {len(acknowledged)} of {len(FILES)} files acknowledged, {len(there)} facts", flush=True)
+for what, enough in [
+    (f"{len(acknowledged)} of {len(FILES)} files were acknowledged", len(acknowledged) * 2 >= len(FILES)),
+    (f"{most_collected} of {len(Cluster.events)} Events were collected before they were killed", most_collected * 4 >= len(Cluster.events)),
+    (f"{lives.writing} were killed in the middle of changes", lives.writing * 10 >= kills),
+]:
+    if KILLS >= 100 and not enough:
+        sys.exit(f"this run proves nothing: {what}")
 run("import", *FILES, "--store", store, "-q")
 catch_up(store)
 seen = collected(store)
@@ -242,6 +301,11 @@ run("import", *FILES, "--store", undisturbed, "-q")
 of_files = "SELECT id FROM events WHERE namespace IS NULL OR namespace <> 'collected' ORDER BY id"
 if ids(store, of_files) != ids(undisturbed, of_files):
     sys.exit("the store differs from one that nobody disturbed")
+if can_push:
+    run("store", "push", f"file://{folder}/pushed", "--store", store)
+    pushed = [f"file://{folder}/pushed"]
+    if ids(*pushed) != ids(store):
+        sys.exit("what was pushed differs from the store")
 left = [path.name for path in pathlib.Path(store).rglob("*.tmp")]
 print(f"{kills} kills in {time.monotonic() - begun:.0f} s: nothing acknowledged is lost, nothing is there twice, {len(left)} temporary files left")
 shutil.rmtree(folder)

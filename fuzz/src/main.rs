@@ -1,10 +1,10 @@
 //! Damaged recordings through every decoder: nothing may panic, and nothing may hang.
 //!
-//! `fuzz --runs 20000 --seed 1` takes the repository's own recordings, damages each in
-//! the ways that its structure offers (`mutate`) and gives it to what reads such things
-//! (`target`). A run depends on the seed and its number alone: `--seed 1 --first 4711
-//! --runs 1` is the 4,711th of these again, on any machine. What broke is written to
-//! a file; `--replay FILE` reads it once more.
+//! `fuzz --runs 200000 --seed 1` takes records of the repository's own recordings, damages
+//! each in the ways that its structure offers (`mutate`) and gives it to what reads such
+//! things (`target`), some together as the files of one folder. A run depends on the seed
+//! and its number alone: `--seed 1 --first 4711 --runs 1` is the 4,711th of these again,
+//! on any machine. What broke is written to a file; `--replay FILE` reads it once more.
 
 #![expect(
     clippy::disallowed_macros,
@@ -13,6 +13,7 @@
 
 mod corpus;
 mod mutate;
+mod panics;
 mod target;
 mod watch;
 
@@ -22,17 +23,25 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
+use tikv_jemallocator::Jemalloc;
 use whathappened_crucible::rng::Rng;
 
 use self::corpus::Recording;
-use self::target::Targets;
+use self::target::{Counts, Damaged, Targets};
 use self::watch::Watch;
+
+// What is allocated by one thread and freed by another is what reading does.
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
+
+/// So many inputs are read together: what a reading costs of itself is paid once for all.
+const TOGETHER: usize = 64;
 
 /// Damages recordings and reads them
 #[derive(Debug, Parser)]
 struct Args {
     /// How many damaged inputs to read.
-    #[arg(long, default_value_t = 5_000)]
+    #[arg(long, default_value_t = 200_000)]
     runs: u64,
     /// What all chance comes from.
     #[arg(long, default_value_t = 1)]
@@ -49,6 +58,9 @@ struct Args {
     /// Where an input that broke something is written.
     #[arg(long, value_name = "FOLDER", default_value = "/tmp")]
     keep: PathBuf,
+    /// Write the damaged inputs to this folder instead of reading them.
+    #[arg(long, value_name = "FOLDER")]
+    write: Option<PathBuf>,
     /// Read this file once, as it is, instead.
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
@@ -67,16 +79,29 @@ fn main() -> ExitCode {
 
 /// Runs all; whether nothing broke.
 fn run(args: &Args) -> Result<bool, String> {
+    panics::watch();
     let targets = Targets::new()?;
     if let Some(file) = &args.replay {
         let bytes = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
-        targets.read(&file.to_string_lossy(), &bytes);
+        let name = &file.to_string_lossy();
+        targets.read(&[Damaged { name, bytes }], &mut Counts::new());
         println!("{} was read", file.display());
-        return Ok(true);
+        return Ok(panics::seen() == 0);
     }
     let corpus = corpus::load(&args.corpus)?;
     if corpus.is_empty() {
         return Err("there are no recordings to damage".to_owned());
+    }
+    if let Some(folder) = &args.write {
+        for number in args.first..args.first.saturating_add(args.runs) {
+            let Some(input) = damaged(args.seed, number, &corpus) else {
+                break;
+            };
+            let file = folder.join(format!("{number}-{}", input.name.replace('/', "_")));
+            std::fs::write(&file, &input.bytes)
+                .map_err(|error| format!("{}: {error}", file.display()))?;
+        }
+        return Ok(true);
     }
     let jobs = args.jobs.max(1);
     let begun = Instant::now();
@@ -94,13 +119,22 @@ fn run(args: &Args) -> Result<bool, String> {
     let slowest = parts.iter().map(|part| &part.slowest).max();
     let slowest = slowest.cloned().unwrap_or_default();
     println!(
-        "{} damaged inputs of {} recordings in {:.0} s: {broken} panics, the slowest took {} ms ({})",
+        "{} damaged inputs of {} recordings in {:.0} s: {broken} broke something, the slowest {TOGETHER} took {} ms ({})",
         args.runs,
         corpus.len(),
         begun.elapsed().as_secs_f64(),
         slowest.0,
         slowest.1
     );
+    let mut counts = Counts::new();
+    for part in &parts {
+        for (what, count) in &part.counts {
+            *counts.entry(what.clone()).or_default() += count;
+        }
+    }
+    for (what, count) in counts {
+        println!("  {count:>12}  {what}");
+    }
     Ok(broken == 0)
 }
 
@@ -109,34 +143,67 @@ fn run(args: &Args) -> Result<bool, String> {
 struct Part {
     broken: u64,
     slowest: (u128, String),
+    counts: Counts,
 }
 
-/// Every `of`th run from the `job`th on: which thread reads an input changes nothing of it.
+/// Every `of`th batch from the `job`th on: which thread reads an input changes nothing of it.
 fn part(args: &Args, (job, of): (u64, u64), targets: &Targets, corpus: &[Recording]) -> Part {
     let watch = Watch::start(args.keep.clone());
-    let mut broken = 0_u64;
+    let mut part = Part::default();
     let end = args.first.saturating_add(args.runs);
-    for number in (args.first.saturating_add(job)..end).step_by(usize::try_from(of).unwrap_or(1)) {
-        let mut rng = Rng::stream(args.seed, &format!("fuzz {number}"));
-        let Some(seed) = rng.pick(corpus) else {
-            break;
-        };
-        let bytes = mutate::damaged(seed.part(&mut rng), corpus, &mut rng);
-        let what = format!("seed {} run {number} of {}", args.seed, seed.name);
-        watch.begins(&what, &bytes);
-        let done = catch_unwind(AssertUnwindSafe(|| targets.read(&seed.name, &bytes)));
+    let step = TOGETHER as u64;
+    let mut from = args.first.saturating_add(job * step);
+    while from < end {
+        let numbers = from..end.min(from + step);
+        let inputs: Vec<Damaged<'_>> = numbers
+            .clone()
+            .filter_map(|number| damaged(args.seed, number, corpus))
+            .collect();
+        let what = format!("seed {} runs from {from}", args.seed);
+        watch.begins(&what, &inputs);
+        let is_broken = breaks(targets, &inputs, &mut part.counts);
         watch.ends();
-        if done.is_err() {
-            broken += 1;
-            let file = args.keep.join(format!("fuzz-{}-{number}", args.seed));
-            let kept = std::fs::write(&file, &bytes);
-            let place =
-                kept.map_or_else(|error| error.to_string(), |()| file.display().to_string());
-            eprintln!("panic: {what}: {place}");
+        if is_broken {
+            let mut alone = 0;
+            for (number, input) in numbers.zip(&inputs) {
+                let one = std::slice::from_ref(input);
+                if breaks(targets, one, &mut Counts::new()) {
+                    alone += 1;
+                    keep(args, &format!("{number}"), input);
+                }
+            }
+            if alone == 0 {
+                // Only together: all of them are needed.
+                eprintln!("panic: {what}, and none of these {step} alone");
+            }
+            part.broken += alone.max(1);
         }
+        from = from.saturating_add(step * of);
     }
-    Part {
-        broken,
-        slowest: watch.slowest(),
-    }
+    part.slowest = watch.slowest();
+    part
+}
+
+/// The input of a number; `None` where there is nothing to damage.
+fn damaged(seed: u64, number: u64, corpus: &[Recording]) -> Option<Damaged<'_>> {
+    let mut rng = Rng::stream(seed, &format!("fuzz {number}"));
+    let recording = rng.pick(corpus)?;
+    let bytes = mutate::damaged(recording.taken(&mut rng), corpus, &mut rng);
+    let name = &recording.name;
+    Some(Damaged { name, bytes })
+}
+
+/// Whether something panics over these, caught or not.
+fn breaks(targets: &Targets, inputs: &[Damaged<'_>], counts: &mut Counts) -> bool {
+    let before = panics::seen();
+    let done = catch_unwind(AssertUnwindSafe(|| targets.read(inputs, counts)));
+    done.is_err() || panics::seen() != before
+}
+
+/// Writes an input that broke something, and says where it is.
+fn keep(args: &Args, number: &str, input: &Damaged<'_>) {
+    let file = args.keep.join(format!("fuzz-{}-{number}", args.seed));
+    let kept = std::fs::write(&file, &input.bytes);
+    let place = kept.map_or_else(|error| error.to_string(), |()| file.display().to_string());
+    eprintln!("panic: run {number} of {}: {place}", input.name);
 }

@@ -1,5 +1,9 @@
 //! Damage that keeps enough of a recording's structure to get past its front door.
 
+use std::io::{Cursor, Write as _};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::{Map, Value};
 use whathappened_crucible::rng::Rng;
 
@@ -31,6 +35,11 @@ const ODD: &[&str] = &[
     "[Mon Jan  0 00:00:00 0000] NVRM: Xid (PCI:ffff:ff:ff): 4294967295, x",
 ];
 
+/// Keys of lists, and of what log stores and clouds wrap records in.
+const WRAPPERS: &[&str] = &[
+    "items", "hits", "entries", "Events", "value", "data", "logs",
+];
+
 /// A damaged copy.
 pub(crate) fn damaged(bytes: &[u8], corpus: &[Recording], rng: &mut Rng) -> Vec<u8> {
     let mut out = bytes.to_vec();
@@ -38,10 +47,57 @@ pub(crate) fn damaged(bytes: &[u8], corpus: &[Recording], rng: &mut Rng) -> Vec<
         out = match rng.below(4) {
             0 => of_bytes(&out, rng),
             1 => of_lines(&out, corpus, rng),
+            2 if rng.chance(5) => wrapped(&out, rng),
             _ => of_json(&out, corpus, rng).unwrap_or_else(|| of_lines(&out, corpus, rng)),
         };
     }
+    if rng.below(100) == 0
+        && let Some(archive) = packed(&out, rng)
+    {
+        return if rng.chance(75) {
+            of_bytes(&archive, rng)
+        } else {
+            archive
+        };
+    }
     out
+}
+
+/// The same in an archive, or packed; or both.
+fn packed(bytes: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
+    let gzip = |bytes: &[u8]| {
+        let mut out = GzEncoder::new(Vec::new(), Compression::fast());
+        out.write_all(bytes).ok()?;
+        out.finish().ok()
+    };
+    let tar = |bytes: &[u8]| {
+        let mut out = tar::Builder::new(Vec::new());
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        out.append_data(&mut header, "pods/lab_a-0_u-0/main/0.log", bytes)
+            .ok()?;
+        out.into_inner().ok()
+    };
+    match rng.below(4) {
+        0 => gzip(bytes),
+        1 => tar(bytes),
+        2 => gzip(&tar(bytes)?),
+        _ => {
+            let mut out = zip::ZipWriter::new(Cursor::new(Vec::new()));
+            let options = zip::write::SimpleFileOptions::default();
+            out.start_file("a/events.json", options).ok()?;
+            out.write_all(bytes).ok()?;
+            Some(out.finish().ok()?.into_inner())
+        }
+    }
+}
+
+/// A record inside a list or an answer, whole or cut off.
+fn wrapped(bytes: &[u8], rng: &mut Rng) -> Vec<u8> {
+    let head = format!("{{\"kind\":\"List\",\"{}\":[", rng.word(WRAPPERS));
+    let tail: &[u8] = if rng.chance(50) { b"]}" } else { b"," };
+    [head.as_bytes(), bytes, tail].concat()
 }
 
 /// Flips, cuts, repeats; also in the middle of letters.
@@ -86,10 +142,10 @@ fn of_lines(bytes: &[u8], corpus: &[Recording], rng: &mut Rng) -> Vec<u8> {
             1 => lines.insert(at, lines[other].clone()),
             2 => lines.swap(at, other),
             3 => {
-                let from = rng.pick(corpus).map_or(&[][..], |other| &other.bytes);
-                let theirs: Vec<&[u8]> = from.split(|byte| *byte == b'\n').collect();
-                let line = rng.pick(&theirs).map(|line| line.to_vec());
-                lines.insert(at, line.unwrap_or_default());
+                let from = corpus.get(rng.below(corpus.len()));
+                let theirs = from.map_or(&[][..], |other| other.piece(rng));
+                let line = theirs.split(|byte| *byte == b'\n').next();
+                lines.insert(at, line.unwrap_or_default().to_vec());
             }
             4 => lines[at] = of_words(&lines[at], rng),
             _ => {
@@ -209,7 +265,8 @@ fn odd(value: &Value, corpus: &[Recording], rng: &mut Rng) -> Value {
         }
         7 => {
             let text = rng.pick(corpus).map_or("", |one| one.name.as_str());
-            text.repeat(rng.below(200)).into()
+            let most = if rng.chance(5) { 200 } else { 12 };
+            text.repeat(rng.below(most)).into()
         }
         _ => match value {
             Value::String(text) => {

@@ -1,7 +1,9 @@
 //! What damaged inputs are given to.
 
+use std::collections::BTreeMap;
+
 use whathappened_connectors::log_store::look_for;
-use whathappened_connectors::recording::{self, Input, Options};
+use whathappened_connectors::recording::{self, Bytes, Input, Options};
 use whathappened_core::evidence::Evidence;
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::ends;
@@ -11,6 +13,16 @@ use whathappened_model::observation::Observation;
 use whathappened_model::redact::redact;
 use whathappened_model::sink::Sink;
 use whathappened_slack::{Command, EventRequest, Interaction, Wording};
+
+/// How many inputs were read as what.
+pub(crate) type Counts = BTreeMap<String, u64>;
+
+/// An input, under the name of the recording that it was.
+#[derive(Clone, Debug)]
+pub(crate) struct Damaged<'c> {
+    pub(crate) name: &'c str,
+    pub(crate) bytes: Vec<u8>,
+}
 
 /// Everything that reads what others wrote.
 #[derive(Debug)]
@@ -22,15 +34,27 @@ pub(crate) struct Targets {
 struct Taker<'a> {
     evidence: Evidence,
     signals: &'a Ruleset,
+    counts: &'a mut Counts,
 }
 
 impl Sink for Taker<'_> {
     fn observe(&mut self, observations: Vec<Observation>) {
         for observation in observations {
+            let what = match &observation {
+                Observation::Event(event) => event.source_kind.as_str(),
+                Observation::Object(_) => "objects",
+                Observation::EventGrew { .. } => "updates",
+            };
+            count(self.counts, &["told: ", what]);
             // A full disk is no finding.
             let _full = self.evidence.observe(observation, self.signals);
         }
     }
+}
+
+fn count(counts: &mut Counts, what: &[&str]) {
+    let what = what.concat();
+    *counts.entry(what).or_default() += 1;
 }
 
 impl Targets {
@@ -44,22 +68,34 @@ impl Targets {
         Ok(Self { signals, options })
     }
 
-    /// Reads an input with all that may get such a thing.
-    pub(crate) fn read(&self, name: &str, bytes: &[u8]) {
-        if name.starts_with("slack/") {
-            slack(bytes);
+    /// Reads inputs with all that may get such a thing, as the files of one folder.
+    pub(crate) fn read(&self, inputs: &[Damaged<'_>], counts: &mut Counts) {
+        let mut files = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            if input.name.starts_with("slack/") {
+                slack(&input.bytes);
+                count(counts, &["slack"]);
+            }
+            let _redacted = redact(&String::from_utf8_lossy(&input.bytes));
+            count(counts, &["redaction"]);
+            let bytes = Bytes::copy_from_slice(&input.bytes);
+            files.push(Input::Bytes(input.name.into(), bytes));
         }
-        let _redacted = redact(&String::from_utf8_lossy(bytes));
         let mut taker = Taker {
             evidence: Evidence::default(),
             signals: &self.signals,
+            counts,
         };
-        let input = Input::Bytes(name.into(), recording::Bytes::copy_from_slice(bytes));
-        recording::read(&[input], &self.options, &mut taker);
+        let summary = recording::read(&files, &self.options, &mut taker);
+        let evidence = taker.evidence;
+        for file in &summary.files {
+            count(counts, &["read as ", file.form.as_str()]);
+        }
         // What was read is tied together: times, names and numbers are used there.
-        if let Ok(graph) = EntityGraph::build(taker.evidence, &self.signals) {
+        if let Ok(graph) = EntityGraph::build(evidence, &self.signals) {
             let ends = ends(&graph);
             let _runs = runs(&graph, &ends);
+            count(counts, &["graphs"]);
         }
     }
 }

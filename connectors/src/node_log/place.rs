@@ -296,6 +296,10 @@ pub(super) fn year_in(text: &str, month: u32, day: u32) -> Option<i32> {
         if at > 0 && bytes[at - 1].is_ascii_alphanumeric() {
             return None;
         }
+        // Most twenties begin no date.
+        if bytes.get(at + 4) != Some(&b'-') || bytes.get(at + 7) != Some(&b'-') {
+            return None;
+        }
         let date = text.get(at..at + 10)?;
         let date = chrono::NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?;
         let near = date.month() == month && date.day().abs_diff(day) <= 1;

@@ -320,13 +320,18 @@ impl HostLog {
 
     /// Some line of a log without years mostly holds a whole date.
     fn learn_year(&mut self, lines: &[u8]) {
-        for at in memchr::memmem::find_iter(lines, b"20") {
+        // Each line once, however many dates it holds.
+        let mut from = 0;
+        while let Some(found) = memchr::memmem::find(&lines[from..], b"20") {
+            let at = from + found;
+            from = at + 2;
             let shaped = lines.get(at + 4) == Some(&b'-') && lines.get(at + 7) == Some(&b'-');
             if !shaped {
                 continue;
             }
             let start = memchr::memrchr(b'\n', &lines[..at]).map_or(0, |end| end + 1);
             let end = memchr::memchr(b'\n', &lines[at..]).map_or(lines.len(), |end| at + end);
+            from = end;
             let text = String::from_utf8_lossy(&lines[start..end]);
             if let Some(line) = line::parse(&text)
                 && matches!(

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::forms::{SecretForm, SecretShape, inside, random};
+use super::forms::{SecretForm, SecretShape, inside, random, word};
 use super::value::{is_mixed, names_no_secret};
 
 /// A query's value that is made by a machine.
@@ -41,6 +41,41 @@ pub(super) const FORMS: &[SecretForm] = &[
     inside(
         &["convertto-securestring"],
         r#"^(?i:convertto-securestring)\s+(?:-[A-Za-z]+\s+)*\\*["']([^"'\\\n]+)"#,
+    ),
+    inside(
+        &["define("],
+        r#"^(?i:define)\(\s*\\*["'](?i:[a-z0-9_]{0,60}(?:pass(?:word|wd)?|secret|token|(?:api|auth|in|nonce)_?key|salt)[a-z0-9_]{0,20})\\*["']\s*,\s*\\*["']([^"'\\\n]+)"#,
+    ),
+    inside(
+        &["set password for"],
+        r#"^(?i:set\s+password\s+for)\s+\S{1,120}\s*=\s*(?i:password\s*\(\s*)?\\*["']([^"'\\\n]+)"#,
+    ),
+    // Accounts that images of clouds come with, as `chpasswd` is told their passwords. A
+    // third field, as in /etc/passwd, or an owner's group is none.
+    SecretForm {
+        needs: SecretShape::Mixed,
+        ..word(
+            &[
+                "root:",
+                "ubuntu:",
+                "ec2-user:",
+                "admin:",
+                "centos:",
+                "debian:",
+            ],
+            r#"^[a-z0-9-]+:([^\s:"'\\/@]{8,64})(?:[\s"'\\]|$)"#,
+        )
+    },
+    // A script that answers a prompt.
+    random(
+        &["send \"", "send -- \"", "send \\", "send -- \\"],
+        r#"^(?i:send)[ \t]+(?:--[ \t]+)?\\*"([^\s"'\\]{6,80})\\+[rn]\\*""#,
+    ),
+    // What a runner of jobs is told to hide from then on.
+    inside(&["::add-mask::"], r#"^::(?i:add-mask)::([^\s"'\\]{3,})"#),
+    inside(
+        &["secret_id", "secretid"],
+        r#"^(?i:secret_?id)\\*["']?\s*[:=]\s*\\*["']?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"#,
     ),
     // Options that are told both at once.
     inside(

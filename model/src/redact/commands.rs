@@ -53,7 +53,33 @@ pub(super) const COMMANDS: &[Command] = &[
         ],
         option!("-[AXc]", r#"([^\s"'\\-][^\s"'\\]*)"#),
     ),
-    command(&["beeline"], option!("-p", r#"([^\s"'\\-][^\s"'\\]*)"#)),
+    command(
+        &["beeline", "cqlsh", "racadm", "twine upload", "ncftp"],
+        option!("(?:-p|--password)", r#"([^\s"'\\-][^\s"'\\]*)"#),
+    ),
+    command(
+        &["mosquitto_"],
+        option!("(?:-P|--pw)", r#"([^\s"'\\-][^\s"'\\]*)"#),
+    ),
+    command(
+        &["lftp"],
+        option!("(?:-u|--user)", r#"[^\s,"'\\]{1,80},([^\s"'\\]+)"#),
+    ),
+    // A name, then its password.
+    command(
+        &[
+            "http-basic.",
+            "radtest",
+            "weka user login",
+            "wpa_passphrase",
+            "civo apikey save",
+            "civo apikey add",
+        ],
+        concat!(
+            r#"^[A-Za-z0-9_-]{0,80}(?:[ \t]|\\*"\s*,\s*\\*")+\\*["']?[^\s"'\\-][^\s"'\\]{0,120}"#,
+            r#"(?:["'\s\\,])+([^\s"'\\-][^\s"'\\]{5,200})"#
+        ),
+    ),
     command(
         &["etcdctl"],
         option!("--user", r#"[^\s:"'\\]{1,80}:([^\s"'\\]+)"#),

@@ -8,7 +8,7 @@ use super::views::TextView;
 /// No more of a text is read again.
 const LONGEST: usize = 256 << 10;
 /// How HTML writes signs.
-const SIGNS: [(&str, char); 9] = [
+const SIGNS: [(&str, char); 14] = [
     ("&quot;", '"'),
     ("&#34;", '"'),
     ("&#x22;", '"'),
@@ -18,6 +18,11 @@ const SIGNS: [(&str, char); 9] = [
     ("&lt;", '<'),
     ("&gt;", '>'),
     ("&amp;", '&'),
+    ("&#61;", '='),
+    ("&#x3d;", '='),
+    ("&equals;", '='),
+    ("&#58;", ':'),
+    ("&colon;", ':'),
 ];
 /// How a colour begins: in a terminal, in JSON, in what a program prints of its texts.
 const COLOURS: [&str; 5] = ["\x1b[", "u001b[", "u001B[", "x1b[", "033["];
@@ -26,7 +31,7 @@ const COLOURS: [&str; 5] = ["\x1b[", "u001b[", "u001B[", "x1b[", "033["];
 pub(super) fn undressed(text: &str) -> Option<TextView> {
     let bytes = text.as_bytes();
     let any = |sign: &[u8]| memmem::find(bytes, sign).is_some();
-    let is_page = any(b"&quot;") || any(b"&#");
+    let is_page = any(b"&quot;") || any(b"&#") || any(b"&equals;") || any(b"&colon;");
     let is_coloured =
         any(b"\x1b[") || any(b"u001b[") || any(b"u001B[") || any(b"x1b[") || any(b"\\033[");
     if text.len() > LONGEST || !(is_page || is_coloured) {

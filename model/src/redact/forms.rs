@@ -70,11 +70,28 @@ pub(super) const FORMS: &[SecretForm] = &[
     // With the quote it is a word of a list, which is read as a text besides.
     random(
         &["bearer ", "bearer\"", "bearer\\"],
-        r"^(?i:bearer)\s+([A-Za-z0-9._~+/=-]{8,})",
+        r"^(?i:bearer)(?:\s|\\+[rnt])+([A-Za-z0-9._~+/=-]{8,})",
     ),
     inside(
         &["authorization"],
-        r#"^(?i:authorization)\\*["']?\s*[:=]\s*\[?\s*\\*["']?(?:(?i:basic|bearer|token|digest|apikey|key|negotiate|aws4-hmac-sha256|sharedkey|sso-key|splunk|geniekey|ntlm|oauth|hawk|signature|bot|apitoken)\s+((?:[A-Za-z0-9_]{1,60}=\\*"[^"\\\r\n]{0,800}\\*"(?:,\s*)?)+|[^\r\n"'\\]{4,})|([^\s"',;\\]{8,}))"#,
+        r#"^(?i:authorization)\\*["']?\s*[:=]\s*\[?\s*\\*["']?(?:(?i:basic|bearer|token|digest|apikey|key|negotiate|aws|aws4-hmac-sha256|sharedkey|sso-key|splunk|geniekey|ntlm|oauth|hawk|signature|bot|apitoken)(?:\s|\\+[rnt])+((?:[A-Za-z0-9_]{1,60}=\\*"[^"\\\r\n]{0,800}\\*"(?:,\s*)?)+|[^\r\n"'\\]{4,})|([^\s"',;\\]{8,}))"#,
+    ),
+    // The header and its value as a pair.
+    inside(
+        &["authorization"],
+        r#"^(?i:authorization)\\*["']\s*,\s*[bu]?\\*["'](?i:basic|bearer|token|digest|apikey|negotiate|bot)\s+([^\s"'\\]{4,})"#,
+    ),
+    SecretForm {
+        needs: SecretShape::Mixed,
+        ..word(
+            &["basic "],
+            r"^(?i:basic)[ \t]+([A-Za-z0-9+/]{16,}={0,2})(?:[^A-Za-z0-9+/=_.-]|$)",
+        )
+    },
+    // A server of Kubernetes is told a token as the name of a protocol.
+    inside(
+        &["base64url.bearer.authorization.k8s.io."],
+        r"^[a-z0-9.]+\.k8s\.io\.([A-Za-z0-9_-]{8,})",
     ),
     inside(
         &["cookie:", "cookie\"", "cookie\\", "cookie="],
@@ -147,13 +164,10 @@ pub(super) const FORMS: &[SecretForm] = &[
         r#"^(?i:jdbc:oracle:[a-z0-9]{1,20}:|sqlplus\s+(?:-\S+\s+)*\\*["']?)[^\s/@"'\\]{1,80}/([^\s@"'\\]{1,200})@"#,
     ),
     // Where packages of conda are, with who may.
-    SecretForm {
-        needs: SecretShape::BothCases,
-        ..inside(
-            &["/t/"],
-            r"^/t/(?:([A-Za-z0-9]{20,})|((?:[a-z]{2}-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}))(?:/|$)",
-        )
-    },
+    random(
+        &["/t/"],
+        r"^/t/([A-Za-z0-9]{20,}|(?:[A-Za-z]{2}-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:[/\s]|$)",
+    ),
     // Chat.
     word(
         &["xox", "xapp-"],

@@ -39,6 +39,8 @@ pub(super) struct Keys {
     element: Regex,
     /// `ApiKey("value")`, from behind the word up to the quote.
     call: Regex,
+    /// `<name>KEY</name><value>value</`, from behind the word up to the value.
+    property: Regex,
     /// Values that stand beside their key.
     beside: Beside,
 }
@@ -48,7 +50,7 @@ impl Keys {
         let regex = |pattern: &str| Regex::new(pattern).ok();
         Some(Self {
             between: regex(key!(
-                r#"(\\*["'])?\]?(?:\s*(?:=>|:=|::[ \t]|[:=]|%3[DdAa])|[ \t]+\([^()\n"'\\]{1,60}\)[ \t]*:)[ \t]*(?:\[\s*|Some\((?:\s|\\+n)*|string\(\d+\)[ \t]*|\{\s*\\*["'](?i:value|plaintext|string)\\*["']\s*:\s*)?"#
+                r#"(\\*["'])?\]?(?:\s*(?:=>|:=|::[ \t]|\\{0,4}[:=]|[：＝]|%3[DdAa])|[ \t]+\([^()\n"'\\]{1,60}\)[ \t]*:)[ \t]*(?:\[\s*|Some\((?:\s|\\+n)*|string\(\d+\)[ \t]*|\{\s*\\*["'](?i:value|plaintext|string)\\*["']\s*:\s*)?"#
             ))?,
             pair: regex(
                 r#"^[A-Za-z]{0,40}([_-]\w{1,80})?(?:\\*["']?\s*,\s*\\*"(?:v|[A-Za-z]{0,20}V)alue\\*"\s*:\s*|\\*["']\s+value\s*=\s*|\\*["']?(?:[ \t]*(?:#[^\n"\\]{0,200})?(?:\n|\\+n))+\s*value:[ \t]*|\\*["']?(?:[ \t]+(?:#[^\n"\\]{0,80}?[ \t])?[ \t]*|\s*,\s*)(value:)[ \t]+)"#,
@@ -70,6 +72,9 @@ impl Keys {
                 r#"(?:\s[^<>\n]{0,200}?)?(?:>|&gt;|\\+u003[eE])(?:<!\[CDATA\[)?([^<&\n]{1,4000}?)(?:\]\]>|\]\]\\+u003[eE]|</|&lt;/|\\+u003[cC]/|$)"#
             ))?,
             call: regex(key!(r#"\(\s*(\\*["'][^\s"'\\]{6,200})"#))?,
+            property: regex(
+                r"^(?:[._-][A-Za-z0-9._-]{1,60})?(?:</|\\+u003[cC]/|&lt;/)(?i:name|key)(?:>|\\+u003[eE]|&gt;)(?:\s|\\+[nrt])*(?:<|\\+u003[cC]|&lt;)(?i:value|string)(?:>|\\+u003[eE]|&gt;)([^<>&\s\\]{1,4000})",
+            )?,
             beside: Beside::new()?,
         })
     }
@@ -137,6 +142,12 @@ impl Keys {
             let is_likely = rule == Rule::Password && is_strong(value.as_str(), 6);
             let is_prose = is_cut && !(is_one_word && is_likely);
             return (!is_prose && !harmless(value.as_str().trim())).then(|| (range, MASK.into()));
+        }
+        let is_property = rest.starts_with(['<', '\\', '&', '.', '_', '-']);
+        let property = is_property.then(|| self.property.captures(rest)).flatten();
+        if let Some(value) = property.and_then(|found| found.get(1)) {
+            let range = word + value.start()..word + value.end();
+            return (!harmless(value.as_str())).then(|| (range, MASK.into()));
         }
         if let Some(found) = self.between.captures(rest) {
             let from = word + found.get(0)?.end();
@@ -318,8 +329,10 @@ fn follows_key(rest: &str) -> bool {
         Some(b'S' | b'B') => ["Str(", "String(", "Bytes("]
             .iter()
             .any(|kind| rest.starts_with(kind)),
-        // A sign that divides columns, or points.
-        Some(0xe2) => true,
+        // A sign that divides columns, or points; a colon as Chinese is written with.
+        Some(0xe2 | 0xef) => true,
+        // The end of an element of XML that is a name.
+        Some(b'<') => rest.starts_with("</"),
         Some(next) => next.eq_ignore_ascii_case(&b'k') || next.is_ascii_digit(),
     }
 }
@@ -332,7 +345,19 @@ fn is_option(text: &str, at: usize) -> bool {
         .rev()
         .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
         .count();
-    let word = &before[at - word..];
+    let (before_word, word) = before.split_at(at - word);
+    // A file that makes an image, and shells that have no sign between a name and its value.
+    let sets: [&[u8]; 6] = [
+        b"ENV ",
+        b"ARG ",
+        b"setenv ",
+        b"set -x ",
+        b"set -gx ",
+        b"set -Ux ",
+    ];
+    if sets.iter().any(|begin| before_word.ends_with(begin)) {
+        return true;
+    }
     word.starts_with(b"--")
         || (word.starts_with(b"-")
             && matches!(

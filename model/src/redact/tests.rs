@@ -1,5 +1,6 @@
 //! What goes and, as important, what stays.
 
+mod attacked;
 mod chance;
 mod notations;
 mod structure;

@@ -10,9 +10,14 @@ const LONGEST: usize = 256 << 10;
 
 /// Words that begin what tells of a secret only with the word after them.
 const BEGINNINGS: &[&str] = &[
+    "7z",
+    "7za",
+    "7zr",
     "account",
     "backup",
+    "basic",
     "bearer",
+    "civo",
     "echo",
     "encryption",
     "http",
@@ -23,12 +28,15 @@ const BEGINNINGS: &[&str] = &[
     "master",
     "mongo",
     "mot",
+    "net",
     "recovery",
     "shared",
     "signing",
     "sqlplus",
     "ssws",
     "storage",
+    "twine",
+    "weka",
     "zip",
 ];
 

@@ -192,6 +192,35 @@ pub(super) fn text(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
+    /// Any bytes, in pieces of any length: no piece changes what is read.
+    #[test]
+    fn streams_of_anything_are_read_the_same_in_any_pieces() {
+        const SIGNS: [&[u8]; 9] = [
+            b"<13>", b"a", b" ", b"9 ", b"0", b"\n", b"\r", b"\0", b"\xff<",
+        ];
+        let runs = std::env::var("FUZZ_RUNS").map_or(3_000, |text| text.parse().unwrap());
+        let mut state: u64 = std::env::var("FUZZ_SEED").map_or(1, |text| text.parse().unwrap());
+        let mut below = |most: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            usize::try_from((state >> 33) % most).unwrap()
+        };
+        for _ in 0..runs {
+            let stream: Vec<u8> = (0..=below(40))
+                .flat_map(|_| SIGNS[below(9)].to_vec())
+                .collect();
+            let largest = 1 + below(12);
+            let whole = pieces(&stream, stream.len(), largest);
+            let size = 1 + below(stream.len() as u64);
+            assert_eq!(
+                pieces(&stream, size, largest),
+                whole,
+                "{stream:?} in {size}, {largest}"
+            );
+        }
+    }
+
     /// The messages of a stream that comes in pieces of every length.
     fn cut(stream: &[u8], largest: usize) -> Vec<String> {
         let whole = pieces(stream, stream.len().max(1), largest);
