@@ -30,6 +30,9 @@ use self::corpus::Recording;
 use self::target::{Counts, Damaged, Targets};
 use self::watch::Watch;
 
+/// Of so many of these readings one is tied together.
+const TIED: u64 = 8;
+
 // What is allocated by one thread and freed by another is what reading does.
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
@@ -84,7 +87,7 @@ fn run(args: &Args) -> Result<bool, String> {
     if let Some(file) = &args.replay {
         let bytes = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
         let name = &file.to_string_lossy();
-        targets.read(&[Damaged { name, bytes }], &mut Counts::new());
+        targets.read(&[Damaged { name, bytes }], true, &mut Counts::new());
         println!("{} was read", file.display());
         return Ok(panics::seen() == 0);
     }
@@ -161,13 +164,14 @@ fn part(args: &Args, (job, of): (u64, u64), targets: &Targets, corpus: &[Recordi
             .collect();
         let what = format!("seed {} runs from {from}", args.seed);
         watch.begins(&what, &inputs);
-        let is_broken = breaks(targets, &inputs, &mut part.counts);
+        let is_tied = from / step % TIED == 0;
+        let is_broken = breaks(targets, &inputs, is_tied, &mut part.counts);
         watch.ends();
         if is_broken {
             let mut alone = 0;
             for (number, input) in numbers.zip(&inputs) {
                 let one = std::slice::from_ref(input);
-                if breaks(targets, one, &mut Counts::new()) {
+                if breaks(targets, one, is_tied, &mut Counts::new()) {
                     alone += 1;
                     keep(args, &format!("{number}"), input);
                 }
@@ -194,9 +198,9 @@ fn damaged(seed: u64, number: u64, corpus: &[Recording]) -> Option<Damaged<'_>> 
 }
 
 /// Whether something panics over these, caught or not.
-fn breaks(targets: &Targets, inputs: &[Damaged<'_>], counts: &mut Counts) -> bool {
+fn breaks(targets: &Targets, inputs: &[Damaged<'_>], is_tied: bool, counts: &mut Counts) -> bool {
     let before = panics::seen();
-    let done = catch_unwind(AssertUnwindSafe(|| targets.read(inputs, counts)));
+    let done = catch_unwind(AssertUnwindSafe(|| targets.read(inputs, is_tied, counts)));
     done.is_err() || panics::seen() != before
 }
 

@@ -68,8 +68,9 @@ impl Targets {
         Ok(Self { signals, options })
     }
 
-    /// Reads inputs with all that may get such a thing, as the files of one folder.
-    pub(crate) fn read(&self, inputs: &[Damaged<'_>], counts: &mut Counts) {
+    /// Reads inputs with all that may get such a thing, as the files of one folder. What
+    /// they tell is tied together where that is asked for: it takes longer than reading.
+    pub(crate) fn read(&self, inputs: &[Damaged<'_>], is_tied: bool, counts: &mut Counts) {
         let mut files = Vec::with_capacity(inputs.len());
         for input in inputs {
             if input.name.starts_with("slack/") {
@@ -91,8 +92,8 @@ impl Targets {
         for file in &summary.files {
             count(counts, &["read as ", file.form.as_str()]);
         }
-        // What was read is tied together: times, names and numbers are used there.
-        if let Ok(graph) = EntityGraph::build(evidence, &self.signals) {
+        // Times, names and numbers are used there.
+        if is_tied && let Ok(graph) = EntityGraph::build(evidence, &self.signals) {
             let ends = ends(&graph);
             let _runs = runs(&graph, &ends);
             count(counts, &["graphs"]);

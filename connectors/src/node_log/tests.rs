@@ -452,3 +452,15 @@ fn json_of_machines_is_read() {
         Some("2026-11-21T15:00:00Z")
     );
 }
+
+/// Each date of a line was a reason to read the whole line once more: half a megabyte took minutes.
+#[test]
+fn a_line_of_many_dates_is_read_once() {
+    let mut log = "Nov 20 10:00:00 gpu-1 kernel: boot\nNov 20 10:00:01 gpu-1 kernel:".to_owned();
+    log.push_str(&" 2025-01-01".repeat(40_000));
+    log.push('\n');
+    let begun = std::time::Instant::now();
+    read_bytes(log.as_bytes());
+    let took = begun.elapsed();
+    assert!(took.as_secs() < 20, "{took:?}");
+}

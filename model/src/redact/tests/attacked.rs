@@ -46,6 +46,7 @@ fn what_an_attacker_found_goes() {
         "SET PASSWORD FOR 'a'@'h' = 'abdefghijkm'",
         "SSHPASS=abdefghijkm ssh -o x h",
         "vault write auth/approle/login role_id=a secret_id=0123abcd-4567-4abc-8def-0123456789ab",
+        "az storage blob list --account-key Zhh1y1RK4JSJiJ0s/jcbjAb3dE5fGh1jK7mNpU7/nHnlKoEg5KE042xSLS2VVDUswyBaeSKAHqsYN/qaKSRrp0ZiDp9hq==",
         "senha: abdefghijkm",
         "пароль: Ab3dE5fGh1jK7mNp",
         "密码：Ab3dE5fGh1jK7mNp",
