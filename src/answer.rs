@@ -55,6 +55,9 @@ pub struct Answer {
     pub schema: &'static str,
     /// The name that was asked for; null if the question was about everything or a machine.
     pub experiment: Option<String>,
+    /// The machine or GPU that was asked for; missing if the question was about something else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// How the name matched, in words: "label experiment", "name of Job", …
     pub matched_by: Option<String>,
     /// The time that the answer refers to: that of the latest record, or the one given with `--at`.

@@ -48,8 +48,8 @@ Exit codes:
   3  no experiment, workload, pod or machine matches the name, or the options exclude everything
   4  `rules test`, `accuracy`, `doctor` or `store` found a problem
   5  `upcoming`: something is announced
-  6  `upcoming`: no source that announces anything, or not every entry of a calendar, could be
-     read, or no record names the machine
+  6  `upcoming`: no source of announcements could be read, or a calendar only in part, or no
+     record names the machine
  70  a bug in whathappened; please report it";
 
 /// Everything that is not a question.
@@ -98,8 +98,8 @@ pub struct InputArgs {
     /// Folder with your own rules: *.sql for causes, *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<std::path::PathBuf>,
-    /// How long to read what --from names at most, such as 30s or 2h; 10m by default. What was not read
-    /// by then is left out, which the answer and its coverage say.
+    /// The longest time to spend reading what --from names, such as 30s or 2h; 10m by default. The answer
+    /// and its coverage say what was left unread.
     #[arg(long, value_name = "TIME")]
     pub max_read_time: Option<String>,
     /// Do not report progress or what was read.
@@ -128,10 +128,7 @@ pub struct LiveArgs {
     /// Answer from the store without querying live sources.
     #[arg(long)]
     pub no_fetch: bool,
-    /// How many log lines to read from clusters and log stores.
-    ///
-    /// usual: lines around deaths, the first and last lines of pods, and lines that match a known
-    /// signal; all: everything, up to a limit; none: nothing.
+    /// Which log lines to read from clusters and log stores.
     #[arg(long, value_name = "WHICH")]
     pub logs: Option<crate::config::LogDepth>,
     /// Context of the kubeconfig, or `all` for all of them; may be given several times.
@@ -143,8 +140,8 @@ pub struct LiveArgs {
     /// Namespace to read if you are not allowed to list the whole cluster; may be given several times.
     #[arg(long = "namespace", short = 'n', value_name = "NAMESPACE")]
     pub namespaces: Vec<String>,
-    /// How long to wait for clusters, log stores, metrics and clouds in all, such as 30s or 2m; 60s by
-    /// default. With sql also how long one statement may take, 5m by default.
+    /// How long to wait for clusters, log stores, metrics and clouds altogether, such as 30s or 2m; 60s by
+    /// default. For sql, also how long one statement may take; 5m by default.
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
 }

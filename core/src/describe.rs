@@ -181,6 +181,17 @@ fn init(event: &Event) -> &'static str {
     }
 }
 
+/// What a message says beyond the name of the event that it begins with.
+fn without<'a>(message: &'a str, name: &str) -> &'a str {
+    match message.strip_prefix(name).filter(|_| !name.is_empty()) {
+        // The rest of a longer word is none.
+        Some(rest) if rest.chars().next().is_none_or(|one| !one.is_alphanumeric()) => {
+            rest.trim_start_matches([':', '.', '-', ' ', '\n', '\r'])
+        }
+        _ => message,
+    }
+}
+
 fn joined(head: &str, tail: &str) -> String {
     match (head.is_empty(), tail.is_empty()) {
         (_, true) => head.to_owned(),
@@ -226,7 +237,12 @@ fn host_event(event: &Event, message: &str) -> String {
         .reason
         .as_deref()
         .map_or(String::new(), |why| format!(" ({why})"));
-    joined(&format!("{}{phase}{why}", attribute("host_event")), message)
+    let name = attribute("host_event");
+    let mut more = without(message, name);
+    if event.reason.as_deref() == Some(more) {
+        more = "";
+    }
+    joined(&format!("{name}{phase}{why}"), more)
 }
 
 /// Who asked the cloud for what, and whether it was done.
@@ -359,4 +375,25 @@ fn shortened(text: &str) -> String {
     }
     let cut: String = line.chars().take(LONGEST - 1).collect();
     format!("{cut}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_begins_with_the_name_of_its_event_does_not_say_it_twice() {
+        let name = "EC2 Spot Instance Interruption Warning";
+        assert_eq!(without(&format!("{name}: terminate"), name), "terminate");
+        assert_eq!(
+            without(&format!("{name}\nThe host failed"), name),
+            "The host failed"
+        );
+        assert_eq!(without(name, name), "");
+        assert_eq!(
+            without(&format!("{name}s were sent"), name),
+            format!("{name}s were sent")
+        );
+        assert_eq!(without("something else", ""), "something else");
+    }
 }

@@ -4,7 +4,7 @@
 -- chart: gpu_hours_lost, incidents
 -- incidents: cause = {cause}
 SELECT cause,
-       max(title) AS in_words,
+       min(title) || CASE WHEN count(DISTINCT title) > 1 THEN ' (or similar)' ELSE '' END AS in_words,
        count(*) AS incidents,
        round(sum(gpu_hours_lost), 2) AS gpu_hours_lost,
        count(gpu_hours_lost) AS with_known_gpus

@@ -16,7 +16,8 @@ use super::{Answer, FleetReport, NODE_SCHEMA, NodeHistory, REPORT_SCHEMA, SCHEMA
 
 /// Fields that are left out where there is nothing to say. All others are always there: null says that
 /// something is not known.
-const LEFT_OUT: [(&str, &str); 5] = [
+const LEFT_OUT: [(&str, &str); 6] = [
+    ("Answer", "machine"),
     ("Answer", "page"),
     ("FleetReport", "site"),
     ("Incident", "id"),

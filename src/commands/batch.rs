@@ -17,7 +17,7 @@ use crate::report::{self, Question};
 ///
 /// Reads one request per line from standard input, {"id":"7","from":["cases/7/input"],
 /// "name":"Job/research/run-1","at":null}, and writes one line for each, in the same order: {"id":"7","answer":{…}} with the answer that --format json gives, or
-/// {"id":"7","error":"…"}; a line that is no request gets {"id":null,"error":"line 3: …"}. Consecutive requests for the same recordings read them once.
+/// {"id":"7","error":"…"}; a line that is not a request gets {"id":null,"error":"line 3: …"}. Consecutive requests for the same recordings read them once.
 /// No live source is queried and nothing is stored.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {

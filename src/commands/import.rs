@@ -29,8 +29,8 @@ pub struct Args {
     /// Folder with your own rules: *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<std::path::PathBuf>,
-    /// How long to read at most, such as 30s or 2d; 1h by default. What was not read by then is left
-    /// out, which the answers say.
+    /// The longest time to spend reading, such as 30s or 2d; 1h by default. Answers say what was left
+    /// unread.
     #[arg(long, value_name = "TIME")]
     pub max_read_time: Option<String>,
     /// Do not report progress or what was read.

@@ -56,8 +56,8 @@ pub struct Args {
     /// Number of timeline lines to show, 0 for all; none by default, 30 with --explain.
     #[arg(long, value_name = "LINES", value_parser = lines, allow_negative_numbers = true)]
     pub timeline: Option<usize>,
-    /// Ask again every 10 s, or as often as given, and show the answer whenever it changes, until
-    /// nothing of it is running.
+    /// Ask again every 10 s, or at the interval given, and show the answer whenever it changes, until
+    /// nothing is running under that name any more.
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "10s",
         conflicts_with = "file")]
     pub watch: Option<String>,
@@ -106,7 +106,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     watch(args, Duration::from_nanos(every)).await
 }
 
-/// Shows the answer whenever it is another one, until nothing of it is running.
+/// Shows the answer whenever it is another one, until nothing is running under its name any more.
 async fn watch(args: &Args, every: Duration) -> Result<(), Error> {
     let is_terminal = std::io::stdout().is_terminal();
     let mut last = Vec::new();
@@ -118,6 +118,8 @@ async fn watch(args: &Args, every: Duration) -> Result<(), Error> {
             // A terminal is cleared; elsewhere one answer follows the other.
             if is_terminal {
                 common::print("\x1b[2J\x1b[H")?;
+            } else if !last.is_empty() && args.output.format == Format::Table {
+                common::print("\n")?;
             }
             common::print(&String::from_utf8_lossy(&text))?;
             last = text;

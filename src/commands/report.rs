@@ -20,11 +20,11 @@ use crate::{fetch, report};
 ///
 /// Use --namespace to report on some namespaces only.
 ///
-/// Incidents and GPU-hours, time between failures by size of run, machines that fail again and
-/// again, how sure the verdicts are and what was missing most often. Each figure comes with its
-/// definition and, in --format json, md and html, the SQL that computes it and the SQL that lists its
-/// incidents. --format slack writes a message that Slack's incoming webhooks and chat.postMessage take. A store is reported on as
-/// far as it is explained, and the report says how far that is.
+/// Incidents and GPU-hours, time between failures by size of run, time to detect and to restart,
+/// machines that fail again and again, how sure the verdicts are and what was missing most often. Each
+/// figure comes with its definition and, in --format json, md and html, the SQL that computes it and the
+/// SQL that lists its incidents. --format slack writes a message for Slack's incoming webhooks and for
+/// chat.postMessage. The report covers the runs that are explained, and says how many that is.
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_arg("format", crate::cli::report_formats))]
 pub struct Args {

@@ -16,8 +16,8 @@ use crate::report::{self, Report};
 /// Shows what is announced for the machines that a run is on, or for one machine
 ///
 /// For launchers, to check before starting work on a host. Exit code 0: nothing is
-/// announced; 5: something is; 6: unknown, because no source that announces anything, or not every
-/// entry of a calendar, could be read, or a calendar was all there was and does not name the machine.
+/// announced; 5: something is; 6: unknown, because no source of announcements could be read, or a
+/// calendar only in part, or a calendar was all there was and does not name the machine.
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_arg("format", crate::cli::table_or_json))]
 pub struct Args {

@@ -173,8 +173,14 @@ pub(crate) fn done_by(incident: &Incident) -> &'static str {
 pub(crate) type Fact = (&'static str, Spans);
 
 /// What is known of an incident, in labelled lines.
-pub(crate) fn facts(incident: &Incident, clock: Clock, explain: bool) -> Vec<Fact> {
+pub(crate) fn facts(
+    answer: &Answer,
+    incident: &Incident,
+    clock: Clock,
+    explain: bool,
+) -> Vec<Fact> {
     let mut facts = Vec::new();
+    let member = wording::member(run_of(answer, incident));
     let by = done_by(incident);
     cause(&mut facts, incident, explain);
     match &incident.actor {
@@ -189,7 +195,7 @@ pub(crate) fn facts(incident: &Incident, clock: Clock, explain: bool) -> Vec<Fac
         }
         None => {}
     }
-    first(&mut facts, incident, clock, came_first(incident));
+    first(&mut facts, incident, clock, member);
     let also: Vec<_> = incident
         .victims
         .iter()
@@ -197,10 +203,11 @@ pub(crate) fn facts(incident: &Incident, clock: Clock, explain: bool) -> Vec<Fac
         .cloned()
         .collect();
     if !also.is_empty() {
-        fact(&mut facts, "Also hit", wording::crowd(&also));
+        fact(&mut facts, "Also hit", wording::crowd(&also, member));
     }
     if !incident.collateral.is_empty() {
-        fact(&mut facts, "Followed", wording::crowd(&incident.collateral));
+        let followed = wording::crowd(&incident.collateral, member);
+        fact(&mut facts, "Followed", followed);
     }
     for (label, body) in process_output::facts(incident, clock) {
         fact(&mut facts, label, body);
@@ -276,9 +283,10 @@ fn cause(facts: &mut Vec<Fact>, incident: &Incident, explain: bool) {
     }
 }
 
-fn first(facts: &mut Vec<Fact>, incident: &Incident, clock: Clock, label: &'static str) {
+fn first(facts: &mut Vec<Fact>, incident: &Incident, clock: Clock, member: &str) {
+    let label = came_first(incident);
     if incident.first_victims.len() > 1 {
-        let body = wording::crowd(&incident.first_victims);
+        let body = wording::crowd(&incident.first_victims, member);
         fact(
             facts,
             label,

@@ -72,6 +72,9 @@ pub(super) fn value(value: &Value) -> String {
 pub(super) fn of_column(column: &str, one: &Value) -> String {
     let is_little = |part: f64| (0.0..0.005).contains(&part);
     let is_hours = column.split('_').any(|word| word == "hours");
+    if let ("missing", Value::String(line)) = (column, one) {
+        return wording::would_have_told(line);
+    }
     match one.as_f64() {
         Some(part) if is_hours && one.is_f64() && is_little(part) => "<0.01".to_owned(),
         _ => value(one),
@@ -107,6 +110,9 @@ pub(super) fn is_number(figure: &Figure, at: usize) -> bool {
 
 /// A column's name in words.
 pub(super) fn heading(column: &str) -> String {
+    if column == "percentile_90_seconds" {
+        return "90th percentile seconds".to_owned();
+    }
     let words = column.replace('_', " ").replace("gpu hours", "GPU-hours");
     let words = words.replace("gpu", "GPU");
     let mut letters = words.chars();
@@ -178,6 +184,10 @@ mod tests {
         assert_eq!(of_column("gpu_hours_lost", &json!(0.29)), "0.29");
         assert_eq!(of_column("incidents", &json!(0)), "0");
         assert_eq!(of_column("percent", &json!(0.0)), "0");
+        // In the words of the answers, not of the rules.
+        let missing = json!("kernel: which process the kernel killed");
+        let told = "machine logs: which process the kernel killed";
+        assert_eq!(of_column("missing", &missing), told);
     }
 
     #[test]

@@ -106,6 +106,7 @@ pub(crate) fn sources_of(history: &NodeHistory) -> Answer {
     Answer {
         schema: SCHEMA,
         experiment: None,
+        machine: None,
         matched_by: None,
         now: history.now.clone(),
         ruleset: history.ruleset.clone(),

@@ -9,6 +9,7 @@ mod clock;
 mod csv;
 mod cut;
 mod error;
+mod everything;
 mod facts;
 #[cfg(test)]
 mod fixtures;

@@ -26,6 +26,8 @@ struct Line<'a, T> {
 struct Header<'a> {
     schema: &'static str,
     experiment: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machine: Option<&'a str>,
     matched_by: Option<&'a str>,
     now: Option<&'a str>,
     ruleset: &'a str,
@@ -39,6 +41,7 @@ pub(crate) fn answer(answer: &Answer, out: &mut dyn io::Write) -> Result<(), Ren
     let header = Header {
         schema: answer.schema,
         experiment: answer.experiment.as_deref(),
+        machine: answer.machine.as_deref(),
         matched_by: answer.matched_by.as_deref(),
         now: answer.now.as_deref(),
         ruleset: &answer.ruleset,

@@ -110,6 +110,9 @@ pub(crate) fn is_wider(text: &str, columns: usize) -> bool {
     })
 }
 
+/// Characters of who did something; names of people, accounts and components are shorter.
+pub(crate) const ACTOR: usize = 120;
+
 /// The text, cut where it has more than `limit` characters, with how many more there are.
 pub(crate) fn clip(text: &str, limit: usize) -> Cow<'_, str> {
     let Some((end, _)) = text.char_indices().nth(limit) else {

@@ -194,13 +194,23 @@ pub(crate) fn which(victims: &[Victim]) -> Spans {
     }
 }
 
-/// How many pods, which, and how they ended.
-pub(crate) fn crowd(victims: &[Victim]) -> Spans {
+/// What a member of a run is called, by the run's kind.
+pub(crate) fn member(run: Option<&Run>) -> &'static str {
+    match run.map(|run| run.kind.as_str()) {
+        Some("Instance" | "Experiment") => "instance",
+        Some("SlurmJob") => "job",
+        Some("Log" | "Gang") => "member",
+        _ => "pod",
+    }
+}
+
+/// How many members of a run, which, and how they ended.
+pub(crate) fn crowd(victims: &[Victim], member: &str) -> Spans {
     match victims {
         [only] if only.how.is_empty() => which(victims),
         [only] => which(victims).say(", ").data(Tone::Plain, &only.how),
         many => Spans::new()
-            .say(format!("{}: ", count(many.len(), "pod")))
+            .say(format!("{}: ", count(many.len(), member)))
             .and(which(many))
             .and(how(many)),
     }
@@ -221,6 +231,13 @@ fn how(victims: &[Victim]) -> Spans {
         [(how, _)] => {
             let many = plural(how);
             let all = match victims.len() {
+                // In parentheses, others would be hard to read.
+                2 if how.contains('(') => {
+                    return Spans::new().say("; both ").data(Tone::Plain, &many);
+                }
+                _ if how.contains('(') => {
+                    return Spans::new().say("; all ").data(Tone::Plain, &many);
+                }
                 _ if many == *how || many.contains("never ") => " (",
                 2 => " (both ",
                 _ => " (all ",
@@ -327,8 +344,8 @@ pub(crate) fn run_of_runs(run: &Run) -> String {
 }
 
 /// `3 pods, 2 died`.
-pub(crate) fn pods_died(attempt: &Attempt) -> String {
-    let pods = count(attempt.pods, "pod");
+pub(crate) fn pods_died(run: &Run, attempt: &Attempt) -> String {
+    let pods = count(attempt.pods, member(Some(run)));
     match attempt.died {
         0 => pods,
         died if died == attempt.pods && died > 1 => format!("all {pods} died"),
@@ -435,6 +452,32 @@ pub(crate) fn fact(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_crowd_is_called_what_it_is_and_has_no_parentheses_in_others() {
+        let victim = |pod: &str| Victim {
+            pod: pod.to_owned(),
+            namespace: None,
+            node: None,
+            rank: None,
+            time: None,
+            time_hi: None,
+            exit_code: Some(1),
+            reason: None,
+            how: "ended with exit code 1 (Error)".to_owned(),
+            state: DeathState::Died,
+        };
+        let two = [victim("a"), victim("b")];
+        let told: String = crowd(&two, "instance")
+            .0
+            .iter()
+            .map(|span| span.text.as_str())
+            .collect();
+        assert_eq!(
+            told.replace('\u{a0}', " "),
+            "2 instances: a and b; both ended with exit code 1 (Error)"
+        );
+    }
 
     #[test]
     fn several_are_told_of_in_the_plural() {

@@ -138,6 +138,7 @@ pub(super) fn blank(case: &Case, question: &Question) -> Answer {
     Answer {
         schema: SCHEMA,
         experiment: None,
+        machine: None,
         matched_by: None,
         now: question.at.or(case.graph.now).map(rfc3339),
         ruleset: case.rules.version.clone(),

@@ -6,7 +6,7 @@ use whathappened_core::signals::named;
 
 use whathappened_core::describe::describe;
 use whathappened_core::evidence::SpillError;
-use whathappened_core::graph::Fact;
+use whathappened_core::graph::{Fact, TaskKind};
 use whathappened_core::resolve::Root;
 use whathappened_core::timeline::{is_undated, undated_words};
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
@@ -148,7 +148,7 @@ impl ReportContext<'_> {
         for (at, link) in &mut timed {
             if link.role == StepRole::Cause && death.is_some() && *at > death {
                 at.clone_from(&death);
-                link.text.push_str(" (reported then)");
+                link.text.push_str(" (reported only then)");
             }
         }
         timed.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -195,17 +195,32 @@ impl ReportContext<'_> {
         }
         let collateral = self.victims(finding, &self.followed(finding));
         if let Some(first) = collateral.first() {
-            let text = match collateral.len() {
-                1 => format!("{} followed: its gang was torn down", first.pod),
-                many => format!("{many} more pods followed: the gang was torn down"),
-            };
             // Of some it is only known that they wrote until then; they ended for the cause.
             let root = finding.candidate.as_ref().map(Candidate::root);
             let cause = root.and_then(|root| reported(self.fact(root)?.time));
             let cause = cause.map(|cause| rfc3339(cause.lo));
             let since = first.time.clone();
+            let time = since.map(|since| cause.map_or(since.clone(), |cause| cause.max(since)));
+            let second = |time: &Option<String>| time.as_deref()?.get(..19).map(str::to_owned);
+            let ended = victims.first().and_then(|victim| second(&victim.time));
+            // Who failed may hang on in its cleanup while the others are stopped already.
+            let is_earlier = second(&time)
+                .zip(ended)
+                .is_some_and(|(these, it)| these < it);
+            let text = match (collateral.len(), is_earlier) {
+                (1, false) => format!("{} followed: its gang was torn down", first.pod),
+                (1, true) => format!("{} ended first: its gang was torn down", first.pod),
+                (many, false) => {
+                    let members = self.members(finding);
+                    format!("{many} more {members} followed: the gang was torn down")
+                }
+                (many, true) => {
+                    let members = self.members(finding);
+                    format!("{many} other {members} ended first: the gang was torn down")
+                }
+            };
             links.push(ChainLink {
-                time: since.map(|since| cause.map_or(since.clone(), |cause| cause.max(since))),
+                time,
                 time_hi: None,
                 role: StepRole::Teardown,
                 text,
@@ -214,6 +229,18 @@ impl ReportContext<'_> {
             });
         }
         links
+    }
+
+    /// What the members of a run are, in the plural.
+    fn members(&self, finding: &Finding) -> &'static str {
+        let first = finding.victims.first().and_then(|one| self.death(*one));
+        let task = first.and_then(|death| self.graph().pods.get(death.pod as usize));
+        match task.map(|task| task.kind) {
+            Some(TaskKind::Instance) => "instances",
+            Some(TaskKind::Job) => "jobs",
+            Some(TaskKind::Log) => "members",
+            Some(TaskKind::Pod) | None => "pods",
+        }
     }
 
     /// The deaths that followed the first ones: none of a pod that was among those, whatever became of it afterwards.

@@ -92,10 +92,19 @@ pub(super) async fn of_machine(
     let mut timeline = told_lines(entries, start, &answer.incidents);
     narrow::lines(&mut timeline, question, &mut Omitted::default());
     Ok(Answer {
+        machine: Some(bare(&question.name).to_owned()),
         matched_by: Some(place.how.clone()),
         timeline,
         ..answer
     })
+}
+
+/// A machine's name without the word that says what it is: `node/gpu-7`.
+fn bare(name: &str) -> &str {
+    match name.split_once('/') {
+        Some((_, bare)) if !bare.is_empty() => bare,
+        _ => name,
+    }
 }
 
 /// Whether a cause is something that befalls machines or is done to them.

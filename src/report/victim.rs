@@ -118,9 +118,18 @@ const TAKEN: [(&str, &str); 9] = [
     (named::K8S_CONTAINER_KILLING, "was stopped externally"),
 ];
 
+/// A reason is a word, or a few: what is longer than any of Kubernetes' own is cut.
+fn short(reason: &str) -> std::borrow::Cow<'_, str> {
+    const LONGEST: usize = 128;
+    match reason.char_indices().nth(LONGEST) {
+        None => reason.into(),
+        Some((end, _)) => format!("{}…", &reason[..end]).into(),
+    }
+}
+
 /// How a pod ended, in words.
 fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a Fact>) -> String {
-    let reason = graph.name(death.reason);
+    let reason = &*short(graph.name(death.reason));
     let exit = match (death.exit_code, reason) {
         (None, "") => "an unknown exit code".to_owned(),
         (None, reason) => format!("reason {reason}"),

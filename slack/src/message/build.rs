@@ -57,6 +57,8 @@ pub struct MessageBuilder {
     kept: (usize, usize),
     last: Vec<Block>,
     left_out: usize,
+    /// Where the rest is.
+    rest: &'static str,
 }
 
 impl MessageBuilder {
@@ -69,7 +71,15 @@ impl MessageBuilder {
             kept: (0, 0),
             last: Vec::new(),
             left_out: 0,
+            rest: "see the file",
         }
+    }
+
+    /// Says where the reader finds what does not fit; without it, in a file beside the message.
+    #[must_use]
+    pub fn rest_is(mut self, place: &'static str) -> Self {
+        self.rest = place;
+        self
     }
 
     /// Adds a block, if there is room for it.
@@ -104,7 +114,7 @@ impl MessageBuilder {
         for line in lines.iter().take(most) {
             let line = line.clipped(LIMITS.section / 4);
             let longer = text.clone().say("\n• ").and(line);
-            let more = more(lines.len() - shown);
+            let more = more(lines.len() - shown, self.rest);
             if super::length(&longer.clone().and(more).markup()) > LIMITS.section {
                 break;
             }
@@ -112,7 +122,7 @@ impl MessageBuilder {
             shown += 1;
         }
         if shown < lines.len() {
-            text = text.and(more(lines.len() - shown));
+            text = text.and(more(lines.len() - shown, self.rest));
         }
         self.push(Block::section(&text));
     }
@@ -125,7 +135,7 @@ impl MessageBuilder {
                 1 => "1 part".to_owned(),
                 many => format!("{many} parts"),
             };
-            let note = format!("… {parts} of the answer did not fit, see the file");
+            let note = format!("… {parts} of the answer did not fit, {}", self.rest);
             self.blocks.push(Block::context(&Mrkdwn::new().say(note)));
         }
         self.blocks.append(&mut self.last);
@@ -136,11 +146,11 @@ impl MessageBuilder {
     }
 }
 
-fn more(lines: usize) -> Mrkdwn {
+fn more(lines: usize, rest: &str) -> Mrkdwn {
     let s = if lines == 1 { "" } else { "s" };
     Mrkdwn::new()
         .say("\n")
-        .italic(format!("… {lines} more line{s}, see the file"))
+        .italic(format!("… {lines} more line{s}, {rest}"))
 }
 
 /// A text in one paragraph without markup, escaped, within its limit.

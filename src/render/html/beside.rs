@@ -71,7 +71,7 @@ pub(super) fn runs(told: Page<'_>) -> Markup {
                     li {
                         "attempt " (attempt.number) " · "
                         (lived(attempt.state, attempt.start.as_deref(), attempt.end.as_deref(), told))
-                        " · " (wording::pods_died(attempt))
+                        " · " (run.map(|run| wording::pods_died(run, attempt)).unwrap_or_default())
                     }
                 }
             }

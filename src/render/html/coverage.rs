@@ -47,28 +47,37 @@ fn table(groups: &[&Group<'_>], is_short: bool, told: Page<'_>) -> Markup {
     if groups.is_empty() {
         return html! {};
     }
+    // What brought nothing has no first and last record.
+    let shown = groups.iter().take(told.room.entries);
+    let has_times = shown.clone().any(|group| times(group) != (None, None));
     html! {
         div.scroll tabindex="0" role="group" aria-label=(if is_short { "Missing data" } else { "Sources read" }) {
             table.sources.stacks {
                 thead { tr { th scope="col" { "Source" } th scope="col" { "Read" } th.number scope="col" { "Records" }
-                    th scope="col" { "From" } th scope="col" { "To" }
+                    @if has_times { th scope="col" { "From" } th scope="col" { "To" } }
                     @if is_short { th scope="col" { "Would have shown" } } } }
-                tbody { @for group in groups.iter().take(told.room.entries) { (line(group, is_short, told)) } }
+                tbody { @for group in shown { (line(group, is_short, has_times, told)) } }
             }
         }
         (cells::left_out(groups.len(), told.room.entries, "source"))
     }
 }
 
-fn line(group: &Group<'_>, is_short: bool, told: Page<'_>) -> Markup {
+/// The first and the last record of some rows.
+fn times<'a>(group: &Group<'a>) -> (Option<&'a str>, Option<&'a str>) {
+    let from = group.iter().filter_map(|row| row.got_from.as_deref()).min();
+    let to = group.iter().filter_map(|row| row.got_to.as_deref()).max();
+    (from, to)
+}
+
+fn line(group: &Group<'_>, is_short: bool, has_times: bool, told: Page<'_>) -> Markup {
     let Some(row) = group.first() else {
         return html! {};
     };
     let records: u64 = group
         .iter()
         .fold(0, |all, row| all.saturating_add(row.rows));
-    let from = group.iter().filter_map(|row| row.got_from.as_deref()).min();
-    let to = group.iter().filter_map(|row| row.got_to.as_deref()).max();
+    let (from, to) = times(group);
     html! {
         tr class=[is_short.then_some("short")] {
             th scope="row" { (cells::text(&wording::source(&row.source, &row.resource), told.room)) }
@@ -78,8 +87,10 @@ fn line(group: &Group<'_>, is_short: bool, told: Page<'_>) -> Markup {
                 @if let Some(detail) = &row.detail { ": " (cells::text(detail, told.room)) }
             }
             td.number data-label="Records" { (wording::grouped(records)) }
-            td data-label="From" { (cells::maybe_time(from, told.clock, told.room)) }
-            td data-label="To" { (cells::maybe_time(to, told.clock, told.room)) }
+            @if has_times {
+                td data-label="From" { (cells::maybe_time(from, told.clock, told.room)) }
+                td data-label="To" { (cells::maybe_time(to, told.clock, told.room)) }
+            }
             @if is_short {
                 td data-label="Would have shown" { @if let Some(shown) = row.would_have_shown.as_deref() { (cells::text(shown, told.room)) } }
             }

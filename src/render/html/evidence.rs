@@ -43,8 +43,9 @@ fn record(row: &Value, told: Page<'_>) -> Markup {
         let text = row.get(key).and_then(Value::as_str);
         text.filter(|text| !text.is_empty())
     };
+    let fact = text("fact").map(wording::fact);
     let said = text("message")
-        .or(text("fact"))
+        .or(fact.as_deref())
         .unwrap_or("no text of its own");
     let wide = seconds_between(text("time"), text("time_hi")).filter(|s| *s >= 1.0);
     html! {

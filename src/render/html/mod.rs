@@ -18,6 +18,8 @@ pub mod site;
 #[cfg(test)]
 mod tests;
 mod verdict;
+#[cfg(test)]
+mod words_tests;
 
 use std::io;
 

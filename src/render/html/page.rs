@@ -150,7 +150,12 @@ pub(super) fn head(title: &str, with_script: bool) -> Markup {
 
 /// The title of the page, for a tab.
 pub(super) fn title(told: Page<'_>) -> String {
-    let name = told.answer.experiment.as_deref().unwrap_or("everything");
+    let name = told
+        .answer
+        .experiment
+        .as_deref()
+        .or(told.answer.machine.as_deref());
+    let name = name.unwrap_or("everything");
     let name = cells::cut(name, 120);
     match told.main.filter(|main| !main.title.is_empty()) {
         Some(main) => format!("{name}: {}", cells::cut(&main.title, 120)),

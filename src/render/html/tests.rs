@@ -11,7 +11,7 @@ use self::attacks::ATTACKS;
 
 use crate::answer::Answer;
 
-fn page(of: &Answer) -> String {
+pub(super) fn page(of: &Answer) -> String {
     let mut out = Vec::new();
     let style = Style {
         timeline_limit: None,
@@ -132,7 +132,7 @@ fn the_picture_is_complete_without_the_script() {
 }
 
 /// What the script draws the picture from.
-fn model(page: &str) -> serde_json::Value {
+pub(super) fn model(page: &str) -> serde_json::Value {
     let model = page.split("type=\"application/json\">").nth(1).unwrap();
     serde_json::from_str(model.split("</script>").next().unwrap()).unwrap()
 }

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::super::facts;
 use super::super::page::Spans;
 use super::super::wording;
+use super::super::{everything, facts};
 use super::cells;
 use super::page::Page;
 use crate::answer::Level;
@@ -14,13 +14,14 @@ pub(super) fn show(told: Page<'_>) -> Markup {
         answer, main, room, ..
     } = told;
     if answer.experiment.is_none() {
+        let (sign, line) = everything::headline(answer);
         return html! {
-            h1 { (wording::count(answer.incidents.len(), "incident")) }
+            h1 { span.sign aria-hidden="true" { (cells::spans(&sign, room)) } (cells::spans(&line, room)) }
             (notes(told))
         };
     }
     let (sign, line) = facts::headline(answer, main);
-    let labels = main.map(|incident| facts::facts(incident, told.clock, true));
+    let labels = main.map(|incident| facts::facts(answer, incident, told.clock, true));
     let title = main.filter(|one| !one.title.is_empty() && !wording::is_calm(one));
     html! {
         p.eyebrow {

@@ -7,7 +7,7 @@ use super::super::error::RenderError;
 use super::super::page::{Spans, Tone};
 use super::super::style::Style;
 use super::super::table::main_incident;
-use super::super::{facts, wording};
+use super::super::{everything, facts, wording};
 use super::escape::{code, escape, plain};
 use super::records::{coverage, timeline};
 
@@ -25,7 +25,7 @@ pub(crate) fn answer(
     }
     if let Some(incident) = main {
         writeln!(out, "**{}**\n", escape(&incident.summary))?;
-        labelled(incident, clock, out)?;
+        labelled(answer, incident, clock, out)?;
         why(answer, incident, clock, out)?;
         beside(incident, out)?;
     }
@@ -53,12 +53,13 @@ fn headline(
     main: Option<&Incident>,
     out: &mut dyn io::Write,
 ) -> Result<(), RenderError> {
+    let text = |spans: &Spans| {
+        let texts = spans.0.iter().map(|span| escape(&plain(&span.text)));
+        texts.collect::<String>()
+    };
     let Some(experiment) = &answer.experiment else {
-        writeln!(
-            out,
-            "## {}\n",
-            plain(&wording::count(answer.incidents.len(), "incident"))
-        )?;
+        let (sign, line) = everything::headline(answer);
+        writeln!(out, "## {}{}\n", text(&sign), text(&line))?;
         return Ok(());
     };
     if facts::told_run(answer, main).is_none() {
@@ -70,17 +71,18 @@ fn headline(
         return Ok(());
     }
     let (sign, line) = facts::headline(answer, main);
-    let text = |spans: &Spans| {
-        let texts = spans.0.iter().map(|span| escape(&plain(&span.text)));
-        texts.collect::<String>()
-    };
     writeln!(out, "## {}{}\n", text(&sign), text(&line))?;
     Ok(())
 }
 
 /// The labelled lines of the verdict, in the words of the table.
-fn labelled(incident: &Incident, clock: Clock, out: &mut dyn io::Write) -> Result<(), RenderError> {
-    for (label, body) in facts::facts(incident, clock, false) {
+fn labelled(
+    answer: &Answer,
+    incident: &Incident,
+    clock: Clock,
+    out: &mut dyn io::Write,
+) -> Result<(), RenderError> {
+    for (label, body) in facts::facts(answer, incident, clock, false) {
         // Where the table indents a line below the one before, a list needs a word.
         let label = if label.is_empty() { "Against" } else { label };
         let text = match label {

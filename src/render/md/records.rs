@@ -9,7 +9,7 @@ use super::super::clock::{Clock, offset};
 use super::super::error::RenderError;
 use super::super::select::{VisibleRow, select};
 use super::super::style::Style;
-use super::super::text::clip;
+use super::super::text::{ACTOR, clip};
 use super::super::wording;
 use super::escape::{code, escape, plain};
 
@@ -106,7 +106,7 @@ pub(super) fn timeline(
                     .as_deref()
                     .filter(|actor| !row.text.contains(actor));
                 let by = by
-                    .map(|actor| format!(" · by {}", code(actor)))
+                    .map(|actor| format!(" · by {}", code(&clip(actor, ACTOR))))
                     .unwrap_or_default();
                 let text = escape(&clip(&row.text, CHARACTERS));
                 writeln!(

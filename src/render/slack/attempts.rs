@@ -49,7 +49,7 @@ fn of_run(answer: &Answer, run: &Run) -> Vec<Mrkdwn> {
             .say(format!(" {sign} "))
             .say(wording::state_took(attempt.state, took.as_deref()).replace('\u{a0}', " "))
             .say(", ")
-            .say(wording::pods_died(attempt).replace('\u{a0}', " "));
+            .say(wording::pods_died(run, attempt).replace('\u{a0}', " "));
         if let Some(start) = &attempt.start {
             text = text.say(format!(", from {}", clock.full(start)));
         }

@@ -5,12 +5,12 @@ use whathappened_slack::{Block, Button, Message, MessageBuilder, Mrkdwn};
 use crate::answer::{Answer, ChainLink, Incident, StepRole};
 
 use super::super::clock::{Clock, instant, run_of};
-use super::super::facts;
 use super::super::page::{Spans, Tone};
 use super::super::style::Tz;
 use super::super::table::{main_incident, shortfalls};
 use super::super::text::escape;
 use super::super::wording;
+use super::super::{everything, facts};
 use super::fallback::read_aloud;
 use super::markup::{lines, markup, plain, sentence};
 
@@ -74,7 +74,8 @@ pub fn card(answer: &Answer, around: &Card<'_>) -> Message {
 
 fn headline(answer: &Answer, main: Option<&Incident>) -> String {
     if answer.experiment.is_none() {
-        return wording::count(answer.incidents.len(), "incident").replace('\u{a0}', " ");
+        let (sign, line) = everything::headline(answer);
+        return format!("{}{}", plain(&sign), plain(&line));
     }
     let (sign, line) = facts::headline(answer, main);
     format!("{}{}", plain(&sign), plain(&line))
@@ -91,7 +92,7 @@ fn verdict(message: &mut MessageBuilder, answer: &Answer, incident: &Incident) {
         true => known,
         false => known.say("\n"),
     };
-    for (label, body) in facts::facts(incident, clock, false) {
+    for (label, body) in facts::facts(answer, incident, clock, false) {
         known = next_line(known);
         if !label.is_empty() {
             known = known.bold(format!("{label}:")).say(" ");

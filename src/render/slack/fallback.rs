@@ -4,11 +4,11 @@ use crate::answer::{Answer, Incident, Level};
 use whathappened_core::signals::ActorKind;
 use whathappened_model::coverage::Status;
 
-use super::super::clock::Clock;
-use super::super::facts;
+use super::super::clock::{Clock, run_of};
 use super::super::style::Tz;
 use super::super::text::escape;
 use super::super::wording;
+use super::super::{everything, facts};
 use super::markup::plain;
 
 /// The answer in some sentences.
@@ -18,10 +18,11 @@ pub(super) fn read_aloud(answer: &Answer, main: Option<&Incident>) -> String {
         let (_, headline) = facts::headline(answer, main);
         sentences.push(plain(&headline).replace(" · ", ", "));
     } else {
-        sentences.push(wording::count(answer.incidents.len(), "incident"));
+        let (_, headline) = everything::headline(answer);
+        sentences.push(plain(&headline).replace(" · ", ", "));
     }
     match main {
-        Some(incident) => of_incident(incident, &mut sentences),
+        Some(incident) => of_incident(answer, incident, &mut sentences),
         None if answer.experiment.is_some() => sentences.push(plain(&facts::nothing(answer))),
         None => sentences.extend(
             answer
@@ -43,7 +44,7 @@ pub(super) fn read_aloud(answer: &Answer, main: Option<&Incident>) -> String {
     joined(&sentences)
 }
 
-fn of_incident(incident: &Incident, sentences: &mut Vec<String>) {
+fn of_incident(answer: &Answer, incident: &Incident, sentences: &mut Vec<String>) {
     sentences.push(incident.summary.clone());
     if incident.level == Level::Unknown || incident.cause == "unknown" {
         sentences.push("The cause could not be determined".to_owned());
@@ -79,7 +80,10 @@ fn of_incident(incident: &Incident, sentences: &mut Vec<String>) {
     }
     match incident.collateral.len() {
         0 => {}
-        many => sentences.push(format!("{} followed", wording::count(many, "pod"))),
+        many => {
+            let member = wording::member(run_of(answer, incident));
+            sentences.push(format!("{} followed", wording::count(many, member)));
+        }
     }
     if let Some(advice) = incident.advice.first() {
         sentences.push(format!("What to do: {advice}"));

@@ -118,7 +118,7 @@ pub(super) fn runs(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
                 &what,
                 attempt.state,
                 took,
-                Spans::new().say(wording::pods_died(attempt)),
+                Spans::new().say(wording::pods_died(run, attempt)),
             );
         }
     }
@@ -154,7 +154,8 @@ fn about(run: &Run) -> Spans {
     if let Some(cluster) = &run.cluster {
         spans = spans.say(" on ").data(Tone::Plain, cluster);
     }
-    let pods = run.attempts.last().map(wording::pods_died);
+    let last = run.attempts.last();
+    let pods = last.map(|attempt| wording::pods_died(run, attempt));
     match (run.attempts.len(), pods) {
         (0, _) | (_, None) => spans,
         (1, Some(pods)) => spans.own(Tone::Dim, format!(" · {pods}")),

@@ -6,7 +6,7 @@ use crate::answer::Incident;
 
 use super::super::clock::Clock;
 use super::super::page::{Page, Spans, Tone};
-use super::super::text::clip;
+use super::super::text::{ACTOR, clip};
 use super::super::wording::{self, count, grouped};
 
 /// Hexadecimal digits of an id that are shown; the whole is in the JSON.
@@ -109,7 +109,9 @@ pub(crate) fn witness(row: &Value, clock: Clock) -> Spans {
         None => body = body.own(Tone::Dim, "no text of its own"),
     }
     if let Some(actor) = text("actor") {
-        body = body.own(Tone::Dim, " · by ").data(Tone::Plain, actor);
+        body = body
+            .own(Tone::Dim, " · by ")
+            .data(Tone::Plain, &clip(actor, ACTOR));
     }
     if let Some(source) = text("source").or_else(|| text("source_kind")) {
         body = body.own(Tone::Dim, " · ").data(Tone::Dim, source);

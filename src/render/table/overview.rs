@@ -1,10 +1,9 @@
 //! Everything that was asked for: a table of incidents.
 
-use crate::answer::{Answer, Incident, IncidentRole, Run};
-use whathappened_core::death::RunState;
-use whathappened_core::timeline::Weight;
+use crate::answer::{Answer, Incident, IncidentRole};
 
 use super::super::clock::{Clock, run_of};
+use super::super::everything;
 use super::super::grid::{Cell, Grid};
 use super::super::machine_history::before;
 use super::super::page::{Page, Spans, Tone};
@@ -17,7 +16,8 @@ const SHOWN: usize = 100;
 const WIDE: usize = 150;
 
 pub(super) fn show(page: &mut Page<'_>, answer: &Answer) {
-    head(page, answer);
+    let (sign, line) = everything::headline(answer);
+    page.hang(sign, line);
     for note in &answer.notes {
         page.hang(
             Spans::new().own(Tone::Dim, "  Note  "),
@@ -45,69 +45,6 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer) {
             entry(page, answer, incident);
         }
     }
-}
-
-fn head(page: &mut Page<'_>, answer: &Answer) {
-    let calm = answer
-        .incidents
-        .iter()
-        .filter(|incident| wording::is_calm(incident))
-        .count();
-    // What is announced has not happened, as far as anybody knows.
-    let is_announced = |incident: &&Incident| incident.role == IncidentRole::Announced;
-    let announced = answer.incidents.iter().filter(is_announced).count();
-    let trouble = answer
-        .timeline
-        .iter()
-        .filter(|row| row.weight == Weight::Error);
-    let trouble = trouble.count();
-    // A tick needs something that is seen to be well, and nothing that is not.
-    let is_well = |run: &Run| matches!(run.state, RunState::Completed | RunState::Running);
-    let well = answer.runs.iter().all(is_well) && (!answer.runs.is_empty() || calm > 0);
-    let failed = answer.runs.iter().any(|run| run.state == RunState::Failed);
-    let (sign, tone, title) = match answer.incidents.len() - calm - announced {
-        0 if trouble > 0 => (
-            "•",
-            Tone::Dim,
-            format!(
-                "No incident, but {} on the timeline without a known victim",
-                wording::count(trouble, "error")
-            ),
-        ),
-        0 if well => ("✓", Tone::Good, "No failures".to_owned()),
-        // Whoever asked for a machine asked whether it was to blame.
-        0 if failed && answer.matched_by.is_some() => (
-            "•",
-            Tone::Dim,
-            "No failure was traced to this machine".to_owned(),
-        ),
-        0 => ("•", Tone::Dim, "No incident found".to_owned()),
-        n => ("✗", Tone::Fatal, wording::count(n, "incident")),
-    };
-    let mut line = Spans::new().own(Tone::Strong, title);
-    for state in [
-        RunState::Failed,
-        RunState::Deleted,
-        RunState::Deleting,
-        RunState::Pending,
-        RunState::Running,
-        RunState::Completed,
-        RunState::Unknown,
-    ] {
-        let n = answer.runs.iter().filter(|run| run.state == state).count();
-        if n > 0 {
-            line = line.own(Tone::Dim, " · ").say(match state {
-                RunState::Unknown => format!("{} in an unknown state", wording::count(n, "run")),
-                state => format!("{}\u{a0}{state}", wording::count(n, "run")),
-            });
-        }
-    }
-    if announced > 0 {
-        line = line
-            .own(Tone::Dim, " · ")
-            .say(wording::count(announced, "announcement"));
-    }
-    page.hang(Spans::new().own(tone, sign).say(" "), line);
 }
 
 fn run_name<'a>(answer: &'a Answer, incident: &'a Incident) -> &'a str {
@@ -177,9 +114,10 @@ fn entry(page: &mut Page<'_>, answer: &Answer, incident: &Incident) {
     }
     let followed = incident.victims.len() + incident.collateral.len();
     if followed > 1 {
-        about = about
-            .own(Tone::Dim, " · ")
-            .say(format!("{} in total", wording::count(followed, "pod")));
+        about = about.own(Tone::Dim, " · ").say(format!(
+            "{} in total",
+            wording::count(followed, wording::member(run_of(answer, incident)))
+        ));
     }
     if !about.is_empty() {
         page.hang(Spans::new().say("    "), about);

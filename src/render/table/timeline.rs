@@ -6,7 +6,7 @@ use whathappened_core::timeline::Weight;
 use super::super::clock::{Clock, offset, seconds_between};
 use super::super::page::{Page, Spans, Tone};
 use super::super::select::{VisibleRow, select};
-use super::super::text::{clip, escape, middle, width};
+use super::super::text::{ACTOR, clip, escape, middle, width};
 use super::super::wording::{count, grouped};
 
 /// Rows that are shown where nobody asked for any and nothing else tells of an error.
@@ -179,9 +179,9 @@ impl Layout {
             text = text.own(Tone::Dim, format!(" until\u{a0}{end}"));
         }
         match &row.actor {
-            Some(actor) if !row.text.contains(actor.as_str()) => {
-                text.own(Tone::Dim, " · by ").data(Tone::Plain, actor)
-            }
+            Some(actor) if !row.text.contains(actor.as_str()) => text
+                .own(Tone::Dim, " · by ")
+                .data(Tone::Plain, &clip(actor, ACTOR)),
             _ => text,
         }
     }

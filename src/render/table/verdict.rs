@@ -19,7 +19,7 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
             page.prose(indent(), Spans::new().data(Tone::Strong, &incident.summary));
             page.gap();
             let clock = Clock(page.style.tz);
-            for (label, body) in facts::facts(incident, clock, page.style.explain) {
+            for (label, body) in facts::facts(answer, incident, clock, page.style.explain) {
                 fact(page, label, body);
             }
         }

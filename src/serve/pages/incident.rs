@@ -136,6 +136,7 @@ fn alone(kept: &StoredIncident) -> Answer {
     Answer {
         schema: SCHEMA,
         experiment: Some(kept.experiment.clone()),
+        machine: None,
         matched_by: None,
         now: None,
         ruleset: kept.ruleset.clone(),

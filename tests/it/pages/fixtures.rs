@@ -35,6 +35,13 @@ fn looks() -> Vec<(u32, &'static str)> {
     }
 }
 
+/// What a telephone breaks first: words of buttons in two lines, and rows of the timeline that have to be moved to
+/// be read.
+const BROKEN: &str = "(() => { const told = []; \
+    for (const one of document.querySelectorAll('button')) if (!one.classList.contains('label') && one.offsetHeight > 52) told.push(one.textContent); \
+    for (const one of document.querySelectorAll('.scroll:has(> table.rows)')) if (one.scrollWidth > one.clientWidth + 1 && innerWidth < 640) told.push('rows'); \
+    return told; })()";
+
 /// Opens a page at all widths; what is wrong with it is said with its name.
 fn open(browser: &mut Browser, base: &str, address: &str, axe: Option<&str>, what: &str) {
     for (width, scheme) in looks() {
@@ -46,6 +53,8 @@ fn open(browser: &mut Browser, base: &str, address: &str, axe: Option<&str>, wha
             wide.as_i64().unwrap() <= 0,
             "{what} is {wide} pixels too wide"
         );
+        let broken = browser.eval(BROKEN);
+        assert_eq!(broken, serde_json::json!([]), "{what}");
         if let Some(axe) = axe {
             accessible::look(browser, axe, &what);
         }

@@ -245,3 +245,21 @@ fn the_file_of_a_hostile_recording_has_the_elements_of_a_harmless_one() {
         assert_eq!(elements(attack), wanted, "{attack:?}");
     }
 }
+
+#[test]
+fn a_word_of_a_megabyte_does_not_fill_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let word = "a".repeat(1_000_000);
+    let mut recording = recording_of(&word);
+    recording["items"][1]["status"]["containerStatuses"][0]["state"]["terminated"]["reason"] =
+        json!(word);
+    recording["items"][2]["source"]["component"] = json!(word);
+    std::fs::write(folder.path().join("objects.json"), recording.to_string()).unwrap();
+    let input = folder.path().to_str().unwrap();
+    for more in [&[][..], &["--explain"], &["--format", "md"]] {
+        let args = [&["train", "--from", input, "-q", "--width", "80"], more].concat();
+        let (code, out, err) = crate::whathappened(&args);
+        assert_eq!(code, Some(0), "{err}");
+        assert!(out.len() < 40_000, "{more:?}: {} bytes", out.len());
+    }
+}

@@ -3,6 +3,7 @@
 mod accessible;
 mod attacks;
 mod browser;
+mod drawn;
 mod fixtures;
 mod fleet;
 mod growing;
@@ -32,10 +33,22 @@ fn judge(opened: &Opened, base: &str, what: &str) {
     }
 }
 
-/// Incidents of the service as their ids and titles.
+/// Incidents of the service as their ids and titles: it explains some runs with each question, so it is asked until
+/// all are.
 fn incidents(service: &Service, headers: &[&str]) -> Vec<Value> {
-    let told = service.get("/api/v1/incidents?limit=1000", headers).json();
-    told["items"].as_array().unwrap().clone()
+    for _ in 0..100 {
+        let told = service.get("/api/v1/incidents?limit=1000", headers);
+        let explained = told.head.lines().find_map(|line| {
+            let (name, many) = line.split_once(": ")?;
+            let many = (name == "x-whathappened-explained").then_some(many)?;
+            many.trim().strip_suffix(" runs")?.split_once(" of ")
+        });
+        let (explained, runs) = explained.unwrap_or_else(|| panic!("{}", told.head));
+        if explained == runs {
+            return told.json()["items"].as_array().unwrap().clone();
+        }
+    }
+    panic!("not all runs are explained");
 }
 
 #[test]

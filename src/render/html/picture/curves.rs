@@ -43,7 +43,8 @@ fn one(curve: &Curve, picture: &Picture, top: f64) -> Markup {
     let of = Some(curve.of.as_str()).filter(|of| !of.is_empty());
     let words: Vec<&str> = of.into_iter().chain(unit).collect();
     let values = points.iter().filter_map(|(_, value)| *value);
-    let range = range(curve, values);
+    let range = range(curve, values.clone());
+    let constant = constant(curve, values);
     let y = |value: f64| {
         let (least, most) = range.unwrap_or((0.0, 1.0));
         below - (value - least) / (most - least) * (below - above)
@@ -68,8 +69,14 @@ fn one(curve: &Curve, picture: &Picture, top: f64) -> Markup {
                         path.save d={ "M" (left) " " (n(below - 2.0)) "l5 8h-10z" } {}
                     }
                 }
-                text.note x=(GUTTER + 5.0) y=(n(above + 4.0)) { (value(most, &curve.unit)) }
-                text.note x=(GUTTER + 5.0) y=(n(below + 2.0)) { (value(least, &curve.unit)) }
+                @match constant {
+                    Some(only) => { text.note x=(GUTTER + 5.0) y=(n(y(only) - 5.0)) { (value(only, &curve.unit)) } }
+                    None => {
+                        @let (low, high) = pair(least, most, &curve.unit);
+                        text.note x=(GUTTER + 5.0) y=(n(above + 4.0)) { (high) }
+                        text.note x=(GUTTER + 5.0) y=(n(below + 2.0)) { (low) }
+                    }
+                }
             }
         }
     }
@@ -107,6 +114,26 @@ fn range(curve: &Curve, values: impl Iterator<Item = f64>) -> Option<(f64, f64)>
         (least, most) = (least - room, most + room);
     }
     Some((least, most))
+}
+
+/// The one value of a curve that has no other, and that is drawn without a zero or a limit beside it.
+fn constant(curve: &Curve, mut values: impl Iterator<Item = f64>) -> Option<f64> {
+    let first = values.next()?;
+    let is_alone = !curve.from_zero && curve.limit.is_none();
+    let same = values.all(|value| (value - first).abs() < 1e-12);
+    (is_alone && same).then_some(first)
+}
+
+/// Two values in as many digits as tell them apart.
+fn pair(least: f64, most: f64, unit: &str) -> (String, String) {
+    let few = (value(least, unit), value(most, unit));
+    if few.0 != few.1 || unit == "bytes" {
+        return few;
+    }
+    let more = (2..12).map(|digits| (format!("{least:.digits$}"), format!("{most:.digits$}")));
+    more.into_iter()
+        .find(|(low, high)| low != high)
+        .unwrap_or(few)
 }
 
 fn line(points: &[(f64, Option<f64>)], window: Span, y: &dyn Fn(f64) -> f64) -> String {
@@ -180,5 +207,17 @@ mod tests {
         one.limit = Some(10.0);
         assert_eq!(range(&one, [4.0, 5.0].into_iter()), Some((0.0, 10.0)));
         assert_eq!(value(3.0 * 1_073_741_824.0, "bytes"), "3 GiB");
+    }
+
+    #[test]
+    fn a_scale_has_as_many_digits_as_tell_its_ends_apart() {
+        let told = |least, most| pair(least, most, "");
+        assert_eq!(told(2.136, 2.138), ("2.136".into(), "2.138".into()));
+        assert_eq!(told(1.0, 2.0), ("1".into(), "2".into()));
+        let mut one = curve(&[]);
+        assert_eq!(constant(&one, [2.1, 2.1].into_iter()), Some(2.1));
+        assert_eq!(constant(&one, [2.1, 2.2].into_iter()), None);
+        one.from_zero = true;
+        assert_eq!(constant(&one, [2.1].into_iter()), None);
     }
 }

@@ -5,6 +5,7 @@ mod curves;
 mod draw;
 mod group;
 mod lanes;
+mod legend;
 mod marks;
 mod model;
 mod scale;
@@ -58,7 +59,7 @@ impl Picture {
         let inner = marks::inner(&marks);
         let marks = marks::folded(marks, window, &lanes);
         let bars = bars::of(told, times, &lanes, whole);
-        let root = told.main.and_then(|main| {
+        let root = trouble(told).and_then(|main| {
             let from = times.at(main.time.as_deref()?)?;
             let to = main.time_hi.as_deref().and_then(|time| times.at(time));
             Some(Span {
@@ -82,6 +83,11 @@ impl Picture {
     }
 }
 
+/// What the picture opens around: a run that is well has an incident that says so, and no root.
+fn trouble<'a>(told: Page<'a>) -> Option<&'a crate::answer::Incident> {
+    told.main.filter(|main| !wording::is_calm(main))
+}
+
 /// The picture with its legend and, for the script, its controls.
 pub(super) fn show(picture: &Picture, told: Page<'_>) -> Markup {
     let is_empty = picture.marks.is_empty() && picture.steps.is_empty();
@@ -98,7 +104,11 @@ pub(super) fn show(picture: &Picture, told: Page<'_>) -> Markup {
                 aria-label="Picture of the timeline. Left and right move, plus and minus zoom, 0 resets, a shows all; n and p go from record to record, Enter shows one. Up and down go from line to line and show its state or value, full stop and comma go to where it changes next." {
                 (draw::svg(picture, told))
             }
-            figcaption { (caption(picture, told)) (legend(!picture.saves.is_empty() && !told.answer.drawn.curves.is_empty())) }
+            figcaption {
+                (caption(picture, told))
+                (legend::show(picture, !picture.saves.is_empty() && !told.answer.drawn.curves.is_empty()))
+                (help())
+            }
         }
         script #model type="application/json" { (PreEscaped(model::json(picture, told))) }
         div #picked data-sql=[sql] data-records=[records] role="region" aria-label="The record that was chosen" {}
@@ -119,10 +129,7 @@ fn caption(picture: &Picture, told: Page<'_>) -> Markup {
     let left_out = rows.saturating_sub(told.room.rows);
     html! {
         p.dim {
-            @match picture.root {
-                Some(_) => { "The picture opens around the root cause, the dashed line." }
-                None => { "No root cause is known; the picture opens on the last minutes." }
-            }
+            (opens_on(picture, told))
             @if before + after > 0 {
                 " Outside it: "
                 @if before > 0 { (wording::count(before, "mark")) " earlier" }
@@ -136,8 +143,32 @@ fn caption(picture: &Picture, told: Page<'_>) -> Markup {
                 (wording::grouped(left_out as u64)) "."
             }
             span #without-records hidden {}
-            span.needs-script hidden {
-                " Drag moves it, Shift and drag chooses a stretch, Ctrl and the wheel zoom; a click shows the record. With the keyboard: ← → and + − move and zoom, n and p go to the next and previous record, Enter shows it, ↑ ↓ show what each line stands for, . and , go to where it changes, / searches."
+        }
+    }
+}
+
+/// Which stretch of time the picture opens on, and why.
+fn opens_on(picture: &Picture, told: Page<'_>) -> &'static str {
+    let is_whole = picture.window == picture.whole;
+    match (picture.root, trouble(told)) {
+        (Some(_), Some(main)) if main.cause == "unknown" => {
+            "The picture opens around what went wrong first, the dashed line."
+        }
+        (Some(_), _) => "The picture opens around the root cause, the dashed line.",
+        (None, _) if is_whole => "The picture shows all that is known.",
+        (None, _) => "The picture opens on the last minutes.",
+    }
+}
+
+/// How to move in the picture, for whoever has a mouse, a finger or a keyboard.
+fn help() -> Markup {
+    html! {
+        details.help.needs-script hidden {
+            summary { "How to move in the picture" }
+            dl {
+                div { dt { "Mouse" } dd { "drag to move, Shift and drag to choose a stretch, Ctrl and the wheel to zoom; a click shows the record" } }
+                div { dt { "Touch" } dd { "drag to move, two fingers to zoom; a tap shows the record" } }
+                div { dt { "Keyboard" } dd { "← → move, + − zoom, 0 and a go back and show all; n and p go to the next and previous record, Enter shows it; ↑ ↓ show what each line stands for, . and , go to where it changes; / searches" } }
             }
         }
     }
@@ -191,7 +222,7 @@ fn controls(picture: &Picture, told: Page<'_>) -> Markup {
                     option value="" { (zone) }
                     @if zone != "UTC" { option value="utc" { "UTC" } }
                     option value="local" { "my local time" }
-                    option value="root" { "from the root cause" }
+                    @if picture.root.is_some() { option value="root" { "from the root cause" } }
                 }
             }
             output #found {}
@@ -205,32 +236,4 @@ fn sources(told: Page<'_>) -> Vec<String> {
     let seen = told.answer.timeline.iter().flat_map(|row| &row.seen_by);
     let seen: std::collections::BTreeSet<&String> = seen.filter(is_word).collect();
     seen.into_iter().take(24).cloned().collect()
-}
-
-fn legend(has_saves: bool) -> Markup {
-    let item = |what: &'static str, sample: Markup| {
-        html! {
-            li { svg width="30" height="16" viewBox="0 0 30 16" aria-hidden="true" focusable="false" { (sample) } " " (what) }
-        }
-    };
-    html! {
-        ul.legend {
-            (item("step of the chain", html! { g.step.cause { circle cx="15" cy="8" r="7" {} } }))
-            (item("error", html! { g.mark.error { rect x="10" y="3" width="10" height="10" rx="1.5" {} } }))
-            (item("warning", html! { g.mark.warning { path.solid d="M15 2L21 13H9z" {} } }))
-            (item("other record", html! { g.mark.info { rect x="11" y="4" width="8" height="8" rx="4" {} } }))
-            (item("time not known more exactly", html! { g.mark.wide.error { rect x="2" y="4" width="26" height="8" rx="4" {} } }))
-            (item("a pod ended", html! { g.mark.death { circle.solid cx="15" cy="8" r="7" {} path d="M12 5L18 11M18 5L12 11" {} } }))
-            (item("waiting, cordoned", html! { rect.bar.pending x="1" y="3" width="28" height="10" {} }))
-            (item("running", html! { rect.bar.running x="1" y="3" width="28" height="10" {} }))
-            (item("starting", html! { rect.bar.starting x="1" y="3" width="28" height="10" {} }))
-            (item("stuck", html! { rect.bar.stuck x="1" y="3" width="28" height="10" {} }))
-            (item("terminating", html! { rect.bar.terminating x="1" y="3" width="28" height="10" {} }))
-            (item("maintenance", html! { rect.bar.maintenance x="1" y="3" width="28" height="10" {} }))
-            @if has_saves { (item("checkpoint saved", html! { path.save d="M15 3L20 12H10z" {} })) }
-            (item("ended, failed or not ready", html! { rect.bar.failed x="1" y="3" width="28" height="10" {} }))
-            // The picture's own pattern is gone where the script draws, so this one is made of lines.
-            (item("could not be seen", html! { rect.hatch-ground x="1" y="3" width="28" height="10" {} path.hatch-line d="M1 9L7 3M4 13L14 3M11 13L21 3M18 13L28 3M25 13L29 9" {} }))
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! What each source could show: a lane a source, hatched where it could not be seen.
 
+use super::super::super::wording;
 use super::super::cells;
 use super::super::coverage::{self, Group as Rows};
 use super::super::page::Page;
@@ -26,11 +27,18 @@ impl<'a> Source<'a> {
         self.rows.first().or(self.gaps.first()).copied()
     }
 
-    /// How it was read, in a few words.
+    /// How it was read, in a few words, and how much it told: a lane that shows nothing may be whole.
     pub(super) fn note(&self) -> String {
-        let how = self
+        let mut how = self
             .first()
             .map_or_else(String::new, |row| row.status.as_str().replace('_', " "));
+        let told = self.rows.iter().map(|row| row.rows);
+        let told = told.fold(0, u64::saturating_add);
+        if let Ok(told) = usize::try_from(told)
+            && told > 0
+        {
+            how = format!("{how} · {}", wording::count(told, "record"));
+        }
         match (self.rows.is_empty(), self.gaps.len()) {
             (_, 0) | (true, 1) => how,
             (_, 1) => format!("{how} · 1 gap"),
@@ -140,7 +148,12 @@ fn got(source: &Source<'_>, times: Times) -> Option<Span> {
         .rows
         .iter()
         .filter_map(|row| times.span(row.got_from.as_deref()?, row.got_to.as_deref()?));
-    spans.reduce(Span::with)
+    // One record alone is a stretch as well, or it would not be drawn.
+    let seen = |span: Span| Span {
+        to: span.to.max(span.from + 1.0),
+        ..span
+    };
+    spans.reduce(Span::with).map(seen)
 }
 
 /// The stretch that a gap is of.
@@ -270,10 +283,10 @@ mod tests {
                     "truncated".to_owned(),
                     vec![(50.0, 90.0, "unseen")]
                 ),
-                ("events", "denied".to_owned(), vec![forever]),
+                ("events", "denied · 1 record".to_owned(), vec![forever]),
                 (
                     "pods",
-                    "complete · 2 gaps".to_owned(),
+                    "complete · 1 record · 2 gaps".to_owned(),
                     vec![
                         (200.0, 250.0, "unseen"),
                         (400.0, 600.0, "unseen"),

@@ -121,13 +121,44 @@ fn lane(link: &ChainLink, main: &Incident, told: Page<'_>, lanes: &Lanes) -> Opt
 /// The same, with those that would cover each other put side by side.
 pub(super) fn apart(mut steps: Vec<Step>, window: Span) -> Vec<Step> {
     let scale = (WIDTH - GUTTER) / window.length().max(1.0);
-    let mut ends: HashMap<usize, f64> = HashMap::new();
+    let mut taken: HashMap<usize, Vec<f64>> = HashMap::new();
     for step in &mut steps {
+        // One that was told of later may have been long before: it stands where it was.
+        let others = taken.entry(step.lane).or_default();
         let x = step.at * scale;
-        if let Some(end) = ends.get(&step.lane) {
-            step.aside = (end + APART - x).clamp(0.0, 8.0 * APART);
+        let covers = |place: f64| move |other: &&f64| (**other - place).abs() < APART - 0.1;
+        let mut place = x;
+        while let Some(other) = others.iter().find(covers(place)) {
+            place = other + APART;
         }
-        ends.insert(step.lane, x + step.aside);
+        step.aside = place - x;
+        others.push(place);
     }
     steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_stand_beside_each_other_only_where_they_would_cover_each_other() {
+        let step = |number: usize, at: f64| Step {
+            number,
+            lane: 0,
+            at,
+            aside: 0.0,
+            role: StepRole::Cause,
+            text: String::new(),
+            is_context: false,
+        };
+        let window = Span {
+            from: 0.0,
+            to: WIDTH - GUTTER,
+        };
+        // A pixel a millisecond: the second was long before the first, the third at its time.
+        let placed = apart(vec![step(1, 500.0), step(2, 100.0), step(3, 500.0)], window);
+        let asides: Vec<f64> = placed.iter().map(|step| step.aside).collect();
+        assert_eq!(asides, [0.0, 0.0, APART]);
+    }
 }

@@ -28,7 +28,7 @@ pub(super) fn whole(marks: &[Mark], steps: &[Step], drawn: &Drawn, times: Times)
 
 /// The minutes around the root: from it to the outcome, where that is near.
 pub(super) fn first(told: Page<'_>, times: Times, steps: &[Step], whole: Span) -> Span {
-    let root = told.main.and_then(|main| times.at(main.time.as_deref()?));
+    let root = super::trouble(told).and_then(|main| times.at(main.time.as_deref()?));
     let told_at = root.or(steps
         .iter()
         .find(|step| !step.is_context)

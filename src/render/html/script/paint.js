@@ -151,7 +151,7 @@ class Painter {
     if (bar.member >= 0 && !open) return;
     const row = this.layout.place(bar.lane, bar.member);
     if (!row || !this.seen(row) || bar.to < view.from || bar.from > view.to) return;
-    const [from, to] = [view.x(bar.from), Math.max(view.x(bar.from) + 1.5, view.x(bar.to))];
+    const [from, to] = [view.x(bar.from), Math.max(view.x(bar.from) + (bar.kind === "read" ? 3 : 1.5), view.x(bar.to))];
     const top = row.track - row.thick / 2;
     c.fillStyle = bar.kind === "unseen" ? this.hatch : this.ink[bar.kind] ?? "gray";
     c.beginPath();
@@ -161,7 +161,8 @@ class Painter {
     if (right - left > 1) this.targets.push({ x: (left + right) / 2, y: row.track, rx: (right - left) / 2, ry: row.thick / 2, bar });
     if (bar.kind === "unseen" || right - left < 46) return;
     c.fillStyle = this.ink[`on-${bar.kind}`] ?? this.ink.text ?? "";
-    this.words(bar.text, row, left, right);
+    // The legend says what reading means.
+    this.words(bar.kind === "read" ? "read" : bar.text, row, left, right);
   }
 
   /** Words in a bar, where no mark stands on them. @param {string} text @param {Row} row @param {number} left @param {number} right */
@@ -189,7 +190,7 @@ class Painter {
     for (const mark of this.model.marks) {
       const row = mark.to < view.from || mark.from > view.to ? undefined : this.rowOf(mark);
       if (!row || !this.seen(row)) continue;
-      const half = mark.count > 1 ? 16 : 8;
+      const half = Math.max(8, this.half(mark));
       const all = this.taken.get(row) ?? [];
       all.push([Math.min(view.x(mark.from), view.x((mark.from + mark.to) / 2) - half), Math.max(view.x(mark.to), view.x((mark.from + mark.to) / 2) + half)]);
       this.taken.set(row, all);
@@ -230,17 +231,60 @@ class Painter {
     // Ends stand on top of what was told at the same time.
     const ends = this.model.marks.filter((mark) => mark.kind === "death");
     const others = this.model.marks.filter((mark) => mark.kind !== "death");
+    const beside = this.besides();
     for (const mark of [...others, ...ends]) {
       if (mark.to < view.from || mark.from > view.to) continue;
       const row = this.rowOf(mark);
       if (!row || !this.seen(row)) continue;
-      const middle = view.x((mark.from + mark.to) / 2);
+      const middle = beside.get(mark) ?? this.middle(mark);
       const key = row.y * 8 + Painter.KINDS.indexOf(mark.kind);
       const pixel = Math.round(middle);
       if (mark !== this.chosen && !mark.chain && mark.count === 1 && last.get(key) === pixel) continue;
       last.set(key, pixel);
       this.mark(mark, row, middle);
     }
+  }
+
+  /** Where the sign of a mark stands: in the middle of its time, as far as that is in sight. @param {Mark} mark */
+  middle(mark) {
+    const { view } = this;
+    const [from, to] = [view.x(mark.from), view.x(mark.to)];
+    const middle = view.x((mark.from + mark.to) / 2);
+    if (to - from <= 14 || (middle >= 0 && middle <= view.width)) return middle;
+    return (Math.max(0, from) + Math.min(view.width, to)) / 2;
+  }
+
+  /** Half of what a mark with a number takes; nothing for those without one. @param {Mark} mark */
+  half(mark) {
+    if (mark.count < 2) return 0;
+    const own = mark.kind === "death" ? 10 : 0;
+    return Math.max(8, this.measured(Painter.counted(mark.count)) / 2 + 5) + own;
+  }
+
+  /** Numbers that would stand on each other stand side by side. @returns {Map<Mark, number>} */
+  besides() {
+    const { view } = this;
+    /** @type {Map<Row, Mark[]>} */
+    const lines = new Map();
+    for (const mark of this.model.marks) {
+      if (mark.count < 2 || mark.to < view.from || mark.from > view.to) continue;
+      const row = this.rowOf(mark);
+      if (!row || !this.seen(row)) continue;
+      const own = lines.get(row);
+      if (own) own.push(mark); else lines.set(row, [mark]);
+    }
+    const placed = new Map();
+    for (const marks of lines.values()) {
+      let end = -Infinity;
+      const places = marks.map((mark) => ({ mark, x: this.middle(mark) })).sort((a, b) => a.x - b.x);
+      for (const { mark, x } of places) {
+        const half = this.half(mark);
+        const at = Math.max(x, end + half);
+        placed.set(mark, at);
+        end = at + half + 1;
+      }
+    }
+    return placed;
   }
 
   /** @param {Mark} mark @param {Row} row @param {number} x */
@@ -250,13 +294,14 @@ class Painter {
     const faded = !this.fits(mark);
     c.globalAlpha = faded ? 0.12 : 1;
     const colour = this.ink[mark.kind === "death" ? "error" : mark.kind] ?? "gray";
-    const wide = view.x(mark.to) - view.x(mark.from);
-    if (wide > 14) {
+    const [begin, end] = [view.x(mark.from), view.x(mark.to)];
+    const wide = end - begin;
+    if (wide > 14 && mark.count === 1) {
       // A time that is not known more exactly is as wide as it is.
       c.fillStyle = colour;
       c.globalAlpha = faded ? 0.06 : 0.28;
       c.beginPath();
-      c.roundRect(x - wide / 2, y - 5, wide, 10, 5);
+      c.roundRect(begin, y - 5, wide, 10, 5);
       c.fill();
       c.globalAlpha = faded ? 0.12 : 1;
       c.strokeStyle = colour;
@@ -268,36 +313,24 @@ class Painter {
     c.lineWidth = 1.5;
     let reach = 6;
     c.beginPath();
-    if (mark.count > 1 && mark.kind !== "death") {
-      const text = mark.count > 999 ? `${Math.round(mark.count / 100) / 10}k` : String(mark.count);
-      const half = Math.max(8, c.measureText(text).width / 2 + 5);
+    if (mark.count > 1) {
+      const text = Painter.counted(mark.count);
+      const half = this.half(mark);
+      const ends = mark.kind === "death";
       c.roundRect(x - half, y - 7, half * 2, 14, 7);
       c.fill();
       c.stroke();
       c.fillStyle = this.ink.ground ?? "";
       c.textAlign = "center";
-      c.fillText(text, x, y + 0.5);
+      c.fillText(text, ends ? x + 6 : x, y + 0.5);
       c.textAlign = "left";
+      if (ends) this.cross(x - half + 9, y);
       reach = half;
     } else if (mark.kind === "death") {
       c.arc(x, y, 7.5, 0, 7);
       c.fill();
       c.stroke();
-      c.strokeStyle = this.ink.ground ?? "";
-      c.lineWidth = 2;
-      c.beginPath();
-      c.moveTo(x - 3, y - 3);
-      c.lineTo(x + 3, y + 3);
-      c.moveTo(x + 3, y - 3);
-      c.lineTo(x - 3, y + 3);
-      c.stroke();
-      if (mark.count > 1) {
-        c.fillStyle = this.ink.text ?? "";
-        // What follows from ends stands on their right.
-        c.textAlign = "right";
-        this.halo(`×${mark.count.toLocaleString("en")}`, x - 11, y + 0.5);
-        c.textAlign = "left";
-      }
+      this.cross(x, y);
       reach = 8;
     } else {
       const sprite = this.sprites.get(mark.kind);
@@ -311,21 +344,40 @@ class Painter {
       c.stroke();
     }
     c.globalAlpha = 1;
-    if (!faded) this.targets.push({ x, y, rx: Math.max(reach, wide / 2) + 2, ry: 9, mark });
+    if (faded) return;
+    // All of a wide mark can be pointed at, as far as it is in sight.
+    const [left, right] = mark.count > 1 ? [x - reach, x + reach] : [Math.max(0, Math.min(begin, x - reach)), Math.min(view.width, Math.max(end, x + reach))];
+    this.targets.push({ x: (left + right) / 2, y, rx: (right - left) / 2 + 2, ry: 9, mark });
+  }
+
+  /** The cross of an end. @param {number} x @param {number} y */
+  cross(x, y) {
+    const { context: c } = this;
+    c.strokeStyle = this.ink.ground ?? "";
+    c.lineWidth = 2;
+    c.beginPath();
+    c.moveTo(x - 3, y - 3);
+    c.lineTo(x + 3, y + 3);
+    c.moveTo(x + 3, y - 3);
+    c.lineTo(x - 3, y + 3);
+    c.stroke();
   }
 
   /** The chain: numbered steps in the bands of their lanes, and arrows from each to the next. */
   chain() {
     const { context: c, view, layout } = this;
-    /** @type {Map<number, number>} */
-    const ends = new Map();
+    /** @type {Map<number, number[]>} */
+    const taken = new Map();
     /** @type {{step: Step, row: Row, x: number, true: number}[]} */
     const placed = [];
     for (const step of this.model.steps) {
       const row = layout.place(step.lane, -1);
       if (!row) continue;
-      const x = Math.max(view.x(step.at), (ends.get(step.lane) ?? -Infinity) + 22);
-      ends.set(step.lane, x);
+      // Beside those that it would cover; one that was told of later may have been long before.
+      const others = taken.get(step.lane) ?? [];
+      let x = view.x(step.at);
+      for (let other; (other = others.find((one) => Math.abs(one - x) < 21.9)) !== undefined;) x = other + 22;
+      taken.set(step.lane, [...others, x]);
       placed.push({ step, row, x, true: view.x(step.at) });
     }
     c.lineWidth = 2;
@@ -333,7 +385,7 @@ class Painter {
       const [before, after] = [placed[at - 1], placed[at]];
       if (before && after) this.arrow(before.x, before.row.band, after.x, after.row.band, before.step.aside || after.step.aside);
     }
-    placed.forEach(({ step, row, x, true: place }, at) => {
+    placed.forEach(({ step, row, x, true: place }) => {
       if (x < -40 || x > view.width + 40) return;
       const y = row.band;
       c.strokeStyle = this.ink.chain ?? "";
@@ -344,12 +396,12 @@ class Painter {
       c.lineTo(place, row.track - row.thick / 2);
       c.stroke();
       c.globalAlpha = 1;
-      const next = placed.slice(at + 1).find((other) => other.row === row);
-      const room = Math.min(view.width, next ? next.x - 12 : view.width) - x - 20;
+      const beside = placed.filter((other) => other.row === row && other.step !== step).map((other) => other.x);
+      const next = Math.min(Infinity, ...beside.filter((other) => other > x));
+      const room = Math.min(view.width, next - 12) - x - 20;
       // Beside the badge, on the left where the right has no room.
-      const before = placed.slice(0, at).reverse().find((other) => other.row === row);
-      const left = x - Math.max(0, before ? before.x + 12 : 0) - 20;
-      const flips = room < 90 && left > room && !next;
+      const left = x - Math.max(0, ...beside.filter((other) => other < x).map((other) => other + 12)) - 20;
+      const flips = room < 90 && left > room && next === Infinity;
       const text = Math.max(room, flips ? left : 0) > 36 ? this.cut(step.text, flips ? left : room) : "";
       const wide = text ? c.measureText(text).width : 0;
       const from = flips ? x - 14 - wide : x + 14;
@@ -436,11 +488,16 @@ class Painter {
       return after >= view.from && before <= view.to;
     });
     const values = near.flatMap(([, value]) => (value === null ? [] : [value]));
-    if (!values.length) return;
+    if (!values.length) {
+      c.fillStyle = this.ink.dim ?? "";
+      c.fillText("nothing in this stretch of time", 6, row.track + 0.5);
+      return;
+    }
     let [least, most] = [Math.min(...values), Math.max(...values)];
     if (curve.zero) least = Math.min(0, least);
     if (curve.limit !== null) most = Math.max(most, curve.limit);
-    if (most - least < 1e-12) { least -= Math.abs(least) * 0.1 + 0.5; most += Math.abs(most) * 0.1 + 0.5; }
+    const constant = most - least < 1e-12;
+    if (constant) { least -= Math.abs(least) * 0.1 + 0.5; most += Math.abs(most) * 0.1 + 0.5; }
     /** @param {number} value */
     const y = (value) => bottom - ((value - least) / (most - least)) * (bottom - top);
     c.strokeStyle = this.ink.curve ?? "";
@@ -485,8 +542,13 @@ class Painter {
       c.fill();
     }
     c.fillStyle = this.ink.dim ?? "";
-    c.fillText(Painter.number(most, curve.unit), 5, row.track - 26);
-    c.fillText(Painter.number(least, curve.unit), 5, row.track + 27);
+    if (constant) {
+      this.halo(Painter.number(values[0] ?? 0, curve.unit), 5, row.track - 10);
+    } else {
+      const [low, high] = Painter.pair(least, most, curve.unit);
+      this.halo(high, 5, row.track - 26);
+      this.halo(low, 5, row.track + 27);
+    }
     const cursor = this.cursor;
     if (cursor === null) return;
     const at = view.at(cursor);
@@ -564,6 +626,21 @@ class Painter {
   }
 
   static KINDS = ["info", "warning", "error", "death"];
+
+  /** How many, in little room. @param {number} count */
+  static counted(count) { return count > 999 ? `${Math.round(count / 100) / 10}k` : String(count); }
+
+  /** Two values in as many digits as tell them apart. @param {number} least @param {number} most @param {string} [unit] @returns {[string, string]} */
+  static pair(least, most, unit) {
+    /** @type {[string, string]} */
+    const few = [Painter.number(least, unit), Painter.number(most, unit)];
+    if (few[0] !== few[1] || unit === "bytes") return few;
+    for (let digits = 4; digits < 16; digits += 1) {
+      const [low, high] = [String(Number(least.toPrecision(digits))), String(Number(most.toPrecision(digits)))];
+      if (low !== high) return [low, high];
+    }
+    return few;
+  }
 
   /** A value in few digits. @param {number} value @param {string} [unit] */
   static number(value, unit) {

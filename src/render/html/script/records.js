@@ -183,7 +183,7 @@ const Records = (() => {
     /** @type {(Node | string)[]} */
     const when = time ? copied(time) : [Times.full(what.at)];
     if (wide >= 1000) when.push(` (or up to ${Times.length(wide)} later)`);
-    when.push(` · ${Times.distance(what.at - Times.state.root)} from the root cause`);
+    if (Times.state.rooted) when.push(` · ${Times.distance(what.at - Times.state.root)} from the root cause`);
     list.append(line("Time", when));
     list.append(line("Of", of ? copied(of) : [what.lane]));
     if (by && by.textContent) list.append(line("Seen by", copied(by)));

@@ -9,6 +9,7 @@
   Times.state.origin = model.origin;
   Times.state.written = model.zone;
   Times.state.root = model.root ? model.root[0] : 0;
+  Times.state.rooted = model.root !== null;
 
   /** @template {keyof HTMLElementTagNameMap} T @param {T} name @param {string} kind @param {HTMLElement} [within] */
   const make = (name, kind, within) => {

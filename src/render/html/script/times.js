@@ -16,7 +16,8 @@ const Times = (() => {
 
   /** @type {(() => void)[]} */
   const listeners = [];
-  const state = { zone: "", written: "UTC", origin: 0, root: 0 };
+  /** Whether a root is known: times from it mean nothing otherwise. */
+  const state = { zone: "", written: "UTC", origin: 0, root: 0, rooted: false };
 
   /** @type {Map<string, Intl.DateTimeFormat | null>} */
   const formats = new Map();

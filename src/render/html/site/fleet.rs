@@ -113,6 +113,7 @@ fn shown(figure: &Figure, site: Option<&str>) -> Markup {
     html! {
         @if is_time {
             @let bars: Vec<(String, f64)> = figure.rows.iter().map(|row| (row.first().map(value_text).unwrap_or_default(), number(row))).collect();
+            @if let Some(column) = chart { p.of-chart { (escape(&heading(column))) } }
             (plot::columns(&bars, figure.title))
         }
         div.scroll tabindex="0" role="group" aria-label=(figure.title) {
