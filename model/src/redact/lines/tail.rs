@@ -29,6 +29,16 @@ impl Tail {
             // An option stands before nothing else.
             last if last.is_ascii_alphanumeric() => {
                 let word = text.rsplit([' ', '\t']).next().unwrap_or_default();
+                // A header that was broken behind the name of its scheme.
+                let is_scheme = ["bearer", "basic", "token"]
+                    .iter()
+                    .any(|scheme| word.eq_ignore_ascii_case(scheme));
+                if is_scheme && text.to_ascii_lowercase().contains("authorization") {
+                    return Some(Self {
+                        text: text.to_owned(),
+                        empty: 0,
+                    });
+                }
                 if !word.starts_with('-') {
                     return None;
                 }
@@ -73,5 +83,18 @@ impl Tail {
             hidden.map(|range| range.start - from..range.end - from),
             false,
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_that_goes_on_below_loses_its_token() {
+        let mut tail = Tail::opened("INFO Authorization: Bearer").unwrap();
+        assert_eq!(tail.hidden("  Ab3dE5fGh1jK7mNp"), (Some(2..18), false));
+        assert!(Tail::opened("the bearer").is_none());
+        assert!(Tail::opened("authorization is basic work").is_none());
     }
 }
