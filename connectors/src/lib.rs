@@ -48,6 +48,6 @@ whathappened_model::log_stores!(registered);
 // What all parts speak of, under the names that it has had here.
 pub(crate) use whathappened_http as http;
 pub(crate) use whathappened_model::{
-    collective, connector, coverage, event, exit_code, host_list, ignored_exception, kind, listing, machine,
-    object, observation, pci, place, redact, sink, terminal, text_time, time,
+    collective, connector, coverage, event, exit_code, host_list, ignored_exception, kind, listing,
+    machine, object, observation, pci, place, redact, sink, terminal, text_time, time,
 };

@@ -22,25 +22,38 @@ WITH of_another AS (
     AND ABS(other.time - u.time) <= 1000000000
   WHERE u.signal = 'k8s.node.system_oom' AND u.via = 'node'
 ),
+-- The process that was killed, where its name is that of a program of the machine's own: it is none of a pod's.
+of_machine AS (
+  SELECT DISTINCT fact FROM links
+  WHERE signal IN ('k8s.node.system_oom', 'kernel.oom_kill.node') AND via = 'node'
+    AND regexp_like(detail, '^(node_exporter|kubelet|containerd|dockerd|crio|kube-|systemd|sshd|dcgm|nvidia-|nv-|prometheus|fluent|vector|promtail|otelcol|datadog|calico|cilium|falco|filebeat|telegraf)')
+),
+-- The kubelet's word names the process: one whose name is no trainer's may be anybody's.
+full_node AS (
+  SELECT *, regexp_like(COALESCE(detail, 'python'), '^(python|pt_|ray|java|torch|train)') AS is_trainer
+  FROM links
+  WHERE signal = 'k8s.node.system_oom' AND via = 'node' AND lag_s BETWEEN -60 AND 60
+    AND fact NOT IN (SELECT fact FROM of_machine)
+),
 -- What keeps ending did not do so because the node was full once.
 once AS (
   SELECT death FROM links
   WHERE signal IN ('k8s.node.system_oom', 'kernel.oom_kill.node') AND state = 'crash_loop'
   GROUP BY death HAVING MAX(time) - MIN(time) < 60000000000 AND MAX(COALESCE(count, 1)) < 2
 )
-SELECT u.death, u.fact AS cause, m.fact AS effect, CASE WHEN once.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
-FROM links u
+SELECT u.death, u.fact AS cause, m.fact AS effect, CASE WHEN once.death IS NULL AND u.is_trainer THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
+FROM full_node u
 LEFT JOIN once ON once.death = u.death
 JOIN links m ON m.death = u.death AND m.via = 'pod' AND m.signal IN ('k8s.container.oom_killed', 'k8s.container.sigkill')
   AND m.lag_s BETWEEN -1 AND 1
 LEFT JOIN of_another o ON o.death = u.death AND o.fact = u.fact
-WHERE u.signal = 'k8s.node.system_oom' AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 60 AND o.death IS NULL
+WHERE o.death IS NULL
 UNION ALL
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN once.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
-FROM links u
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN once.death IS NULL AND u.is_trainer THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
+FROM full_node u
 LEFT JOIN once ON once.death = u.death
 LEFT JOIN of_another o ON o.death = u.death AND o.fact = u.fact
-WHERE u.signal = 'k8s.node.system_oom' AND u.via = 'node' AND u.exit_code = 137 AND u.lag_s BETWEEN -60 AND 60 AND o.death IS NULL
+WHERE u.exit_code = 137 AND o.death IS NULL
 UNION ALL
 -- The kernel's own words for it. Where they name a pod it is that one; where they name none, one that was killed then.
 -- A process whose name is not that of a trainer's may be anything that ran on the machine.
@@ -54,6 +67,7 @@ LEFT JOIN once ON once.death = k.death
 LEFT JOIN links o ON o.death = k.death AND o.signal = 'kernel.oom_kill.outside' AND o.via = k.via
   AND ABS(o.time - k.time) < 2000000000
 WHERE k.signal = 'kernel.oom_kill.node' AND k.mode IN ('exited', 'killed')
+  AND (k.via = 'pod' OR k.fact NOT IN (SELECT fact FROM of_machine))
   AND (k.via = 'pod' AND k.lag_s BETWEEN -5 AND 60 AND COALESCE(k.exit_code, 137) <> 0
     OR k.via = 'node' AND k.exit_code = 137 AND k.lag_s BETWEEN -2 AND 10
       -- On a machine of its own the program may be a service.

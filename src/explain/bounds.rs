@@ -212,8 +212,7 @@ impl<'a> Bounds<'a> {
         // Nor did it end when a process of it, or beside it, was killed that it made steps without.
         let out_of_memory = |fact: &Fact| {
             let signal = self.graph.name(fact.signal);
-            signal.starts_with(named::UNIT_OOM_KILLED)
-                || signal.starts_with(named::KERNEL_OOM_KILL)
+            signal.starts_with(named::UNIT_OOM_KILLED) || signal.starts_with(named::KERNEL_OOM_KILL)
         };
         if is_sure && cause.is_some_and(|fact| out_of_memory(fact) && self.made_a_step_after(fact))
         {

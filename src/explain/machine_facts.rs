@@ -214,8 +214,8 @@ fn was_out_of_memory(graph: &EntityGraph, death: &Death) -> bool {
     death.exit_code == Some(137)
         && graph.facts.iter().any(|fact| {
             let signal = graph.name(fact.signal);
-            let is_kill =
-                signal.starts_with(named::UNIT_OOM_KILLED) || signal.starts_with(named::KERNEL_OOM_KILL);
+            let is_kill = signal.starts_with(named::UNIT_OOM_KILLED)
+                || signal.starts_with(named::KERNEL_OOM_KILL);
             let is_own = fact.pod == death.pod || fact.pod == NO && Some(fact.node) == node;
             is_kill && is_own && fact.time != Stamp::OPEN && fact.time.overlaps(within)
         })

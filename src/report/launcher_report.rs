@@ -150,7 +150,5 @@ fn signal_of(event: &Event, also: &[Signal]) -> Option<(i32, &'static str)> {
             })
     };
     let mut known = SIGNALS.iter().chain(also);
-    known
-        .find(is_it)
-        .map(|(number, name, _)| (*number, *name))
+    known.find(is_it).map(|(number, name, _)| (*number, *name))
 }

@@ -113,8 +113,8 @@ async fn damaged_statements_neither_panic_nor_write() {
 /// begins as a question does, and it lets that through however it is written.
 #[test]
 fn what_the_guard_lets_through_is_a_question_however_it_is_written() {
-    const QUESTIONS: [&str; 9] = [
-        "SELECT", "WITH", "VALUES", "EXPLAIN", "SHOW", "DESCRIBE", "DESC", "TABLE", "(",
+    const QUESTIONS: [&str; 10] = [
+        "SELECT", "FROM", "WITH", "VALUES", "EXPLAIN", "SHOW", "DESCRIBE", "DESC", "TABLE", "(",
     ];
     let runs = std::env::var("FUZZ_RUNS").map_or(30_000, |text| text.parse().unwrap());
     let mut chance = Chance(std::env::var("FUZZ_SEED").map_or(2, |text| text.parse().unwrap()));

@@ -314,3 +314,57 @@ fn a_report_of_followers_names_nobody_who_was_killed() {
         }
     }
 }
+
+/// Python ends with 1 on what nobody catches, as also who lost a peer does: another code is the program's own choice.
+#[test]
+fn a_rank_that_chose_its_exit_code_is_not_waited_for_without_a_reason() {
+    let ended = |code: i32| {
+        let gloo = "[rank0]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 8000ms for recv operation to complete";
+        let table = table(code, "");
+        let mut lines = vec![gloo];
+        lines.extend(table.iter().map(String::as_str));
+        log(&lines)
+    };
+    let own = ended(3);
+    assert_eq!(verdict(&own).1, "code.exception", "{own:#}");
+    assert!(summary(&own).contains("exit code 3"), "{}", summary(&own));
+    assert_ne!(verdict(&ended(1)).1, "code.exception");
+}
+
+#[test]
+fn a_terminal_that_closes_is_told_as_that() {
+    let hung_up = log(&[
+        "W1201 08:10:25.000000 4200 torch/distributed/elastic/agent/server/api.py:725] Received 1 death signal, shutting down workers",
+        "W1201 08:10:25.100000 4200 torch/distributed/elastic/multiprocessing/api.py:908] Sending process 4301 closing signal SIGHUP",
+        "Traceback (most recent call last):",
+        "  File \"/opt/venv/bin/torchrun\", line 8, in <module>",
+        "    sys.exit(main())",
+        "torch.distributed.elastic.multiprocessing.api.SignalException: Process 4200 got signal: 1",
+    ]);
+    let (_, cause, level, _) = verdict(&hung_up);
+    assert_eq!(
+        (cause, level),
+        ("ops.manual_delete", "hypothesis"),
+        "{hung_up:#}"
+    );
+    assert!(
+        summary(&hung_up).contains("SIGHUP"),
+        "{}",
+        summary(&hung_up)
+    );
+}
+
+/// Open MPI names its processes by job and rank.
+#[test]
+fn the_rank_that_aborted_a_job_of_mpi_ended_it() {
+    let aborted = log(&[
+        "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD",
+        "with errorcode 42.",
+    ]);
+    let (_, cause, level, _) = verdict(&aborted);
+    assert_eq!(
+        (cause, level),
+        ("code.exception", "hypothesis"),
+        "{aborted:#}"
+    );
+}

@@ -15,7 +15,9 @@ fn job(state: &str, exit: &str, files: &[(&'static str, &[&str])]) -> Value {
 }
 
 fn summary(answer: &Value) -> &str {
-    answer["incidents"][0]["summary"].as_str().unwrap_or_default()
+    answer["incidents"][0]["summary"]
+        .as_str()
+        .unwrap_or_default()
 }
 
 /// Slurm counts kills of a whole step, and says so once the step is over.
@@ -50,7 +52,10 @@ fn a_script_whose_output_cannot_be_opened_ended_with_no_signal() {
     let answer = job("FAILED", "0:53", &[("slurmd.log", &daemon)]);
     let (_, cause, _, _) = verdict(&answer);
     assert_eq!(cause, "code.config_or_input", "{answer:#}");
-    assert!(summary(&answer).contains("/home/ana/logs/718.out"), "{answer:#}");
+    assert!(
+        summary(&answer).contains("/home/ana/logs/718.out"),
+        "{answer:#}"
+    );
     let code = &answer["incidents"][0]["first_victim"]["exit_code"];
     assert!(code.is_null(), "53 is no signal: {code}");
 }
@@ -93,6 +98,9 @@ fn who_gave_the_reason_set_the_node_down() {
     ];
     let answer = job("NODE_FAIL", "1:0", &[("slurmctld.log", &controller)]);
     assert_eq!(verdict(&answer).1, "ops.manual_delete", "{answer:#}");
-    assert_eq!(answer["incidents"][0]["actor"]["name"], "carol", "{answer:#}");
+    assert_eq!(
+        answer["incidents"][0]["actor"]["name"], "carol",
+        "{answer:#}"
+    );
     assert!(summary(&answer).ends_with("\"swap gpu 3\"."), "{answer:#}");
 }

@@ -203,7 +203,7 @@ fn lines_without_time_are_placed_between_their_neighbours() {
     assert_eq!(
         shown,
         [
-            (Some("next"), 3601),
+            (Some("next"), 1),
             (None, 1),
             (Some("previous"), 11),
             (Some("previous"), 11),

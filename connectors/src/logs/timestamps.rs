@@ -15,7 +15,7 @@ pub(crate) struct PlacedLine {
     pub(crate) inferred: Option<&'static str>,
 }
 
-/// How long a program may have been silent around a line without time. It only
+/// How long a program may have been silent before a line without time. It only
 /// bounds a guess, which is marked as one.
 const SILENCE: Nanos = 3600 * SECOND;
 
@@ -128,10 +128,8 @@ fn between(last: Option<Stamp>, next: Option<Stamp>) -> (Stamp, &'static str) {
             let hi = next.map_or(latest, |next| next.hi.clamp(last.hi, latest));
             (Stamp { lo: last.lo, hi }, "previous")
         }
-        (None, Some(next)) => {
-            let lo = next.lo.saturating_sub(SILENCE);
-            (Stamp { lo, hi: next.hi }, "next")
-        }
+        // How long before it nobody knows: any earlier time would be made up, and might put it before what others wrote.
+        (None, Some(next)) => (next, "next"),
         (None, None) => (Stamp::OPEN, "none"),
     }
 }

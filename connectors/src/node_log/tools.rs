@@ -195,7 +195,14 @@ pub(super) fn storage_scale(text: &str) -> Result<Option<HostLine>, String> {
 
 /// Whether it begins as that log: its own words, for others may write the same form.
 pub(super) fn is_storage_scale(head: &FileHead<'_>) -> bool {
-    const WORDS: [&str; 6] = ["isk lease", "mmfsd", "luster", "File system ", "NSD", "Storage Scale"];
+    const WORDS: [&str; 6] = [
+        "isk lease",
+        "mmfsd",
+        "luster",
+        "File system ",
+        "NSD",
+        "Storage Scale",
+    ];
     of_tool(head, &WORDS, &|text| {
         storage_scale(text).ok().flatten().is_some()
     })

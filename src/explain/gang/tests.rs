@@ -203,7 +203,11 @@ fn who_was_gone_before_its_node_was_found_to_be_silent_leads() {
 fn who_may_have_been_there_still_when_another_failed_does_not_lead() {
     let found = lost_beside_a_failure(125);
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(found[0].level(), Level::Hypothesis, "it may have been first");
+    assert_eq!(
+        found[0].level(),
+        Level::Hypothesis,
+        "it may have been first"
+    );
     assert_eq!(
         (&*found[0].victims, &*found[0].collateral),
         (&[1][..], &[0][..])

@@ -283,10 +283,10 @@ mod tests {
                     "truncated".to_owned(),
                     vec![(50.0, 90.0, "unseen")]
                 ),
-                ("events", "denied · 1 record".to_owned(), vec![forever]),
+                ("events", "denied · 1\u{a0}record".to_owned(), vec![forever]),
                 (
                     "pods",
-                    "complete · 1 record · 2 gaps".to_owned(),
+                    "complete · 1\u{a0}record · 2 gaps".to_owned(),
                     vec![
                         (200.0, 250.0, "unseen"),
                         (400.0, 600.0, "unseen"),
