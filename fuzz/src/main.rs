@@ -164,7 +164,7 @@ fn part(args: &Args, (job, of): (u64, u64), targets: &Targets, corpus: &[Recordi
             .collect();
         let what = format!("seed {} runs from {from}", args.seed);
         watch.begins(&what, &inputs);
-        let is_tied = from / step % TIED == 0;
+        let is_tied = (from / step).is_multiple_of(TIED);
         let is_broken = breaks(targets, &inputs, is_tied, &mut part.counts);
         watch.ends();
         if is_broken {
