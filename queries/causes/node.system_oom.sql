@@ -26,7 +26,7 @@ WITH of_another AS (
 of_machine AS (
   SELECT DISTINCT fact FROM links
   WHERE signal IN ('k8s.node.system_oom', 'kernel.oom_kill.node') AND via = 'node'
-    AND regexp_like(detail, '^(node_exporter|kubelet|containerd|dockerd|crio|kube-|systemd|sshd|dcgm|nvidia-|nv-|prometheus|fluent|vector|promtail|otelcol|datadog|calico|cilium|falco|filebeat|telegraf)')
+    AND regexp_like(detail, '^(node_exporter|kubelet|containerd|dockerd|crio|kube-|systemd|sshd|dcgm|nvidia-|nv-|prometheus|fluent|vector|promtail|otelcol|calico|cilium|falco|filebeat|telegraf)')
 ),
 -- The kubelet's word names the process: one whose name is no trainer's may be anybody's.
 full_node AS (

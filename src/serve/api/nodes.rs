@@ -15,6 +15,7 @@ use super::problem::{ErrorResponses, Problem};
 use super::question::moment;
 use crate::access::Access;
 use crate::answer::NodeHistory;
+use crate::error::Error;
 use crate::history;
 use crate::serve::Service;
 
@@ -73,20 +74,24 @@ pub(in crate::serve) async fn node_history(
         let store = Store::open_to_read(&service.store)?;
         let last = store.latest()?;
         let back = Nanos::from(history::DAYS) * 86_400 * SECOND;
-        let asked = history::NodeQuery {
-            name,
-            since: since.or(last.map(|last| last.saturating_sub(back))),
+        let asked = |since| history::NodeQuery {
+            name: name.clone(),
+            since,
             until,
         };
         let snapshot = store.snapshot_for(&access)?;
         let coverage = snapshot.coverage()?;
-        handle.block_on(history::of_store(
-            &snapshot,
-            &asked,
-            coverage,
-            last,
-            &service.rules,
-        ))
+        let answer = |asked: &history::NodeQuery| {
+            let coverage = coverage.clone();
+            let answer = history::of_store(&snapshot, asked, coverage, last, &service.rules);
+            handle.block_on(answer)
+        };
+        let lately = since.or(last.map(|last| last.saturating_sub(back)));
+        match answer(&asked(lately)) {
+            // An old incident leads to a machine that has no younger record.
+            Err(Error::UnknownName { .. }) if since.is_none() => answer(&asked(None)),
+            answered => answered,
+        }
     };
     Ok(service.work(look).await?)
 }

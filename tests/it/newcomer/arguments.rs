@@ -18,7 +18,7 @@ fn a_tick_needs_runs_that_went_well() {
     let head = words(out.lines().next().unwrap());
     assert_eq!(
         head,
-        "• No failure was traced to this machine · 1 run failed"
+        "• ip-10-8-3-91.eu-west-1.compute.internal · No failure was traced to this machine · 1 run failed"
     );
 }
 
