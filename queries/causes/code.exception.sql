@@ -6,7 +6,7 @@
 -- overturned_by: logs: the traceback
 -- summary: {pod} failed with an error: {message}
 -- summary_of: k8s.container.exited_nonzero: The program of {pod} ended with exit code {exit_code}; no log shows why.
--- summary_of: launcher.worker_exited: A rank of {pod} ended by itself with exit code {detail}, and no log shows why; what the others say of a lost peer or a timeout follows from that.
+-- summary_of: launcher.worker_exited: In {pod}, rank {detail} ended with exit code {exit_code}, which it chose itself, and no log shows why; what the others say of a lost peer or a timeout follows from that.
 -- summary_of: mpi.aborted: One rank ended {pod} as a whole, and no log shows why: {message}
 -- summary_of: slurm.failed, slurm.task_failed: The program of {pod} failed, and no log shows why: {message}
 -- summary_of: nccl.mismatch: The ranks of {workload} called different collectives at the same point, so each waited for the others: {message}

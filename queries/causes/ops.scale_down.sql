@@ -18,19 +18,20 @@
 -- advice_of: cloud.instance_scaled_in: Find out who or which scaling policy lowered the size of the group; protect training instances from scale-in.
 -- advice: Annotate training pods so that they are not evicted (cluster-autoscaler.kubernetes.io/safe-to-evict: "false", karpenter.sh/do-not-disrupt: "true").
 -- What it gave up again it did not do; and a person who drains the node later does so for reasons of their own.
-WITH removed AS (
+WITH decided AS (
+  -- Karpenter empties what others take or delete as well: that it decided so itself it says by a reason.
+  SELECT DISTINCT death FROM links
+  WHERE signal IN ('autoscaler.scale_down', 'autoscaler.scale_down.pod', 'autoscaler.disrupted') AND via IN ('node', 'pod')
+), removed AS (
   -- The Cluster Autoscaler gives pods ten minutes; what it marked long before, and left there, it may have let go.
   SELECT u.death, u.fact, u.time,
     -- Karpenter evicts at once, and waits for what must not be evicted.
     u.signal = 'autoscaler.scale_down' AND u.lag_s > 1500
       OR (u.signal IN ('autoscaler.disrupted', 'autoscaler.marked') OR u.signal IN ('k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler') AND u.actor LIKE '%karpenter%') AND u.lag_s > 600
       OR o.death IS NOT NULL AS is_late,
-    -- Karpenter empties what others take or delete as well: that it decided so itself it says by a reason.
     own.death IS NULL AND (u.signal = 'autoscaler.marked' OR u.signal LIKE 'k8s.node.%' AND COALESCE(u.actor, '') LIKE '%karpenter%') AS is_silent
   FROM links u
-  LEFT JOIN (SELECT DISTINCT death FROM links
-             WHERE signal IN ('autoscaler.scale_down', 'autoscaler.scale_down.pod', 'autoscaler.disrupted') AND via IN ('node', 'pod')) own
-    ON own.death = u.death
+  LEFT JOIN decided own ON own.death = u.death
   LEFT JOIN ended_by_others o ON o.death = u.death
   LEFT JOIN links f ON f.death = u.death AND f.via = 'node' AND f.signal = 'autoscaler.scale_down_failed'
     AND f.time >= u.time AND f.lag_s >= 0 AND u.signal NOT IN ('k8s.node.deleted_by_autoscaler', 'cloud.instance_deleted_by_autoscaler')
@@ -55,9 +56,7 @@ UNION ALL
 SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN own.death IS NULL AND COALESCE(p.actor, '') LIKE '%karpenter%' THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
 FROM links p
-LEFT JOIN (SELECT DISTINCT death FROM links
-           WHERE signal IN ('autoscaler.scale_down', 'autoscaler.scale_down.pod', 'autoscaler.disrupted') AND via IN ('node', 'pod')) own
-  ON own.death = p.death
+LEFT JOIN decided own ON own.death = p.death
 WHERE p.signal IN ('autoscaler.scale_down.pod', 'k8s.pod.evicted_by_autoscaler', 'k8s.pod.deleted_by_autoscaler')
   AND p.via = 'pod' AND p.mode IN ('killed', 'lost')
 UNION ALL

@@ -2,7 +2,7 @@
 
 use whathappened_core::resolve::Name;
 use whathappened_model::connector::Window;
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::Nanos;
 
 use super::question::{moment, moment_of_store};
 use super::{clock, common, pager, piped, settings, stored};
@@ -95,9 +95,7 @@ async fn of_store(args: &Args) -> Result<NodeHistory, Error> {
     let now = clock::now();
     let (store, live) = stored::refreshed(&config, &args.input, &about, &rules, now).await?;
     let last = store.latest()?;
-    let mut asked = asked(args, last, moment_of_store)?;
-    let back = Nanos::from(history::DAYS) * 86_400 * SECOND;
-    asked.since = asked.since.or(last.map(|last| last.saturating_sub(back)));
+    let asked = asked(args, last, moment_of_store)?;
     let snapshot = store.snapshot()?;
     let coverage = match &live {
         Some(live) => live.coverage.clone(),
@@ -105,5 +103,5 @@ async fn of_store(args: &Args) -> Result<NodeHistory, Error> {
     };
     let answered = live.is_some_and(|live| live.clusters > 0);
     let now = if answered { Some(now) } else { last };
-    history::of_store(&snapshot, &asked, coverage, now, &rules).await
+    history::of_store_lately(&snapshot, asked, coverage, (last, now), &rules).await
 }

@@ -12,7 +12,7 @@ use crate::case::Case;
 use crate::error::Error;
 
 /// How many days are looked back.
-pub const DAYS: u32 = 30;
+pub(super) const DAYS: u32 = 30;
 
 /// Machines that are looked up for one answer.
 const MOST: usize = 64;

@@ -12,7 +12,7 @@ mod node;
 mod past_faults;
 mod stored;
 
-pub use earlier_faults::{DAYS, remember};
+pub use earlier_faults::remember;
 pub use node::{NodeQuery, Verdicts, node};
 pub use past_faults::PastFaults;
-pub use stored::of_store;
+pub use stored::of_store_lately;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use whathappened_core::resolve::Name;
 use whathappened_model::coverage::Coverage;
-use whathappened_model::time::Nanos;
+use whathappened_model::time::{Nanos, SECOND};
 use whathappened_store::Snapshot;
 
+use super::earlier_faults::DAYS;
 use super::node::{NodeQuery, Verdicts, node};
 use super::past_faults::PastFaults;
 use crate::answer::NodeHistory;
@@ -18,12 +19,41 @@ use crate::fetch;
 /// Pods on one machine that are read, the newest.
 const MOST_GUESTS: usize = 500;
 
+/// What happened to a machine and what ran on it lately, as far as a snapshot shows it: in the [`DAYS`] before the store's
+/// latest record, where nobody asks for another window. Of one that has no record that young it is all there is. The moments
+/// are that of the latest record, and the one to speak from.
+///
+/// # Errors
+/// [`Error::UnknownName`] with the nearest names, or when the store cannot be read.
+pub async fn of_store_lately(
+    snapshot: &Snapshot<'_>,
+    mut asked: NodeQuery,
+    coverage: Vec<Coverage>,
+    (latest, now): (Option<Nanos>, Option<Nanos>),
+    rules: &Arc<Rules>,
+) -> Result<NodeHistory, Error> {
+    let back = Nanos::from(DAYS) * 86_400 * SECOND;
+    let latest = latest.filter(|_| asked.since.is_none());
+    let Some(latest) = latest else {
+        return of_store(snapshot, &asked, coverage, now, rules).await;
+    };
+    asked.since = Some(latest.saturating_sub(back));
+    match of_store(snapshot, &asked, coverage.clone(), now, rules).await {
+        // An old incident leads to a machine that has no younger record.
+        Err(Error::UnknownName { .. }) => {
+            asked.since = None;
+            of_store(snapshot, &asked, coverage, now, rules).await
+        }
+        answered => answered,
+    }
+}
+
 /// What happened to a machine and what ran on it, as far as a snapshot shows it. `now`
 /// is the moment to speak from; the latest record where it is not known.
 ///
 /// # Errors
 /// [`Error::UnknownName`] with the nearest names, or when the store cannot be read.
-pub async fn of_store(
+async fn of_store(
     snapshot: &Snapshot<'_>,
     asked: &NodeQuery,
     coverage: Vec<Coverage>,

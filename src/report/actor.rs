@@ -95,8 +95,7 @@ fn kind(name: &str) -> ActorKind {
         ActorKind::Controller
     } else if name == "kernel-monitor" || name == "kernel" {
         ActorKind::Kernel
-    } else if name.starts_with("system:") || ["systemd-oomd", "unattended-upgrades"].contains(&name)
-    {
+    } else if name.starts_with("system:") || name == "unattended-upgrades" {
         ActorKind::Component
     } else {
         ActorKind::User

@@ -164,7 +164,9 @@ impl ReportContext<'_> {
         };
         let code = first
             .and_then(|first| first.exit_code)
-            .map(|code| code.to_string());
+            .map(|code| code.to_string())
+            // Of one of its processes the record tells it.
+            .or_else(|| event.attribute("code").map(str::to_owned));
         let template = match victims {
             0 | 1 => template,
             // Of several pods a sentence speaks as of several.

@@ -91,7 +91,7 @@ fn whom_torchrun_stopped_itself_nobody_asked_to_stop() {
         summary(&answer)
     );
     assert!(
-        summary(&answer).contains("ended by itself with exit code 3"),
+        summary(&answer).contains("rank 1 ended with exit code 3"),
         "{}",
         summary(&answer)
     );

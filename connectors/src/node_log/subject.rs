@@ -24,10 +24,6 @@ static HERE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         .ok()
 });
 
-/// The daemon that kills what uses too much memory, and how systemd tells of that.
-const OOMD: &str = "systemd-oomd";
-const OOMD_KILLED: &str = ": systemd-oomd killed ";
-
 /// The machine that a tool says it runs on.
 pub(super) fn here(text: &str) -> Option<String> {
     Some(HERE.as_ref()?.captures(text)?["node"].to_owned())
@@ -47,8 +43,6 @@ pub(super) fn note(event: &mut Event) {
         "unattended-upgrade" | "unattended-upgrades" => {
             event.actor = Some("unattended-upgrades".to_owned());
         }
-        "systemd" if text.contains(OOMD_KILLED) => event.actor = Some(OOMD.to_owned()),
-        OOMD if text.starts_with("Killed ") => event.actor = Some(OOMD.to_owned()),
         "kured" => {
             if let Some(node) = find(&KURED, "node") {
                 event.entities.node = Some(node);

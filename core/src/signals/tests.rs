@@ -133,7 +133,7 @@ fn words_of_lines_are_few_enough_to_ask_for() {
     for words in [rules.machine_words(), rules.program_words()] {
         let parts: usize = words.iter().map(|word| word.part.len()).sum();
         assert!(
-            words.len() < 250 && parts < 4_300,
+            words.len() < 240 && parts < 4_100,
             "{}, {parts}",
             words.len()
         );

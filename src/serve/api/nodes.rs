@@ -7,7 +7,6 @@ use axum::extract::State;
 use serde::Deserialize;
 use tokio::runtime::Handle;
 use utoipa::IntoParams;
-use whathappened_model::time::{Nanos, SECOND};
 use whathappened_store::Store;
 
 use super::extract::{AuthenticatedCaller, Params, PathName};
@@ -15,7 +14,6 @@ use super::problem::{ErrorResponses, Problem};
 use super::question::moment;
 use crate::access::Access;
 use crate::answer::NodeHistory;
-use crate::error::Error;
 use crate::history;
 use crate::serve::Service;
 
@@ -73,25 +71,17 @@ pub(in crate::serve) async fn node_history(
     let look = move |service: &Service| {
         let store = Store::open_to_read(&service.store)?;
         let last = store.latest()?;
-        let back = Nanos::from(history::DAYS) * 86_400 * SECOND;
-        let asked = |since| history::NodeQuery {
-            name: name.clone(),
-            since,
-            until,
-        };
+        let asked = history::NodeQuery { name, since, until };
         let snapshot = store.snapshot_for(&access)?;
         let coverage = snapshot.coverage()?;
-        let answer = |asked: &history::NodeQuery| {
-            let coverage = coverage.clone();
-            let answer = history::of_store(&snapshot, asked, coverage, last, &service.rules);
-            handle.block_on(answer)
-        };
-        let lately = since.or(last.map(|last| last.saturating_sub(back)));
-        match answer(&asked(lately)) {
-            // An old incident leads to a machine that has no younger record.
-            Err(Error::UnknownName { .. }) if since.is_none() => answer(&asked(None)),
-            answered => answered,
-        }
+        let moments = (last, last);
+        handle.block_on(history::of_store_lately(
+            &snapshot,
+            asked,
+            coverage,
+            moments,
+            &service.rules,
+        ))
     };
     Ok(service.work(look).await?)
 }
