@@ -19,7 +19,7 @@ use crate::fetch;
 /// Pods on one machine that are read, the newest.
 const MOST_GUESTS: usize = 500;
 
-/// What happened to a machine and what ran on it lately, as far as a snapshot shows it: in the [`DAYS`] before the store's
+/// What happened to a machine and what ran on it lately, as far as a snapshot shows it: in the thirty days before the store's
 /// latest record, where nobody asks for another window. Of one that has no record that young it is all there is. The moments
 /// are that of the latest record, and the one to speak from.
 ///
