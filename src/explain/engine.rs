@@ -11,7 +11,7 @@ use whathappened_core::link::Link;
 use whathappened_core::resolve::Run;
 
 use super::edge::{Edge, Kind, Role};
-use super::plans::{Rows, RuleTables};
+use super::plans::RuleTables;
 use super::rule::Rule;
 use super::tables;
 
@@ -59,16 +59,17 @@ pub async fn edges(
             None,
         ))
     };
-    let asked = RuleTables::over(Rows {
-        deaths: tables::deaths(graph, runs, deaths).map_err(made)?,
-        links: tables::links(graph, runs, deaths, links).map_err(made)?,
-    })
-    .await?;
     let present: BTreeSet<&str> = links
         .iter()
         .filter_map(|link| graph.facts.get(link.fact))
         .map(|fact| graph.name(fact.signal))
         .collect();
+    let asked = RuleTables::over(
+        tables::deaths(graph, runs, deaths).map_err(made)?,
+        tables::links(graph, runs, deaths, links).map_err(made)?,
+        &present,
+    )
+    .await?;
     let (mut found, mut planned) = (Vec::new(), 0);
     for (number, rule) in rules.iter().enumerate() {
         if !rule.may_apply(present.iter().copied()) {
