@@ -21,6 +21,10 @@ use whathappened_crucible::shrink::shrink;
 use whathappened_crucible::table;
 use whathappened_crucible::truth::Seen;
 
+/// A world is a million small pieces of JSON, made and dropped.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// Simulates clusters that fail, writes what observers would have recorded, and judges
 /// what the tool says about it.
 #[derive(Debug, Parser)]
