@@ -20,6 +20,14 @@ pub(super) struct SpillOffset {
     len: u32,
 }
 
+impl SpillOffset {
+    fn event_in(self, block: &[u8]) -> Result<Event, SpillError> {
+        let (start, len) = (self.start as usize, self.len as usize);
+        let body = block.get(start..start + len).ok_or(SpillError::Lost)?;
+        Ok(postcard::from_bytes(body)?)
+    }
+}
+
 /// Why facts could not be kept or found again.
 #[derive(Debug, thiserror::Error)]
 pub enum SpillError {
@@ -39,8 +47,13 @@ pub enum SpillError {
 
 #[derive(Debug)]
 enum Block {
+    /// As it was written.
+    Plain(Vec<u8>),
     Memory(Vec<u8>),
-    File { at: u64, len: usize },
+    File {
+        at: u64,
+        len: usize,
+    },
 }
 
 #[derive(Debug, Default)]
@@ -82,8 +95,11 @@ impl Spill {
 
     /// Ends the writing: from here on everything can be read.
     pub(super) fn finish(&mut self) -> Result<(), SpillError> {
-        self.close()?;
-        self.land()
+        self.land()?;
+        // The last one is small, and all there is of a usual incident: packing it would not pay.
+        self.blocks
+            .push(Block::Plain(std::mem::take(&mut self.open)));
+        Ok(())
     }
 
     /// Packs the open block beside the reading, one at a time.
@@ -121,10 +137,9 @@ impl Spill {
     }
 
     pub(super) fn event(&self, place: SpillOffset) -> Result<Event, SpillError> {
-        let (start, end) = (
-            place.start as usize,
-            place.start as usize + place.len as usize,
-        );
+        if let Some(Block::Plain(bytes)) = self.blocks.get(place.block as usize) {
+            return place.event_in(bytes);
+        }
         let mut recent = held(&self.recent);
         if recent
             .as_ref()
@@ -133,13 +148,12 @@ impl Spill {
             *recent = Some((place.block, self.unpack(place.block)?));
         }
         let (_, bytes) = recent.as_ref().ok_or(SpillError::Lost)?;
-        Ok(postcard::from_bytes(
-            bytes.get(start..end).ok_or(SpillError::Lost)?,
-        )?)
+        place.event_in(bytes)
     }
 
     fn unpack(&self, block: u32) -> Result<Vec<u8>, SpillError> {
         let packed = match self.blocks.get(block as usize).ok_or(SpillError::Lost)? {
+            Block::Plain(bytes) => return Ok(bytes.clone()),
             Block::Memory(packed) => return Ok(unpacked(packed)?),
             Block::File { at, len } => {
                 let mut file = held(self.file.as_ref().ok_or(SpillError::Lost)?);
