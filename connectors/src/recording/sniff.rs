@@ -111,8 +111,8 @@ pub(super) fn recognise(head: &[u8]) -> Form {
     };
     let text = &text[first..];
     // Records that a journal exports look like JSON lines or like nothing.
-    let format = format::recognise(text);
-    if let Some(format) = format.filter(|format| format.first) {
+    let early = format::recognise_early(text);
+    if let Some(format) = early.filter(|format| format.first) {
         return Form::Format(format);
     }
     match text[0] {
@@ -139,6 +139,7 @@ pub(super) fn recognise(head: &[u8]) -> Form {
     } else if kubectl::looks_like(&String::from_utf8_lossy(text)) {
         Form::Kubectl
     } else {
+        let format = early.or_else(|| format::recognise_late(text));
         format.map_or(Form::Text, Form::Format)
     }
 }
