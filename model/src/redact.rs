@@ -15,6 +15,7 @@
 //! | `key_words` | the words in the names of such keys |
 //! | `keyed` | the value that belongs to a key such as `password` |
 //! | `assigned` | what stands behind the sign of a key |
+//! | `pattern` | one of many patterns, compiled when it is first needed |
 //! | `pass` | whether `pass` is a password or a round of some work |
 //! | `beside` | its other places: the next cell of a table or a pair, the field before it |
 //! | `yaml` | what YAML puts between a key and its value: blocks and tags |
@@ -40,6 +41,7 @@ mod key_words;
 mod keyed;
 mod lines;
 mod pass;
+mod pattern;
 mod secret_object;
 mod services;
 mod value;
@@ -62,6 +64,7 @@ use forms::{SecretForm, SecretShape};
 use key_words::KEYS;
 use keyed::Keys;
 pub use lines::{Lines, hidden_in_raw, without};
+use pattern::Pattern;
 use views::{Hints, TextView};
 
 /// What stands in the place of a secret.
@@ -105,8 +108,8 @@ struct Patterns {
     hints: AhoCorasick,
     /// What each hint calls for, in the order in which it is tried.
     rules: Vec<Vec<Rule>>,
-    forms: Vec<Regex>,
-    commands: Vec<Regex>,
+    forms: Vec<Pattern>,
+    commands: Vec<Pattern>,
     members: Regex,
     keys: Keys,
 }
@@ -170,20 +173,14 @@ static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
         .kind(Some(AhoCorasickKind::DFA))
         .build(hints.iter().map(|hint| hint.as_bytes()))
         .ok()?;
-    let forms = all_forms()
-        .map(|form| Regex::new(form.pattern))
-        .collect::<Result<_, _>>()
-        .ok()?;
-    let commands = commands::COMMANDS
-        .iter()
-        .map(|command| Regex::new(command.options))
-        .collect::<Result<_, _>>()
-        .ok()?;
+    let forms = all_forms().map(|form| Pattern::new(form.pattern));
+    let commands = commands::COMMANDS.iter();
+    let commands = commands.map(|command| Pattern::new(command.options));
     Some(Patterns {
         hints,
         rules,
-        forms,
-        commands,
+        forms: forms.collect(),
+        commands: commands.collect(),
         members: jwk::members()?,
         keys: Keys::new()?,
     })
@@ -335,7 +332,10 @@ impl Patterns {
         if form.is_word && value::starts_inside_word(text, hint.start) {
             return None;
         }
-        let captures = self.forms.get(number)?.captures(&text[hint.start..])?;
+        let Some(pattern) = self.forms.get(number)?.regex() else {
+            return Some((hint.start..text.len(), MASK.into()));
+        };
+        let captures = pattern.captures(&text[hint.start..])?;
         // Of groups of these names the pattern says enough as well.
         let named = || captures.name("plain").or_else(|| captures.name("password"));
         let (secret, needs) = match captures.get(1).or_else(named) {

@@ -5,8 +5,7 @@
 
 use std::ops::Range;
 
-use regex::Regex;
-
+use super::pattern::Pattern;
 use super::value::{is_path, names_no_secret, starts_inside_word};
 
 /// A command, and the options in which it is told secrets.
@@ -143,7 +142,7 @@ pub(super) fn options(
     text: &str,
     hint: Range<usize>,
     number: usize,
-    patterns: &[Regex],
+    patterns: &[Pattern],
     found: &mut Vec<Range<usize>>,
 ) {
     let Some(pattern) = patterns.get(number) else {
@@ -161,6 +160,10 @@ pub(super) fn options(
     }
     let words = &text[from..near];
     let end = words.find(['\n', '|', ';']).unwrap_or(words.len());
+    let Some(pattern) = pattern.regex() else {
+        found.push(from..from + end);
+        return;
+    };
     for option in pattern.captures_iter(&words[..end]) {
         let Some(secret) = option.get(1) else {
             continue;
