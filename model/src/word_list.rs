@@ -30,7 +30,8 @@ pub trait Words: Copy + Eq + fmt::Debug + 'static {
 /// Declares a closed list of words.
 ///
 /// `fixed` lists keep to their words under one name of a schema, `growing` ones may get more. After
-/// `else` stands what is read in place of a word that is none of them; without it that is an error.
+/// `else` stands what is read in place of a word that is none of them; without it that is an error. `default` marks the
+/// word that stands where nothing is said.
 ///
 /// ```
 /// whathappened_model::words! {
@@ -52,7 +53,8 @@ pub trait Words: Copy + Eq + fmt::Debug + 'static {
 macro_rules! words {
     (
         $(#[doc = $about:literal])+
-        $vis:vis $growth:ident $name:ident $(as $schema:literal)? $(else $fallback:ident)? {
+        $vis:vis $growth:ident $name:ident
+            $(as $schema:literal)? $(else $fallback:ident)? $(default $default:ident)? {
             $( $(#[doc = $meaning:literal])+ $variant:ident = $word:literal ),+ $(,)?
         }
     ) => {
@@ -77,6 +79,12 @@ macro_rules! words {
                 <Self as $crate::word_list::Words>::of_word(word)
             }
         }
+
+        $(impl ::std::default::Default for $name {
+            fn default() -> Self {
+                Self::$default
+            }
+        })?
 
         impl $crate::word_list::Words for $name {
             const NAME: &'static str = $crate::words!(@name $name $($schema)?);
@@ -136,7 +144,7 @@ mod tests {
 
     words! {
         /// How a thing stands.
-        fixed Kept else Lost {
+        fixed Kept else Lost default Kept {
             /// It is kept.
             Kept = "kept",
             /// It is lost.
@@ -155,6 +163,11 @@ mod tests {
         assert_eq!((Stand::NAME, Stand::GROWS), ("StandOfThing", true));
         assert_eq!((Kept::NAME, Kept::GROWS), ("Kept", false));
         assert_eq!(Stand::ABOUT.concat(), " How a thing stands.");
+    }
+
+    #[test]
+    fn what_is_not_said_is_the_default() {
+        assert_eq!(Kept::default(), Kept::Kept);
     }
 
     #[test]

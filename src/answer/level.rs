@@ -4,7 +4,7 @@ use whathappened_model::words;
 
 words! {
     /// How certain a cause is.
-    pub fixed Level else Unknown {
+    pub fixed Level else Unknown default Unknown {
         /// Nothing explains it.
         Unknown = "unknown",
         /// Consistent with the records, and unconfirmed.
@@ -14,16 +14,6 @@ words! {
         /// Every step is backed by a record that names both ends, the death was observed, and there is
         /// no evidence against it.
         Established = "established",
-    }
-}
-
-#[expect(
-    clippy::derivable_impls,
-    reason = "a variant of a list of words has no attribute but its meaning"
-)]
-impl Default for Level {
-    fn default() -> Self {
-        Self::Unknown
     }
 }
 

@@ -4,7 +4,7 @@ use whathappened_model::words;
 
 words! {
     /// What an incident is to what was asked for.
-    pub fixed IncidentRole else Also {
+    pub fixed IncidentRole else Also default Main {
         /// It ended the newest run, or explains its state.
         Main = "main",
         /// It affected the newest run in addition to the main one.
@@ -39,16 +39,6 @@ words! {
         Teardown = "teardown",
         /// What became of the run.
         Outcome = "outcome",
-    }
-}
-
-#[expect(
-    clippy::derivable_impls,
-    reason = "a variant of a list of words has no attribute but its meaning"
-)]
-impl Default for IncidentRole {
-    fn default() -> Self {
-        Self::Main
     }
 }
 

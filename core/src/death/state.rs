@@ -6,7 +6,7 @@ use crate::lifecycle::State;
 
 words! {
     /// What became of a pod, or of the workload itself where it has none.
-    pub growing DeathState as "VictimState" else NotRecorded {
+    pub growing DeathState as "VictimState" else NotRecorded default NotRecorded {
         /// It ended and was not restarted.
         Died = "died",
         /// One of its containers ended and was restarted.
@@ -39,16 +39,6 @@ words! {
         Failed = "failed",
         /// The version that explained it did not record this.
         NotRecorded = "",
-    }
-}
-
-#[expect(
-    clippy::derivable_impls,
-    reason = "a variant of a list of words has no attribute but its meaning"
-)]
-impl Default for DeathState {
-    fn default() -> Self {
-        Self::NotRecorded
     }
 }
 
