@@ -45,12 +45,6 @@ SELECT l.death, l.fact AS cause, u.fact AS effect, 'inferred' AS edge, 'fault' A
 FROM links l
 JOIN not_acted_on u ON u.death = l.death AND u.lease = l.signal AND u.via = l.via
 UNION ALL
--- Members of a gang wait for those that were refused, until they give up, as in sched.quota.
-SELECT q.death, q.fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN r.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM links q
-LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'rendezvous.error' AND via = 'pod' AND same_container AND lag_s BETWEEN -5 AND 300) r
-  ON r.death = q.death
-JOIN (SELECT run, attempt, COUNT(DISTINCT pod) AS members, MAX(created) AS last_made FROM deaths GROUP BY run, attempt) g
-  ON g.run = q.run AND g.attempt = q.attempt AND g.last_made < q.time + 3000000000
-WHERE q.signal = 'k8s.workload.create_failed.control_plane' AND q.via = 'workload' AND q.mode = 'exited' AND COALESCE(q.exit_code, 1) NOT IN (0, 137, 143) AND q.lag_s > 0
-  AND (g.members < q.desired OR q.desired IS NULL AND q.root_kind = 'JobSet')
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, edge, 'fault' AS role
+FROM refused_members
+WHERE signal = 'k8s.workload.create_failed.control_plane'

@@ -146,16 +146,10 @@ JOIN links c ON c.death = r.death AND c.via = 'pod' AND c.signal LIKE 'log.cuda_
 WHERE r.signal = 'gpu.application_error.repeated' AND r.via = 'node' AND r.mode = 'exited' AND r.lag_s BETWEEN -5 AND 120
   AND COALESCE(r.exit_code, 1) NOT IN (0, 137, 143)
 UNION ALL
--- A rank that waits in the driver writes nothing, lets the others wait until their time is up, and is stopped with what
--- is left of them: what happened to its machine meanwhile is why it was missing.
-SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
-FROM devices k
-JOIN missed g ON g.death = k.death AND g.time - k.time BETWEEN 60000000000 AND 7200000000000
-WHERE k.signal IN ('gpu.missing', 'gpu.hardware_error', 'gpu.firmware_error') AND k.via = 'node' AND k.mode IN ('exited', 'killed') AND COALESCE(k.exit_code, 137) <> 0
-  AND k.steps_after IS NOT TRUE
-  -- It was there until the others had given up.
-  AND k.time + k.lag_s * 1e9 >= g.time - 5e9
-  AND COALESCE(k.reason, '') <> 'OOMKilled' AND k.death NOT IN (SELECT death FROM own_reason)
+SELECT DISTINCT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
+FROM stuck_in_driver s
+JOIN devices k ON k.death = s.death AND k.fact = s.fact AND k.via = 'node'
+WHERE s.signal IN ('gpu.missing', 'gpu.hardware_error', 'gpu.firmware_error')
 UNION ALL
 -- A rank that another one lost touch with just after its GPU had failed, and that was taken away with what was left: it
 -- wrote no more.

@@ -30,16 +30,9 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 
 FROM links
 WHERE signal IN ('metric.gpu_link_errors') AND via = 'node' AND lag_s BETWEEN -120 AND 900
 UNION ALL
--- A rank that waits in the driver writes nothing, lets the others wait until their time is up, and is stopped with what
--- is left of them: what happened to its machine meanwhile is why it was missing.
-SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
-FROM links k
-JOIN missed g ON g.death = k.death AND g.time - k.time BETWEEN 60000000000 AND 7200000000000
-WHERE k.signal IN ('gpu.nvlink_error') AND k.via = 'node' AND k.mode IN ('exited', 'killed') AND COALESCE(k.exit_code, 137) <> 0
-  AND k.steps_after IS NOT TRUE
-  -- It was there until the others had given up.
-  AND k.time + k.lag_s * 1e9 >= g.time - 5e9
-  AND COALESCE(k.reason, '') <> 'OOMKilled' AND k.death NOT IN (SELECT death FROM own_reason)
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
+FROM stuck_in_driver
+WHERE signal = 'gpu.nvlink_error'
 UNION ALL
 -- A program that hangs since its links failed is ended by its time limit, or by whoever notices.
 SELECT DISTINCT death, fact AS cause, effect, edge, 'fault' AS role

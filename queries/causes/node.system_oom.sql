@@ -79,15 +79,9 @@ FROM links
 WHERE signal = 'kernel.oom_kill.node.process' AND via = 'pod' AND mode IN ('exited', 'killed') AND lag_s BETWEEN -5 AND 120
 UNION ALL
 -- A process of the service that the program runs as, which the kernel killed when the whole machine was full.
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
-FROM links u
--- What the kernel tells of afterwards is another process of the machine's.
-LEFT JOIN (SELECT DISTINCT u.death, u.fact
-           FROM links u
-           JOIN links k ON k.death = u.death AND k.signal = 'kernel.oom_kill.node' AND k.time BETWEEN u.time - 60000000000 AND u.time + 1000000000
-           WHERE u.signal = 'unit.oom_killed') n ON n.death = u.death AND n.fact = u.fact
-WHERE u.signal = 'unit.oom_killed' AND u.via = 'pod' AND u.state = 'died' AND u.lag_s BETWEEN -60 AND 60
-  AND n.death IS NOT NULL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM service_oom
+WHERE of_machine
 UNION ALL
 -- The daemon names the service.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role

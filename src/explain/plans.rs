@@ -24,6 +24,8 @@ use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{self, Query};
 use tokio::sync::OnceCell;
 
+use whathappened_model::table::Table;
+
 use super::needs::{self, Needs};
 use super::{parts, tables};
 
@@ -39,7 +41,7 @@ macro_rules! view {
 
 /// The views that rules may select from, by name.
 /// One may use those before it.
-pub(super) const VIEWS: [(&str, &str); 21] = [
+pub(super) const VIEWS: [(&str, &str); 25] = [
     view!("answering"),
     view!("mechanisms"),
     view!("asked_at_cloud"),
@@ -55,9 +57,13 @@ pub(super) const VIEWS: [(&str, &str); 21] = [
     view!("outwaited"),
     view!("own_reason"),
     view!("reactions"),
+    view!("refused_by_cloud"),
+    view!("refused_members"),
     view!("reset_at_cloud"),
     view!("retried"),
+    view!("service_oom"),
     view!("stopped_in_order"),
+    view!("stuck_in_driver"),
     view!("torn_down"),
     view!("troubled"),
     view!("waited_out"),
