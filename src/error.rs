@@ -84,14 +84,16 @@ pub enum Error {
         place: String,
         /// Why not.
         why: String,
+        /// What to do about it, where that is known.
+        hint: Option<&'static str>,
     },
     /// The configuration cannot be used.
-    #[error("{path}, {why}")]
+    #[error("{path}, {flaw}")]
     Config {
         /// The file.
         path: String,
         /// What is wrong in it, and where.
-        why: String,
+        flaw: crate::config::ConfigError,
     },
     /// Some of what was named could not be read; the rest was taken in.
     #[error("some of the input could not be read: {0}")]
@@ -207,6 +209,12 @@ impl Error {
                 vec!["recover what can be read, and add what is missing from the index: whathappened store repair".to_owned(),
                      "if a segment is still damaged after a repair, the rest of its rows is lost: whathappened store forget SEGMENT, with its name as shown by `store verify`".to_owned()]
             }
+            Self::Config { flaw, .. } => flaw.hint().map(str::to_owned).into_iter().collect(),
+            Self::Remote { hint, .. } => hint.map(str::to_owned).into_iter().collect(),
+            Self::Sql(error) => crate::sql::hint(error)
+                .map(str::to_owned)
+                .into_iter()
+                .collect(),
             Self::Store(error) => error.hint().map(str::to_owned).into_iter().collect(),
             _ => Vec::new(),
         }

@@ -12,8 +12,10 @@ pub struct ConfigError {
     line: usize,
     /// The line itself.
     text: String,
-    /// What is wrong with it, and what to do.
+    /// What is wrong with it.
     why: String,
+    /// What to do about it, where the one does not say the other.
+    hint: Option<&'static str>,
 }
 
 impl ConfigError {
@@ -24,7 +26,22 @@ impl ConfigError {
             line,
             text: text.trim().to_owned(),
             why: why.into(),
+            hint: None,
         }
+    }
+
+    /// The same, with what to do about it.
+    pub(super) fn with_hint(self, hint: &'static str) -> Self {
+        Self {
+            hint: Some(hint),
+            ..self
+        }
+    }
+
+    /// What to do about it, where what is wrong does not say so.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        self.hint
     }
 
     /// What the reader of TOML says, in words for people who never saw its types.

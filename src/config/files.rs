@@ -43,11 +43,13 @@ pub(super) fn unreadable(text: &str) -> Vec<(bool, ConfigError)> {
                 "" => String::new(),
                 section => format!(" of [{section}]"),
             };
-            let why = format!(
-                "{field} = {path:?}{place} cannot be read: {error}; create the file, or name another one"
-            );
+            let why = format!("{field} = {path:?}{place} cannot be read: {error}");
             let is_served = section == "serve" || section.starts_with("serve.");
-            flaws.push((is_served, ConfigError::at(text, number, why)));
+            let flaw = ConfigError::at(text, number, why);
+            flaws.push((
+                is_served,
+                flaw.with_hint("create the file, or name another one"),
+            ));
         }
     }
     flaws

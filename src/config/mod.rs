@@ -17,8 +17,6 @@ mod clouds;
 mod error;
 mod files;
 mod log_depth;
-mod log_stores;
-mod metrics;
 mod names;
 mod oidc;
 mod one_or_more;
@@ -28,14 +26,13 @@ mod serve;
 mod slack;
 mod slurm;
 mod statements;
+mod stores;
 mod wires;
 
 pub use callers::{Caller, Right};
 pub use clouds::{Aws, Azure, Gcp};
 pub use error::ConfigError;
 pub use log_depth::{LogDepth, Logs};
-pub use log_stores::{CloudWatch, Datadog, Elasticsearch, Loki};
-pub use metrics::{Alertmanager, Grafana, Prometheus};
 pub use oidc::{Group, Oidc};
 pub use one_or_more::OneOrMore;
 pub use parse::{parse_duration, parse_local, parse_moment, parse_relative, parse_size};
@@ -44,6 +41,7 @@ pub use serve::{HOOKS, Hook, Limits, Serve, Syslog};
 pub use slack::{NamespaceScope, SharedChannels, Slack};
 pub use slurm::Slurm;
 pub use statements::Statements;
+pub use stores::{Alertmanager, CloudWatch, Datadog, Elasticsearch, Grafana, Loki, Prometheus};
 pub use wires::Wire;
 
 /// What the file may say.
@@ -159,10 +157,7 @@ impl Config {
         match std::fs::read_to_string(&path) {
             Ok(text) => {
                 let path = path.display().to_string();
-                Self::parse(&text).map_err(|flaw| Error::Config {
-                    path,
-                    why: flaw.to_string(),
-                })
+                Self::parse(&text).map_err(|flaw| Error::Config { path, flaw })
             }
             // A home that is no folder has no configuration either.
             Err(error)
@@ -205,8 +200,7 @@ impl Config {
         flaws
             .map(|(is_served, flaw)| {
                 let path = path.clone();
-                let why = flaw.to_string();
-                (is_served, Error::Config { path, why })
+                (is_served, Error::Config { path, flaw })
             })
             .collect()
     }

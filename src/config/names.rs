@@ -26,9 +26,9 @@ fn reserved(config: &Config, text: &str) -> Result<(), ConfigError> {
     if !sources(config).contains(STORE) {
         return Ok(());
     }
-    let why =
-        format!("{STORE:?} is what coverage calls the store itself; give the source another name");
-    Err(ConfigError::at(text, line_of(text, STORE), why))
+    let why = format!("{STORE:?} is what coverage calls the store itself");
+    let flaw = ConfigError::at(text, line_of(text, STORE), why);
+    Err(flaw.with_hint("give the source another name"))
 }
 
 fn hooks(config: &Config, text: &str) -> Result<(), ConfigError> {

@@ -37,18 +37,18 @@ impl Remote {
     /// # Errors
     /// When the URL or a credential is not understood.
     pub fn open(name: &str) -> Result<Self, Error> {
-        let wrong = |why: String| Error::Remote {
+        let wrong = |why: String, hint| Error::Remote {
             place: name.to_owned(),
             why,
+            hint,
         };
         let url = Url::parse(name.trim_end_matches('/')).map_err(|error| {
-            wrong(format!(
-                "{error}; write s3://bucket/folder, gs://…, az://… or file:///…"
-            ))
+            let hint = "write s3://bucket/folder, gs://…, az://… or file:///…";
+            wrong(error.to_string(), Some(hint))
         })?;
         let options = std::env::vars().map(|(key, value)| (key.to_ascii_lowercase(), value));
         let (store, prefix) =
-            parse_url_opts(&url, options).map_err(|error| wrong(error.to_string()))?;
+            parse_url_opts(&url, options).map_err(|error| wrong(error.to_string(), None))?;
         Ok(Self {
             url,
             store: Arc::from(store),
@@ -92,6 +92,7 @@ impl Remote {
         Err(Error::Remote {
             place: self.url.to_string(),
             why: why.to_owned(),
+            hint: None,
         })
     }
 
@@ -104,6 +105,7 @@ impl Remote {
         let failed = |why: String| Error::Remote {
             place: self.url.to_string(),
             why,
+            hint: None,
         };
         let bytes = match self.store.get(&path).await {
             Ok(found) => found

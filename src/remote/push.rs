@@ -34,6 +34,7 @@ pub async fn push(store: &Store, own: &str, remote: &Remote) -> Result<PushRepor
     let failed = |error: &dyn std::fmt::Display| Error::Remote {
         place: remote.url.to_string(),
         why: error.to_string(),
+        hint: None,
     };
     let (manifest, files) = {
         let snapshot = store.snapshot()?;

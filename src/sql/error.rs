@@ -26,7 +26,7 @@ pub fn say(error: &DataFusionError) -> String {
         DataFusionError::SchemaError(schema, _) => of_schema(schema),
         DataFusionError::ResourcesExhausted(_) => {
             format!(
-                "the statement needs more than the {} MiB of memory it may use; narrow it with WHERE, or LIMIT what it sorts and joins",
+                "the statement needs more than the {} MiB of memory it may use",
                 MEMORY >> 20
             )
         }
@@ -38,6 +38,17 @@ pub fn say(error: &DataFusionError) -> String {
     let text = one_line(&text);
     let said = whathappened_model::redact::redact(&text);
     crate::render::clip(&said, LONGEST).into_owned()
+}
+
+/// What helps, where that is known and what DataFusion says does not tell it.
+#[must_use]
+pub fn hint(error: &DataFusionError) -> Option<&'static str> {
+    match error.find_root() {
+        DataFusionError::ResourcesExhausted(_) => {
+            Some("narrow it with WHERE, or LIMIT what it sorts and joins")
+        }
+        _ => None,
+    }
 }
 
 /// Without the lists of everything there is that some messages end with.

@@ -52,7 +52,7 @@ pub use self::catalog::Table;
 #[cfg(feature = "flight")]
 pub(crate) use self::catalog::all as tables;
 pub(crate) use self::column::DESCRIPTION;
-pub use self::error::say;
+pub use self::error::{hint, say};
 pub use self::fleet::{FleetScope, fleet, window};
 pub use self::job::{Form, Job, Report};
 #[cfg(feature = "distributed")]

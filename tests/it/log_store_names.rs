@@ -21,7 +21,7 @@ const ALLOWED: [(&str, &str); 8] = [
     ("model/src/source_kind.rs", "the registration"),
     ("connectors/src/lib.rs", "the module that is the folder"),
     ("src/config/mod.rs", "the section"),
-    ("src/config/log_stores.rs", "the section"),
+    ("src/config/stores.rs", "the section"),
     (
         "connectors/src/log_store/events.rs",
         "what Alloy calls the component that reads Events, whatever store it writes to",

@@ -42,7 +42,7 @@ pub struct WriteReceipt {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IntakeError {
     /// Too much waits already.
-    #[error("the store's queue is full; try again later")]
+    #[error("the store's queue is full")]
     Full,
     /// The store cannot be written.
     #[error("cannot write to the store: {0}")]

@@ -30,6 +30,7 @@ use whathappened_model::sink::Sink;
 use whathappened_model::time::Nanos;
 
 use super::Service;
+use super::api::Problem;
 use super::body::{self, BodyBounds, Unread};
 use super::collect::{Intake, IntakeError, ReservedBytes};
 use super::connections::Line;
@@ -131,16 +132,17 @@ async fn take(
     body: Body,
 ) -> Response {
     let Some(collecting) = &service.collecting else {
-        return problem(StatusCode::NOT_FOUND, "this service does not collect");
+        return Problem::not_found("this service does not collect").into_response();
     };
     let Some(hook) = collecting.hooks.0.get(name.as_str()) else {
         let known = Kind::ALL.into_iter().any(|kind| kind.name() == name);
-        let why = if known {
-            format!("this hook is disabled; set a token or secret in [serve.hooks.{name}]")
+        let problem = if known {
+            Problem::not_found("this hook is disabled")
+                .hint(format!("set a token or secret in [serve.hooks.{name}]"))
         } else {
-            "there is no such hook".to_owned()
+            Problem::not_found("there is no such hook")
         };
-        return problem(StatusCode::NOT_FOUND, &why);
+        return problem.into_response();
     };
     let pushed = Pushed {
         headers: &headers,
@@ -219,35 +221,33 @@ impl BodyError {
     }
 
     fn response(&self) -> Response {
-        match self {
-            Self::Admitted => {
-                let why = "the token or the signature is missing or wrong";
-                let mut response = problem(StatusCode::UNAUTHORIZED, why);
-                let challenge = header::HeaderValue::from_static("Bearer");
-                response
-                    .headers_mut()
-                    .insert(header::WWW_AUTHENTICATE, challenge);
-                response
-            }
-            Self::Small(most) => problem(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                &format!(
-                    "a body may be at most {most} bytes long; split it, or raise [serve.limits] max_body"
-                ),
+        let problem = match self {
+            Self::Admitted => Problem::new(
+                StatusCode::UNAUTHORIZED,
+                "the token or the signature is missing or wrong",
             ),
-            Self::Whole(why) => problem(StatusCode::REQUEST_TIMEOUT, why),
-            Self::Parameter(why) => problem(StatusCode::BAD_REQUEST, why),
+            Self::Small(most) => Problem::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                format!("a body may be at most {most} bytes long"),
+            )
+            .hint("split it, or raise [serve.limits] max_body"),
+            Self::Whole(why) => Problem::new(StatusCode::REQUEST_TIMEOUT, why.as_str()),
+            Self::Parameter(why) => Problem::bad(why.as_str()),
             // What cannot be read may be quoted.
-            Self::Understood(why) => problem(StatusCode::BAD_REQUEST, &redact(why)),
-            Self::Alone => again("too many bodies are being read for this hook; try again later"),
-            Self::Intake(why) => again(&why.to_string()),
-        }
+            Self::Understood(why) => Problem::bad(redact(why)),
+            Self::Alone => {
+                return again("too many bodies are being read for this hook");
+            }
+            Self::Intake(why) => return again(&why.to_string()),
+        };
+        problem.into_response()
     }
 }
 
 /// Sends away for a while.
 fn again(why: &str) -> Response {
-    let mut response = problem(StatusCode::SERVICE_UNAVAILABLE, why);
+    let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, why).hint("try again later");
+    let mut response = problem.into_response();
     let again = header::HeaderValue::from_static(AGAIN);
     response.headers_mut().insert(header::RETRY_AFTER, again);
     response
@@ -450,18 +450,6 @@ fn stored(taken: u64, summary: &Summary) -> Response {
         "why": rejected,
     });
     (StatusCode::OK, Json(reported)).into_response()
-}
-
-/// An answer that says what is wrong (RFC 9457).
-fn problem(status: StatusCode, why: &str) -> Response {
-    let body = json!({
-        "type": "about:blank",
-        "title": status.canonical_reason().unwrap_or_default(),
-        "status": status.as_u16(),
-        "detail": why,
-    });
-    let kind = [(header::CONTENT_TYPE, "application/problem+json")];
-    (status, kind, body.to_string()).into_response()
 }
 
 #[cfg(test)]
