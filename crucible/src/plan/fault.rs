@@ -1,4 +1,4 @@
-//! What can go wrong, and what people do afterwards.
+//! What can go wrong.
 
 use serde::{Deserialize, Serialize};
 
@@ -472,34 +472,4 @@ impl Fault {
             Self::SlowRank | Self::SlowPassed | Self::UnevenRanks | Self::HangMissing
         )
     }
-}
-
-/// What people and controllers do after a death, on the same machines and names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Aftermath {
-    TaintNode,
-    DrainNode,
-    RebootNode,
-    DeleteNode,
-    DeleteRun,
-    DeleteNamespace,
-    Rerun,
-    XidLater,
-    SameNameElsewhere,
-}
-
-impl Aftermath {
-    /// All of them.
-    pub const ALL: &[Self] = &[
-        Self::TaintNode,
-        Self::DrainNode,
-        Self::RebootNode,
-        Self::DeleteNode,
-        Self::DeleteRun,
-        Self::DeleteNamespace,
-        Self::Rerun,
-        Self::XidLater,
-        Self::SameNameElsewhere,
-    ];
 }

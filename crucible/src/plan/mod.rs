@@ -1,6 +1,7 @@
 //! What a case will be: drawn from a seed before anything is simulated, so that a
 //! smaller case can be made by leaving parts out.
 
+mod aftermath;
 mod classes;
 mod draw;
 mod fault;
@@ -11,8 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::Time;
 
+pub use aftermath::Aftermath;
 pub use draw::draw;
-pub use fault::{Aftermath, Fault};
+pub use fault::Fault;
 pub use observe::{Damage, LogForm, Observe, Policy, When};
 pub use recent::is_recent;
 
