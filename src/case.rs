@@ -13,6 +13,7 @@ use whathappened_core::signals::{Ruleset, SignalError};
 use whathappened_model::coverage::Coverage;
 use whathappened_model::observation::Observation;
 use whathappened_model::sink::Sink;
+use whathappened_model::table::Table;
 use whathappened_model::time::Nanos;
 
 pub use crate::coverage::Held;
@@ -128,7 +129,7 @@ pub struct Case {
     /// What the evidence speaks of.
     pub graph: EntityGraph,
     /// How each pod ended.
-    pub ends: Vec<End>,
+    pub ends: Table<Task, End>,
     /// All runs, oldest first.
     pub runs: Vec<Run>,
     /// What each source could and could not show.

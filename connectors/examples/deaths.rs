@@ -92,8 +92,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let deaths = deaths(&graph, &runs, &chosen, &ends);
     let links = links(&graph, &runs, &deaths);
     for fact in graph.facts.iter().filter(|fact| {
-        std::env::var("NODE").is_ok_and(|node| node == graph.name(fact.node))
-            && fact.pod == u32::MAX
+        std::env::var("NODE").is_ok_and(|node| node == graph.name(fact.node)) && fact.pod.is_none()
     }) {
         println!(
             "{} {} {} {:?}",
@@ -115,7 +114,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .enumerate()
             .filter(|(_, death)| death.run == number)
         {
-            let pod = graph.pods.get(death.pod as usize);
+            let pod = graph.pods.get(death.pod);
             println!(
                 "  {} attempt {} {} {} {} code {:?} {}",
                 pod.map_or("-", |pod| graph.name(pod.name)),

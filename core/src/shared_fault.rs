@@ -11,9 +11,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
+use whathappened_model::table::AtRow;
 use whathappened_model::time::{Nanos, SECOND};
 
-use crate::graph::{EntityGraph, Fact, NO};
+use crate::graph::{EntityGraph, Fact, TaskRow};
 use crate::resolve::Run;
 use crate::symbols::Symbol;
 
@@ -55,7 +56,7 @@ pub fn namespace_number(name: &str) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WitnessPod {
     /// A known one, by number.
-    Pod(u32),
+    Pod(TaskRow),
     /// Another: what tells it and its namespace from others.
     Other(u64, u64),
 }
@@ -237,7 +238,7 @@ impl SharedFaults {
     #[must_use]
     pub fn of(graph: &EntityGraph, runs: &[Run]) -> Self {
         let numbered = runs.iter().enumerate();
-        let run_of_pod: HashMap<u32, usize> = numbered
+        let run_of_pod: HashMap<TaskRow, usize> = numbered
             .flat_map(|(number, run)| run.pods.iter().map(move |pod| (*pod, number)))
             .collect();
         let mut by_kind: HashMap<_, Vec<Witness>> = HashMap::new();
@@ -246,11 +247,12 @@ impl SharedFaults {
             let Some(key) = key(graph, fact) else {
                 continue;
             };
-            let pod = graph.pods.get(fact.pod as usize);
-            let run = run_of_pod.get(&fact.pod).map(|run| WitnessRun::Run(*run));
+            let pod = graph.pods.get(fact.pod);
+            let run = run_of_pod.at(fact.pod);
+            let run = run.map(|run| WitnessRun::Run(*run));
             by_kind.entry(key).or_default().push(Witness {
                 at: fact.time.lo,
-                who: pod.map(|_| (WitnessPod::Pod(fact.pod), run)),
+                who: fact.pod.map(|pod| (WitnessPod::Pod(pod), run)),
                 node: some(pod.map_or(fact.node, |pod| pod.node)),
             });
         }
@@ -345,7 +347,7 @@ fn key(graph: &EntityGraph, fact: &Fact) -> Option<Kind> {
     }
     let signal = graph.name(fact.signal);
     // Of a pod it says that its resolver's settings were cut, which is common.
-    if signal == named::K8S_NODE_DNS_PROBLEM && fact.pod != NO {
+    if signal == named::K8S_NODE_DNS_PROBLEM && fact.pod.is_some() {
         return None;
     }
     kind_of(graph, signal, graph.evidence.symbols.some(fact.target))
@@ -361,10 +363,12 @@ fn kind_of(graph: &EntityGraph, signal: &str, target: Option<&str>) -> Option<Ki
 mod tests {
     use super::*;
 
-    fn witness(second: i64, pod: Option<u32>, run: usize, node: &str) -> Witness {
+    fn witness(second: i64, pod: Option<usize>, run: usize, node: &str) -> Witness {
         Witness {
             at: second * SECOND,
-            who: pod.map(|pod| (WitnessPod::Pod(pod), Some(WitnessRun::Run(run)))),
+            who: pod
+                .and_then(TaskRow::at)
+                .map(|pod| (WitnessPod::Pod(pod), Some(WitnessRun::Run(run)))),
             node: Some(node.to_owned()),
         }
     }

@@ -4,10 +4,11 @@
 use crate::signals::{SignalClass, named};
 use std::collections::BTreeMap;
 
+use whathappened_model::table::{HasRow, Table};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::death::{Death, DeathState, RunState, run_state};
-use crate::graph::{EntityGraph, Fact, NO, TaskKind};
+use crate::graph::{EntityGraph, Fact, Task, TaskKind, TaskRow};
 use crate::lifecycle::{End, State};
 use crate::resolve::{Root, Run};
 use crate::symbols::Symbol;
@@ -18,15 +19,15 @@ pub(crate) fn stalled(
     graph: &EntityGraph,
     number: usize,
     run: &Run,
-    ends: &[End],
+    ends: &Table<Task, End>,
 ) -> Option<Death> {
     if run_state(graph, run, ends) != RunState::Running {
         return None;
     }
     let attempt = run.attempts.last()?;
     let own = |fact: &&Fact| {
-        let of_run = matches!(run.root, Root::Workload(root) if fact.workload == root);
-        attempt.pods.contains(&fact.pod) || (fact.pod == NO && of_run)
+        let of_run = matches!(run.root, Root::Workload(root) if fact.workload == Some(root));
+        attempt.pods.has(fact.pod) || (fact.pod.is_none() && of_run)
     };
     let says = |signal: &str| {
         let signal = graph.evidence.symbols.find(signal)?;
@@ -42,15 +43,15 @@ pub(crate) fn stalled(
         .or_else(|| says(named::LOG_UNHEARD));
     // Who writes on and makes steps, and loses them again and again, makes no progress either.
     let again = says(named::LOG_RESTART_LOOP);
-    let attempts = u32::try_from(run.attempts.len()).unwrap_or(1);
+    let attempts = run.last_attempt();
     let Some(fact) = fact else {
         let fact = again?;
         let death = Death::without_end(number, attempts, fact.pod, DeathState::Stalled, fact.time);
         return Some(death);
     };
     // Who stopped first may be who the others wait for, if it is still there.
-    let there = |pod: &&u32| {
-        let end = ends.get(**pod as usize);
+    let there = |pod: &&TaskRow| {
+        let end = ends.get(**pod);
         end.is_none_or(|end| end.state == State::Running)
     };
     let first = attempt
@@ -58,7 +59,7 @@ pub(crate) fn stalled(
         .iter()
         .filter(there)
         .filter_map(|pod| {
-            let progress = graph.pods.get(*pod as usize)?.progress.as_deref()?;
+            let progress = graph.pods.get(*pod)?.progress.as_deref()?;
             Some((progress.last, *pod))
         })
         .min()
@@ -66,7 +67,7 @@ pub(crate) fn stalled(
     Some(Death::without_end(
         number,
         attempts,
-        first.or(attempt.pods.first().copied()).unwrap_or(NO),
+        first.or(attempt.pods.first().copied()),
         DeathState::Stalled,
         fact.time,
     ))
@@ -83,19 +84,24 @@ pub const SLOW: [(&str, DeathState); 4] = [
 
 /// A run whose steps take longer than they did, or of which one rank takes longer than the others, to the end of what is known of
 /// them; or whose steps did for a while.
-pub(crate) fn slow(graph: &EntityGraph, number: usize, run: &Run, ends: &[End]) -> Option<Death> {
+pub(crate) fn slow(
+    graph: &EntityGraph,
+    number: usize,
+    run: &Run,
+    ends: &Table<Task, End>,
+) -> Option<Death> {
     if run_state(graph, run, ends) != RunState::Running {
         return None;
     }
     let attempt = run.attempts.last()?;
-    let number_of = u32::try_from(run.attempts.len()).unwrap_or(1);
+    let number_of = run.last_attempt();
     SLOW.into_iter().find_map(|(signal, state)| {
         let signal = graph.evidence.symbols.find(signal)?;
         // Facts are in time order: ranks wait for each other, and the first to tell of it counts.
         let fact = graph
             .facts
             .iter()
-            .find(|fact| fact.signal == signal && attempt.pods.contains(&fact.pod))?;
+            .find(|fact| fact.signal == signal && attempt.pods.has(fact.pod))?;
         let until = fact.end.filter(|_| state == DeathState::Slowed);
         Some(Death {
             until,
@@ -115,7 +121,7 @@ pub(crate) fn failing(
     graph: &EntityGraph,
     number: usize,
     run: &Run,
-    ends: &[End],
+    ends: &Table<Task, End>,
 ) -> Option<Death> {
     if run_state(graph, run, ends) != RunState::Running {
         return None;
@@ -123,8 +129,8 @@ pub(crate) fn failing(
     let now = graph.now?;
     let attempt = run.attempts.last()?;
     // How a container ended says more than its log.
-    let ended_badly = |pod: &u32| {
-        let end = ends.get(*pod as usize);
+    let ended_badly = |pod: &TaskRow| {
+        let end = ends.get(*pod);
         end.is_some_and(|end| matches!(end.state, State::Died | State::CrashLoop))
     };
     if attempt.pods.iter().any(ended_badly) {
@@ -140,37 +146,36 @@ pub(crate) fn failing(
         return None;
     }
     let raised = graph.evidence.symbols.find(named::LOG_TRACEBACK);
-    let mut streaks: BTreeMap<u32, (Stamp, Stamp, u64, bool)> = BTreeMap::new();
+    let mut streaks: BTreeMap<TaskRow, (Stamp, Stamp, u64, bool)> = BTreeMap::new();
     let reported = || {
-        graph.facts.iter().filter(|fact| {
-            signals.contains(&fact.signal)
-                && attempt.pods.contains(&fact.pod)
-                && fact.time != Stamp::OPEN
-        })
+        let told = graph.facts.iter().filter(|fact| {
+            signals.contains(&fact.signal) && attempt.pods.has(fact.pod) && fact.time != Stamp::OPEN
+        });
+        told.filter_map(|fact| Some((fact.pod?, fact)))
     };
     // What it says once is not what it fails of again and again.
-    let mut said: BTreeMap<(u32, Symbol), u64> = BTreeMap::new();
-    for fact in reported() {
-        *said.entry((fact.pod, fact.signal)).or_default() += fact.count.max(1);
+    let mut said: BTreeMap<(TaskRow, Symbol), u64> = BTreeMap::new();
+    for (pod, fact) in reported() {
+        *said.entry((pod, fact.signal)).or_default() += fact.count.max(1);
     }
-    let again = |fact: &&Fact| {
+    let again = |(pod, fact): &(TaskRow, &Fact)| {
         let alone = graph
             .pods
-            .get(fact.pod as usize)
+            .get(*pod)
             .is_some_and(|one| one.kind == TaskKind::Instance);
         let once = alone && Some(fact.signal) == raised;
         once || said
-            .get(&(fact.pod, fact.signal))
+            .get(&(*pod, fact.signal))
             .is_some_and(|times| *times > 1)
     };
-    for fact in reported().filter(again) {
-        let pod = graph.pods.get(fact.pod as usize);
+    for (number, fact) in reported().filter(again) {
+        let pod = graph.pods.get(number);
         let step = pod.and_then(|pod| pod.progress.as_deref());
         if step.is_some_and(|step| fact.time.lo <= step.last.lo) {
             continue;
         }
         let streak = streaks
-            .entry(fact.pod)
+            .entry(number)
             .or_insert((fact.time, fact.time, 0, false));
         streak.1 = streak.1.max(fact.end.unwrap_or(fact.time));
         streak.2 = streak.2.saturating_add(fact.count.max(1));
@@ -179,24 +184,24 @@ pub(crate) fn failing(
     let (pod, (first, ..)) = streaks
         .into_iter()
         .filter(|(pod, (_, last, lines, raised))| {
-            let line = graph.pods.get(*pod as usize).and_then(|pod| pod.last_line);
+            let line = graph.pods.get(*pod).and_then(|pod| pod.last_line);
             // Of a log that was not read further, the end is what is known.
             let to_the_end =
                 line.is_some_and(|line| line.lo <= last.hi.saturating_add(60 * SECOND));
             // Nobody tells how a program on a bare machine ended, but its log.
             let alone = graph
                 .pods
-                .get(*pod as usize)
+                .get(*pod)
                 .is_some_and(|one| one.kind == TaskKind::Instance);
             let often = *lines >= IN_A_ROW || alone && *raised;
             often && (to_the_end || now.saturating_sub(last.hi) < RECENT)
         })
         .min_by_key(|(pod, (first, ..))| (*first, *pod))?;
-    let attempt = u32::try_from(run.attempts.len()).unwrap_or(1);
+    let attempt = run.last_attempt();
     Some(Death::without_end(
         number,
         attempt,
-        pod,
+        Some(pod),
         DeathState::Failing,
         first,
     ))

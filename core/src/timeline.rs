@@ -1,21 +1,22 @@
 //! The timeline of some runs: every fact about their pods and workloads, and
 //! what their machines told while they were there.
 
-use crate::signals::named;
-use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+mod collapse;
 
-use hashbrown::HashTable;
+use std::collections::{BTreeSet, HashMap};
+
 use whathappened_model::event::{Event, EventId, SourceKind};
+use whathappened_model::table::HasRow;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 use whathappened_model::tracker::is_fact as is_of_tracker;
 use whathappened_model::words;
 
-use crate::evidence::{Row, SpillError};
-use crate::graph::{EntityGraph, NO, Task, TaskKind};
+use crate::evidence::{EvidenceRow, Row, SpillError};
+use crate::graph::{EntityGraph, Task, TaskKind, TaskRow, WorkloadRow};
 use crate::resolve::{Root, Run};
+use crate::signals::named;
 use crate::symbols::Symbol;
+use collapse::{collapse, without_calm};
 
 /// What says that a scheduler, a controller or a kubelet has not acted yet.
 const YET_TO_COME: [&str; 3] = [
@@ -129,24 +130,21 @@ pub fn timeline(
     runs: &[&Run],
     wanted: &BTreeSet<EventId>,
 ) -> Result<Vec<Entry>, SpillError> {
-    let pods: BTreeSet<u32> = runs
+    let pods: BTreeSet<TaskRow> = runs
         .iter()
         .flat_map(|run| run.pods.iter().copied())
         .collect();
-    let mut workloads: BTreeSet<u32> = BTreeSet::new();
+    let mut workloads: BTreeSet<WorkloadRow> = BTreeSet::new();
     let mut stays: HashMap<Symbol, Vec<Tenure>> = HashMap::new();
     for run in runs {
         if let Root::Workload(root) = run.root {
             workloads.insert(root);
         }
     }
-    for pod in pods.iter().filter_map(|pod| graph.pods.get(*pod as usize)) {
+    for pod in pods.iter().filter_map(|pod| graph.pods.get(*pod)) {
         let mut owner = pod.owner;
-        while owner != NO && workloads.insert(owner) {
-            owner = graph
-                .workloads
-                .get(owner as usize)
-                .map_or(NO, |one| one.owner);
+        while let Some(one) = owner.filter(|one| workloads.insert(*one)) {
+            owner = graph.workloads.get(one).and_then(|one| one.owner);
         }
         if pod.node.is_some() {
             let (from, to) = pod.stay();
@@ -168,22 +166,22 @@ pub fn timeline(
     }
     let lifecycle = pods
         .iter()
-        .filter_map(|pod| graph.pods.get(*pod as usize))
+        .filter_map(|pod| graph.pods.get(*pod))
         .map(Task::stay);
     let (from, to) = lifecycle.fold((Nanos::MAX, Nanos::MIN), |all, own| {
         (all.0.min(own.0), all.1.max(own.1))
     });
     let names: BTreeSet<(&str, &str)> = workloads
         .iter()
-        .filter_map(|one| graph.workloads.get(*one as usize))
+        .filter_map(|one| graph.workloads.get(*one))
         .map(|one| (graph.name(one.namespace), graph.name(one.name)))
         .collect();
 
     let dated = dated(graph);
     let mut entries = Vec::new();
-    for (number, row) in graph.evidence.rows().iter().enumerate() {
-        let pod = graph.pod_of_row.get(number).copied().unwrap_or(NO);
-        let of_pod = pods.contains(&pod);
+    for (number, row) in graph.evidence.rows().numbered() {
+        let pod = graph.pod_of_row.get(number).copied().flatten();
+        let of_pod = pods.has(pod);
         let of_workload = || {
             row.workload.is_some()
                 && names.contains(&(graph.name(row.namespace), graph.name(row.workload)))
@@ -215,12 +213,11 @@ pub fn timeline(
         if !row.tells && YET_TO_COME.contains(&graph.name(row.fact)) {
             continue;
         }
-        let number = u32::try_from(number).map_err(|_| SpillError::TooMany)?;
         let event = graph.evidence.event(number)?;
         if wanted.contains(&event.id) || !is_noise(&event) {
             let seen_by = row.seen_by().map(SourceKind::as_str).collect();
             let time = dated.get(&number).filter(|_| is_undated(&event));
-            let owner = graph.pods.get(pod as usize).map(|pod| graph.name(pod.name));
+            let owner = graph.pods.get(pod).map(|pod| graph.name(pod.name));
             let mut entry = entry(event, seen_by, owner);
             if let Some(time) = time {
                 entry.time = *time;
@@ -238,10 +235,10 @@ pub fn timeline(
 }
 
 /// When records without a time were, as far as others tell, by row.
-fn dated(graph: &EntityGraph) -> HashMap<u32, Stamp> {
+fn dated(graph: &EntityGraph) -> HashMap<EvidenceRow, Stamp> {
     let rows = graph.evidence.rows();
-    let is_open = |row: u32| {
-        let row = rows.get(row as usize);
+    let is_open = |row: EvidenceRow| {
+        let row = rows.get(row);
         row.is_some_and(|row| row.time == Stamp::OPEN)
     };
     let facts = graph.facts.iter();
@@ -259,19 +256,6 @@ pub fn is_undated(event: &Event) -> bool {
 #[must_use]
 pub fn undated_words(text: &str) -> String {
     format!("{text} (its log gives no year and no time zone)")
-}
-
-/// That a machine is ready is told every few seconds; only that it is again is news.
-fn without_calm(entries: &mut Vec<Entry>, wanted: &BTreeSet<EventId>) {
-    let mut troubled: BTreeSet<String> = BTreeSet::new();
-    entries.retain(|entry| match entry.ready {
-        Some(false) => {
-            troubled.insert(entry.entity.clone());
-            true
-        }
-        Some(true) => troubled.remove(&entry.entity) || entry.is_one_of(wanted),
-        None => true,
-    });
 }
 
 /// What other facts say better: phases and readiness follow from container
@@ -386,144 +370,5 @@ fn weight(event: &Event) -> Weight {
         Weight::Warning
     } else {
         Weight::Info
-    }
-}
-
-/// Neighbours that say the same of the same entity become one line; what a chain cites
-/// only joins what it cites as well. The lines take the places of the first entries.
-fn collapse(entries: &mut Vec<Entry>, wanted: &BTreeSet<EventId>) {
-    let mut lines = 0;
-    // Places of the last line of each kind: names and texts are in the lines.
-    let mut last_of: HashTable<usize> = HashTable::new();
-    for at in 0..entries.len() {
-        let (before, rest) = entries.split_at_mut(at);
-        let Some(entry) = rest.first_mut() else { break };
-        let hash = hash_of(entry);
-        let says_so = |line: &usize| before.get(*line).is_some_and(|line| is_alike(line, entry));
-        let known = last_of.find(hash, says_so).copied();
-        let is_cited = entry.is_one_of(wanted);
-        if let Some(line) = known.and_then(|line| before.get_mut(line))
-            && (!is_cited || line.is_one_of(wanted))
-        {
-            line.count += entry.count;
-            line.end = line.end.max(entry.end).max(Some(entry.time.lo));
-            line.ids.append(&mut entry.ids);
-            line.seen_by.append(&mut entry.seen_by);
-            line.seen_by.sort_unstable();
-            line.seen_by.dedup();
-            continue;
-        }
-        entries.swap(lines, at);
-        match last_of.find_mut(hash, |line| Some(*line) == known) {
-            Some(last) => *last = lines,
-            None => {
-                let hash_of = |line: &usize| entries.get(*line).map_or(0, hash_of);
-                last_of.insert_unique(hash, lines, hash_of);
-            }
-        }
-        lines += 1;
-    }
-    entries.truncate(lines);
-}
-
-/// Whether two entries say the same of the same thing.
-fn is_alike(one: &Entry, other: &Entry) -> bool {
-    one.entity == other.entity && sense(one) == sense(other)
-}
-
-fn hash_of(entry: &Entry) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (&entry.entity, sense(entry)).hash(&mut hasher);
-    hasher.finish()
-}
-
-/// What a line says without the names that its maker made up: each attempt to create a
-/// pod names another one.
-fn sense(entry: &Entry) -> Cow<'_, str> {
-    if !entry.is_event || !entry.text.contains('"') {
-        return Cow::Borrowed(&entry.text);
-    }
-    let parts = entry.text.split('"').enumerate();
-    let said: Vec<&str> = parts
-        .map(|(at, part)| if at % 2 == 1 { "…" } else { part })
-        .collect();
-    Cow::Owned(said.join("\""))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn reported(second: i64, fact: &str, text: &str) -> Entry {
-        let id = EventId::of(&[&second.to_string(), text]);
-        let time = Stamp::second(second * SECOND);
-        Entry {
-            time,
-            actor: None,
-            signals: Vec::new(),
-            ready: None,
-            is_event: fact == "k8s.event",
-            seen_by: Vec::new(),
-            lane: Lane::Workload,
-            entity: "llm".to_owned(),
-            text: text.to_owned(),
-            weight: Weight::Warning,
-            count: 1,
-            end: None,
-            ids: vec![id],
-        }
-    }
-
-    #[test]
-    fn repeats_are_one_line_even_where_a_chain_cites_all() {
-        let failed = |second, pod| {
-            let text = format!("FailedCreate: pods \"llm-{pod}\" is forbidden: quota");
-            reported(second, "k8s.event", &text)
-        };
-        let entries = vec![failed(1, "x7k2p"), failed(2, "9dk3v"), failed(3, "zz1p0")];
-        let lines = |wanted: &BTreeSet<EventId>| {
-            let mut lines = entries.clone();
-            collapse(&mut lines, wanted);
-            lines
-        };
-        let cited: BTreeSet<EventId> = entries.iter().map(|one| one.ids[0]).collect();
-        for wanted in [BTreeSet::new(), cited] {
-            let lines = lines(&wanted);
-            assert_eq!((lines.len(), lines[0].count), (1, 3));
-            assert_eq!(lines[0].ids.len(), 3);
-        }
-        let only = BTreeSet::from([entries[2].ids[0]]);
-        assert_eq!(lines(&only).len(), 2);
-    }
-
-    #[test]
-    fn what_joins_a_line_leaves_the_order_of_the_others() {
-        let mut entries: Vec<Entry> = ["a", "b", "a", "c", "b", "d"]
-            .iter()
-            .zip(1..)
-            .map(|(text, second)| reported(second, "k8s.pod.status", text))
-            .collect();
-        let cited = BTreeSet::from([entries[4].ids[0]]);
-        collapse(&mut entries, &cited);
-        let lines: Vec<(&str, u64)> = entries
-            .iter()
-            .map(|line| (line.text.as_str(), line.count))
-            .collect();
-        assert_eq!(lines, [("a", 2), ("b", 1), ("c", 1), ("b", 1), ("d", 1)]);
-    }
-
-    #[test]
-    fn a_machine_that_is_ready_is_no_news_unless_it_was_not() {
-        let ready = |second, status: &str| {
-            let mut entry = reported(second, "k8s.node.condition", status);
-            entry.ready = Some(status == "True");
-            entry
-        };
-        let states = ["True", "True", "Unknown", "True", "True"];
-        let entries = (1..).zip(states).map(|(at, status)| ready(at, status));
-        let mut kept: Vec<Entry> = entries.collect();
-        without_calm(&mut kept, &BTreeSet::new());
-        let reported: Vec<&str> = kept.iter().map(|one| one.text.as_str()).collect();
-        assert_eq!(reported, ["Unknown", "True"]);
     }
 }

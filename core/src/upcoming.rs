@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use crate::graph::{EntityGraph, Fact, NodeInstance, Phase, Task, TaskKind};
+use crate::graph::{EntityGraph, Fact, NodeInstance, Phase, Task, TaskKind, TaskRow};
 use crate::lifecycle::End;
 use crate::resolve::{MachineMatch, Run};
 use crate::symbols::Symbol;
@@ -26,17 +27,17 @@ impl Machines {
     pub fn of_runs<'a>(
         graph: &EntityGraph,
         runs: impl Iterator<Item = &'a Run>,
-        ends: &[End],
+        ends: &Table<Task, End>,
         now: Nanos,
     ) -> Self {
         let mut found = Self::default();
-        let members: BTreeSet<u32> = runs.flat_map(|run| run.pods.iter().copied()).collect();
+        let members: BTreeSet<TaskRow> = runs.flat_map(|run| run.pods.iter().copied()).collect();
         for number in members {
             let ended = ends
-                .get(number as usize)
+                .get(number)
                 .and_then(End::final_time)
                 .is_some_and(|end| end.lo <= now);
-            let Some(one) = graph.pods.get(number as usize).filter(|_| !ended) else {
+            let Some(one) = graph.pods.get(number).filter(|_| !ended) else {
                 continue;
             };
             if one.kind == TaskKind::Instance {

@@ -24,6 +24,7 @@ pub mod place;
 pub mod redact;
 pub mod sink;
 mod source_kind;
+pub mod table;
 pub mod terminal;
 pub mod text_time;
 pub mod time;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use whathappened_core::evidence::SpillError;
-use whathappened_core::graph::{EntityGraph, NO, Task};
+use whathappened_core::graph::{EntityGraph, Task, TaskRow};
 use whathappened_core::resolve::Run;
 use whathappened_model::event::Event;
+use whathappened_model::table::HasRow;
 use whathappened_model::time::Nanos;
 
 use super::named::{by_exit, by_reason};
@@ -45,7 +46,7 @@ pub(super) fn guesses(
 
 /// The Warnings about the pods of some runs, and about what owns them.
 fn warnings(graph: &EntityGraph, runs: &[&Run]) -> Result<Vec<Warning>, SpillError> {
-    let pods: std::collections::BTreeSet<u32> = runs
+    let pods: std::collections::BTreeSet<TaskRow> = runs
         .iter()
         .flat_map(|run| run.pods.iter().copied())
         .collect();
@@ -56,21 +57,13 @@ fn warnings(graph: &EntityGraph, runs: &[&Run]) -> Result<Vec<Warning>, SpillErr
         .collect();
     let is_event = graph.evidence.symbols.find("k8s.event");
     let mut found = Vec::new();
-    for (number, row) in graph
-        .evidence
-        .rows()
-        .iter()
-        .enumerate()
-        .filter(|(_, row)| Some(row.fact) == is_event)
-    {
-        let pod = graph.pod_of_row.get(number).copied().unwrap_or(NO);
+    let rows = graph.evidence.rows().numbered();
+    for (number, row) in rows.filter(|(_, row)| Some(row.fact) == is_event) {
+        let pod = graph.pod_of_row.get(number).copied().flatten();
         let of_owner = || names.contains(&(graph.name(row.namespace), graph.name(row.workload)));
-        if !(pods.contains(&pod) || row.workload.is_some() && of_owner()) {
+        if !(pods.has(pod) || row.workload.is_some() && of_owner()) {
             continue;
         }
-        let Ok(number) = u32::try_from(number) else {
-            continue;
-        };
         let event = graph.evidence.event(number)?;
         if event.severity.as_deref() == Some("Warning") {
             found.push(warning(event));
@@ -111,7 +104,7 @@ fn exit(graph: &EntityGraph, runs: &[&Run]) -> Option<&'static str> {
     let pods: Vec<&Task> = runs
         .iter()
         .flat_map(|run| &run.pods)
-        .filter_map(|pod| graph.pods.get(*pod as usize))
+        .filter_map(|pod| graph.pods.get(*pod))
         .collect();
     let exits = pods.iter().flat_map(|pod| &pod.exits);
     let earliest = exits.min_by_key(|exit| (exit.exit_code == Some(0), exit.time, exit.exit_code));

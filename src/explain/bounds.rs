@@ -283,8 +283,8 @@ impl<'a> Bounds<'a> {
 
     /// Whether it is a line of a log that another pod may have written.
     fn is_of_stray_log(&self, fact: &Fact) -> bool {
-        let pod = self.graph.pods.get(fact.pod as usize);
-        let row = self.graph.evidence.rows().get(fact.row as usize);
+        let pod = self.graph.pods.get(fact.pod);
+        let row = self.graph.evidence.rows().get(fact.row);
         fact.is_line
             && pod
                 .zip(row)
@@ -313,7 +313,7 @@ impl<'a> Bounds<'a> {
 
     /// What ended.
     fn task(&self) -> Option<&'a Task> {
-        self.graph.pods.get(self.death.pod as usize)
+        self.graph.pods.get(self.death.pod)
     }
 
     /// Whether what ended is of that kind.
@@ -445,7 +445,7 @@ fn schedule(graph: &EntityGraph, death: &Death) -> Option<Nanos> {
     if !matches!(death.state, DeathState::Restarted | DeathState::CrashLoop) {
         return None;
     }
-    let pod = graph.pods.get(death.pod as usize)?;
+    let pod = graph.pods.get(death.pod)?;
     let mut ends: Vec<&Exit> = pod
         .exits
         .iter()
@@ -485,7 +485,7 @@ fn ended_by_itself(graph: &EntityGraph, death: &Death) -> bool {
 /// where it is none but a state that goes on until the pod is gone.
 fn over(graph: &EntityGraph, death: &Death) -> Option<Nanos> {
     let time = if death.goes_on() {
-        let pod = graph.pods.get(death.pod as usize)?;
+        let pod = graph.pods.get(death.pod)?;
         pod.deletion_requested.or(pod.gone)?
     } else {
         death.time

@@ -108,7 +108,7 @@ pub(super) fn candidates(
         let facts = || path.steps.iter().map(|step| graph.facts.get(step.fact));
         let all_dated = facts().all(|fact| fact.is_some_and(|fact| dated(fact.time)));
         let reckoned = facts().flatten().any(|fact| {
-            let row = graph.evidence.rows().get(fact.row as usize);
+            let row = graph.evidence.rows().get(fact.row);
             row.is_some_and(|row| row.time == Stamp::OPEN)
         });
         let undated = !all_dated || !dated(death.time);
@@ -227,10 +227,10 @@ fn is_likely_after(graph: &EntityGraph, death: &Death, step: &Step) -> bool {
 /// Whether a line without a time stands at the end of the log of what died, which was started once: the
 /// order of lines is known where their times are not.
 fn is_last_word(graph: &EntityGraph, death: &Death, fact: &Fact) -> bool {
-    let Some(pod) = graph.pods.get(death.pod as usize) else {
+    let Some(pod) = graph.pods.get(death.pod) else {
         return false;
     };
-    let row = graph.evidence.rows().get(fact.row as usize);
+    let row = graph.evidence.rows().get(fact.row);
     let line = row.filter(|row| row.time == Stamp::OPEN && row.file() == pod.words_in);
     let is_alone = pod.kind == TaskKind::Log || death.exit_code.is_some() && pod.exits.len() == 1;
     // Errors in a file of their own stand in no order with the steps in the other, unless the program ended itself.
@@ -276,7 +276,7 @@ fn order(graph: &EntityGraph, rules: &[Rule], a: &Candidate, b: &Candidate) -> s
             root.map(|fact| fact.time),
             // Of lines at one time the first is the first in its log: a launcher tells of an end once the program has.
             root.map(|fact| {
-                let row = graph.evidence.rows().get(fact.row as usize);
+                let row = graph.evidence.rows().get(fact.row);
                 let row = row.filter(|_| fact.is_line);
                 row.map_or(0, whathappened_core::evidence::Row::line)
             }),
@@ -289,6 +289,6 @@ fn order(graph: &EntityGraph, rules: &[Rule], a: &Candidate, b: &Candidate) -> s
 
 /// Whether no object shows that a state goes on of which Events without times tell.
 fn is_only_printed(graph: &EntityGraph, death: &Death) -> bool {
-    let pod = graph.pods.get(death.pod as usize);
+    let pod = graph.pods.get(death.pod);
     death.goes_on() && pod.is_some_and(|pod| pod.kind == TaskKind::Pod && pod.body.is_none())
 }

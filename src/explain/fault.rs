@@ -169,7 +169,7 @@ fn machine(graph: &EntityGraph, fact: &Fact) -> Machine {
     if fact.node.is_some() {
         return Machine(fact.node);
     }
-    let row = graph.evidence.rows().get(fact.row as usize);
+    let row = graph.evidence.rows().get(fact.row);
     Machine(row.map_or(Symbol::NONE, whathappened_core::evidence::Row::file))
 }
 
@@ -232,7 +232,7 @@ fn finding(graph: &EntityGraph, rules: &[Rule], group: &FaultGroup) -> Option<Fi
         // Lines without times stand in an order.
         .min_by_key(|number| {
             let fact = graph.facts.get(*number);
-            let row = fact.and_then(|fact| graph.evidence.rows().get(fact.row as usize));
+            let row = fact.and_then(|fact| graph.evidence.rows().get(fact.row));
             let line = row.map(whathappened_core::evidence::Row::line);
             (announced(number), fact.map(|fact| fact.time), line, *number)
         })?;

@@ -12,8 +12,9 @@ use std::collections::HashSet;
 use whathappened_core::signals::SignalClass;
 
 use whathappened_core::death::{Death, DeathState};
-use whathappened_core::graph::{EntityGraph, NO};
+use whathappened_core::graph::{EntityGraph, TaskRow};
 use whathappened_core::resolve::{Root, Run};
+use whathappened_model::table::HasRow;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::candidate::Candidate;
@@ -113,14 +114,14 @@ pub struct Grouping<'a> {
     /// The candidates of each death, best first.
     pub candidates: &'a [Vec<Candidate>],
     /// Pods that their own controller deleted.
-    pub torn_down: &'a HashSet<u32>,
+    pub torn_down: &'a HashSet<TaskRow>,
     /// Pods whose logs say that they could not reach another member any more.
-    pub lost_touch: &'a HashSet<u32>,
+    pub lost_touch: &'a HashSet<TaskRow>,
 }
 
 /// Pods whose logs say that they could not reach another member of their gang any more.
 #[must_use]
-pub fn lost_touch(graph: &EntityGraph) -> HashSet<u32> {
+pub fn lost_touch(graph: &EntityGraph) -> HashSet<TaskRow> {
     const SAID: [&str; 5] = ["gloo.", "mpi.", "nccl.", "rendezvous.", "ucx."];
     let says = |signal: &str| {
         let gone = graph.traits.is(signal, SignalClass::PeerGone);
@@ -129,8 +130,8 @@ pub fn lost_touch(graph: &EntityGraph) -> HashSet<u32> {
     graph
         .facts
         .iter()
-        .filter(|fact| fact.pod != NO && says(graph.name(fact.signal)))
-        .map(|fact| fact.pod)
+        .filter(|fact| says(graph.name(fact.signal)))
+        .filter_map(|fact| fact.pod)
         .collect()
 }
 
@@ -148,7 +149,7 @@ pub fn is_gang(graph: &EntityGraph, run: &Run) -> bool {
     match run.root {
         Root::Workload(root) => graph
             .workloads
-            .get(root as usize)
+            .get(root)
             .is_some_and(|one| GANGS.contains(&graph.name(one.kind))),
         Root::Pod(_) => false,
     }
@@ -209,10 +210,10 @@ impl Grouping<'_> {
                 || (by_itself || was_ended) && self.waits(death)
                 || barely_waited(death)
         };
-        let ended: HashSet<u32> = left
+        let ended: HashSet<TaskRow> = left
             .iter()
             .filter(|death| self.state(**death) == Some(DeathState::Died))
-            .map(|death| self.pod(*death))
+            .filter_map(|death| self.pod(*death))
             .collect();
         left.sort_by_key(|death| (later(*death), self.time(*death), *death));
         let mut found = Vec::new();
@@ -321,7 +322,7 @@ impl Grouping<'_> {
             let rest: Vec<usize> = left
                 .iter()
                 .copied()
-                .filter(|death| !self.waits(*death) || !ended.contains(&self.pod(*death)))
+                .filter(|death| !self.waits(*death) || !ended.has(self.pod(*death)))
                 .collect();
             // What went on after it had been made smaller, and then failed, did not fail of that.
             let trimmed = !rest.is_empty() && self.was_trimmed(primary);

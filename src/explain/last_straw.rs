@@ -122,7 +122,7 @@ fn was_last_straw(
             .into_iter()
             .chain(followed)
             .any(|death| {
-                let pod = graph.pods.get(death.pod as usize);
+                let pod = graph.pods.get(death.pod);
                 // What was lost with its node counts as failed once it is cleared away.
                 let counted = pod.into_iter().flat_map(|pod| [pod.untracked, pod.gone]);
                 let known = counted.flatten().chain([death.time]);

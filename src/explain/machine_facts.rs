@@ -1,8 +1,8 @@
 //! What machines say of themselves, and which of it cannot have ended what ran on them.
 
 use whathappened_core::death::Death;
-use whathappened_core::evidence::Row;
-use whathappened_core::graph::{EntityGraph, Fact, Journals, NO, Task, TaskKind};
+use whathappened_core::evidence::{EvidenceRow, Row};
+use whathappened_core::graph::{EntityGraph, Fact, Journals, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::{SignalClass, named};
 use whathappened_model::event::SourceKind;
@@ -35,7 +35,7 @@ pub(super) const SENDS_NONE: [&str; 6] = [
 
 /// Whether a fact is about a machine and nothing on it.
 pub(super) fn is_of_machine(fact: &Fact) -> bool {
-    fact.pod == NO && fact.workload == NO && fact.node.is_some()
+    fact.pod.is_none() && fact.workload.is_none() && fact.node.is_some()
 }
 
 /// Faults of machines after which a program that needs what failed makes no step.
@@ -58,7 +58,7 @@ pub(super) fn was_unharmed(graph: &EntityGraph, death: &Death, fault: &Fact) -> 
     const STEPS: Nanos = 3;
     let Some(progress) = graph
         .pods
-        .get(death.pod as usize)
+        .get(death.pod)
         .and_then(|pod| pod.progress.as_deref())
     else {
         return false;
@@ -79,7 +79,7 @@ const UP_AGAIN: [&str; 2] = [named::K8S_NODE_REBOOTED, named::NODE_CRASHED];
 /// Whether the program made steps long after its machine went down: it was started again there, and what ended it
 /// at last came later.
 pub(super) fn was_started_again(graph: &EntityGraph, death: &Death, fact: &Fact) -> bool {
-    let pod = graph.pods.get(death.pod as usize);
+    let pod = graph.pods.get(death.pod);
     let Some(progress) = pod.and_then(|pod| pod.progress.as_deref()) else {
         return false;
     };
@@ -110,13 +110,13 @@ const GOING_DOWN: Nanos = 120 * SECOND;
 /// The record that a machine's journal has of the end of the service that a program ran as.
 pub(super) struct RecordedEnd<'a> {
     /// Several logs may hold one record.
-    rows: Vec<u32>,
+    rows: Vec<EvidenceRow>,
     journals: &'a Journals,
 }
 
 impl<'a> RecordedEnd<'a> {
     pub(super) fn of(graph: &EntityGraph, death: &Death, journals: &'a Journals) -> Option<Self> {
-        let task = graph.pods.get(death.pod as usize)?;
+        let task = graph.pods.get(death.pod)?;
         if !matches!(task.kind, TaskKind::Instance | TaskKind::Log) {
             return None;
         }
@@ -151,8 +151,8 @@ impl<'a> RecordedEnd<'a> {
     /// Whether that holds of a record of the end and a fact's.
     fn any(&self, graph: &EntityGraph, fact: &Fact, holds: impl Fn(&Row, &Row) -> bool) -> bool {
         let rows = graph.evidence.rows();
-        let fact = rows.get(fact.row as usize);
-        let mut ends = self.rows.iter().filter_map(|row| rows.get(*row as usize));
+        let fact = rows.get(fact.row);
+        let mut ends = self.rows.iter().filter_map(|row| rows.get(*row));
         fact.is_some_and(|fact| ends.any(|end| holds(end, fact)))
     }
 }
@@ -167,7 +167,7 @@ pub(super) fn came_after(
 ) -> bool {
     /// What is told later than this is told by who looks now and then.
     const AT_ONCE: Nanos = 10 * SECOND;
-    let task = graph.pods.get(death.pod as usize);
+    let task = graph.pods.get(death.pod);
     let writes = |task: &Task| {
         matches!(task.kind, TaskKind::Instance | TaskKind::Log) && fact.node == task.node
     };
@@ -206,7 +206,7 @@ fn was_asked_to_stop(graph: &EntityGraph, death: &Death) -> bool {
 
 /// Whether the kernel killed a process of the program, or of its machine, for memory as that ended.
 fn was_out_of_memory(graph: &EntityGraph, death: &Death) -> bool {
-    let node = graph.pods.get(death.pod as usize).map(|task| task.node);
+    let node = graph.pods.get(death.pod).map(|task| task.node);
     let within = Stamp {
         lo: death.time.lo.saturating_sub(CLOCKS),
         hi: death.time.hi.saturating_add(CLOCKS),
@@ -216,7 +216,7 @@ fn was_out_of_memory(graph: &EntityGraph, death: &Death) -> bool {
             let signal = graph.name(fact.signal);
             let is_kill = signal.starts_with(named::UNIT_OOM_KILLED)
                 || signal.starts_with(named::KERNEL_OOM_KILL);
-            let is_own = fact.pod == death.pod || fact.pod == NO && Some(fact.node) == node;
+            let is_own = fact.pod == death.pod || fact.pod.is_none() && Some(fact.node) == node;
             is_kill && is_own && fact.time != Stamp::OPEN && fact.time.overlaps(within)
         })
 }

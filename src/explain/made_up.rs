@@ -2,7 +2,7 @@
 
 use whathappened_core::death::{Death, DeathState};
 use whathappened_core::evidence::Evidence;
-use whathappened_core::graph::EntityGraph;
+use whathappened_core::graph::{EntityGraph, TaskRow};
 use whathappened_core::lifecycle::{Mode, ends};
 use whathappened_core::resolve::{Run, runs};
 use whathappened_core::signals::Ruleset;
@@ -105,12 +105,10 @@ fn object(kind: &str, name: &str, uid: &str, body: ObjectBody) -> Observation {
 }
 
 /// The number of a pod in the graph.
-pub(super) fn pod(graph: &EntityGraph, name: &str) -> u32 {
-    let found = graph
-        .pods
-        .iter()
-        .position(|one| graph.name(one.name) == name);
-    u32::try_from(found.unwrap()).unwrap()
+pub(super) fn pod(graph: &EntityGraph, name: &str) -> TaskRow {
+    let mut pods = graph.pods.numbered();
+    let found = pods.find(|(_, one)| graph.name(one.name) == name);
+    found.unwrap().0
 }
 
 /// What a pod's log tells of, by number.
@@ -119,7 +117,7 @@ pub(super) fn line(graph: &EntityGraph, name: &str) -> usize {
     let found = graph
         .facts
         .iter()
-        .position(|one| one.pod == pod && one.is_line);
+        .position(|one| one.pod == Some(pod) && one.is_line);
     found.unwrap()
 }
 
@@ -128,7 +126,7 @@ pub(super) fn ended(graph: &EntityGraph, name: &str, second: u32) -> Death {
     Death {
         run: 0,
         attempt: 1,
-        pod: pod(graph, name),
+        pod: Some(pod(graph, name)),
         state: DeathState::Died,
         mode: Mode::Exited,
         time: at(second),

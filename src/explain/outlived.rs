@@ -72,7 +72,7 @@ pub(super) fn carry(
 fn joined(graph: &EntityGraph, runs: &[Run], deaths: &[Death], number: usize) -> Option<u32> {
     let death = deaths.get(number)?;
     let run = runs.get(death.run)?;
-    let pod = graph.pods.get(death.pod as usize)?;
+    let pod = graph.pods.get(death.pod)?;
     if death.state != DeathState::Died {
         return None;
     }
@@ -81,7 +81,7 @@ fn joined(graph: &EntityGraph, runs: &[Run], deaths: &[Death], number: usize) ->
     for (index, attempt) in (1_u32..).zip(&run.attempts).skip(death.attempt as usize) {
         let pods = || {
             let pods = attempt.pods.iter();
-            pods.filter_map(|pod| graph.pods.get(*pod as usize))
+            pods.filter_map(|pod| graph.pods.get(*pod))
         };
         let began = pods().filter_map(started).min()?;
         let same_rank = pods().any(|other| other.rank.is_some() && other.rank == pod.rank);

@@ -2,7 +2,7 @@
 //! one, although its kubelet had started its container again.
 
 use whathappened_core::death::{Death, DeathState};
-use whathappened_core::graph::EntityGraph;
+use whathappened_core::graph::{EntityGraph, TaskRow};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Run;
 use whathappened_core::signals::named;
@@ -20,7 +20,7 @@ pub(super) fn mark(graph: &EntityGraph, runs: &[Run], deaths: &[Death], findings
         let broke = findings.iter().position(|one| {
             let mut victims = one.victims.iter().filter_map(|death| deaths.get(*death));
             victims.any(|death| {
-                death.pod == pod
+                death.pod == Some(pod)
                     && death.state == DeathState::Restarted
                     && death.time.lo <= told.hi
                     && told.lo.saturating_sub(death.time.lo) <= SOON
@@ -47,7 +47,7 @@ pub(super) fn mark(graph: &EntityGraph, runs: &[Run], deaths: &[Death], findings
 }
 
 /// Pods of which a record that a group is made anew says that they failed.
-fn failed(graph: &EntityGraph, runs: &[Run]) -> Vec<(u32, Stamp)> {
+fn failed(graph: &EntityGraph, runs: &[Run]) -> Vec<(TaskRow, Stamp)> {
     let Some(restarting) = graph.evidence.symbols.find(named::K8S_WORKLOAD_RESTARTING) else {
         return Vec::new();
     };
@@ -55,8 +55,8 @@ fn failed(graph: &EntityGraph, runs: &[Run]) -> Vec<(u32, Stamp)> {
     let named = told.filter_map(|fact| {
         let event = graph.evidence.event(fact.row).ok()?;
         let failed = event.attribute("failed_pod")?;
-        let is_one = |pod: &u32| {
-            let pod = graph.pods.get(*pod as usize);
+        let is_one = |pod: &TaskRow| {
+            let pod = graph.pods.get(*pod);
             pod.is_some_and(|pod| {
                 let place = event.entities.namespace.as_deref().unwrap_or_default();
                 graph.name(pod.name) == failed && graph.name(pod.namespace) == place

@@ -1,7 +1,7 @@
 //! What failed the same way each time that it was tried has not got over it by being tried once more.
 
 use whathappened_core::death::{Death, DeathState};
-use whathappened_core::graph::EntityGraph;
+use whathappened_core::graph::{EntityGraph, TaskRow};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Run;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -38,7 +38,10 @@ fn is_habit(graph: &EntityGraph, run: &Run, deaths: &[Death], finding: &Finding)
         deaths.iter().filter(died)
     };
     let now = run.attempts.last().and_then(|attempt| {
-        let begun = attempt.pods.iter().filter_map(|pod| begin(graph, *pod));
+        let begun = attempt
+            .pods
+            .iter()
+            .filter_map(|pod| begin(graph, Some(*pod)));
         Some(graph.now?.saturating_sub(begun.min()?))
     });
     let Some(now) = now.filter(|now| *now < SETTLED) else {
@@ -58,6 +61,6 @@ fn lasted(graph: &EntityGraph, death: &Death) -> Option<Nanos> {
         .flatten()
 }
 
-fn begin(graph: &EntityGraph, pod: u32) -> Option<Nanos> {
-    graph.pods.get(pod as usize)?.known_begin()
+fn begin(graph: &EntityGraph, pod: Option<TaskRow>) -> Option<Nanos> {
+    graph.pods.get(pod)?.known_begin()
 }

@@ -2,7 +2,7 @@
 //! and what ended it leads.
 
 use whathappened_core::death::{Death, DeathState};
-use whathappened_core::graph::{EntityGraph, TaskKind};
+use whathappened_core::graph::{EntityGraph, TaskKind, TaskRow};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::named;
 use whathappened_model::time::{Nanos, SECOND};
@@ -60,7 +60,7 @@ fn gave_up_for(
     let waited = pods_of(deaths, waits);
     let root = waited
         .iter()
-        .find_map(|(_, pod)| graph.pods.get(*pod as usize))?
+        .find_map(|(_, pod)| graph.pods.get(*pod))?
         .root;
     let gave_up = graph.last_said(root, named::K8S_WORKLOAD_BACKOFF_LIMIT)?;
     let ended = |finding: &Finding| {
@@ -92,7 +92,7 @@ fn ends_of(deaths: &[Death], findings: &[Finding], wait: usize) -> Vec<usize> {
 }
 
 /// The pods that a finding is about, with their runs.
-fn pods_of(deaths: &[Death], finding: &Finding) -> Vec<(usize, u32)> {
+fn pods_of(deaths: &[Death], finding: &Finding) -> Vec<(usize, Option<TaskRow>)> {
     let own = finding.deaths().filter_map(|death| deaths.get(death));
     own.map(|death| (death.run, death.pod)).collect()
 }
@@ -158,7 +158,7 @@ fn made_way(graph: &EntityGraph, deaths: &[Death], ended: &Finding, waits: &Find
         .filter(|death| death.state == DeathState::Died)
         .collect();
     let took_its_place = |death: &Death| {
-        let pod = graph.pods.get(death.pod as usize);
+        let pod = graph.pods.get(death.pod);
         // A batch job that was put back into the queue is the same one.
         let is_job = pod.is_some_and(|pod| pod.kind == TaskKind::Job);
         let requeued = |end: &Death| end.pod == death.pod && end.state == DeathState::Restarted;
@@ -179,7 +179,7 @@ fn made_way(graph: &EntityGraph, deaths: &[Death], ended: &Finding, waits: &Find
         })
     };
     // A pod of the same rank waits in its place, whatever ended it.
-    let of_rank = |death: &Death| graph.pods.get(death.pod as usize)?.rank;
+    let of_rank = |death: &Death| graph.pods.get(death.pod)?.rank;
     let is_next = |death: &Death| {
         let rank = of_rank(death);
         let taken = |end: &&&Death| matches!(end.mode, Mode::Killed | Mode::Lost);

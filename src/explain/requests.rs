@@ -5,11 +5,12 @@ use std::collections::{HashMap, HashSet};
 use whathappened_core::signals::{SignalClass, named};
 
 use whathappened_core::death::{Death, DeathState};
-use whathappened_core::graph::{EntityGraph, Fact, Journals, NO, Task, TaskKind};
+use whathappened_core::graph::{EntityGraph, Fact, Journals, Task, TaskKind, TaskRow, WorkloadRow};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::symbols::Symbol;
 use whathappened_model::coverage::{Coverage, Status};
 use whathappened_model::event::SourceKind;
+use whathappened_model::table::{AtRow, HasRow};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::bounds::CLOCKS;
@@ -64,13 +65,13 @@ pub const SILENCE: [&str; 3] = [
 /// What the records say of the ends of pods, beside the ends themselves.
 pub(super) struct Requests {
     /// When somebody asked for the end of which pod, and who.
-    asked: HashMap<u32, Vec<(Stamp, Symbol)>>,
+    asked: HashMap<TaskRow, Vec<(Stamp, Symbol)>>,
     /// Pods of which a request for their end is on record that no lost machine brings about by itself.
-    requested: HashSet<u32>,
+    requested: HashSet<TaskRow>,
     /// When kubelets ended which pods for a reason of their own.
-    by_kubelet: HashMap<u32, Vec<Stamp>>,
+    by_kubelet: HashMap<TaskRow, Vec<Stamp>>,
     /// Pods that were seen to be there when they ended.
-    alive: HashSet<u32>,
+    alive: HashSet<TaskRow>,
     /// When nodes were found not to have been heard of.
     silent: HashMap<Symbol, Vec<Stamp>>,
     /// When nodes answered again.
@@ -86,17 +87,17 @@ pub(super) struct Requests {
     /// When the kernel ended processes of nobody knows which pod.
     crashed: HashMap<Symbol, Vec<Stamp>>,
     /// Pods that the taint manager evicted: whoever tainted the node may have looked at it.
-    pub(super) tainted: HashSet<u32>,
+    pub(super) tainted: HashSet<TaskRow>,
     /// Pods that were evicted, by whomever: who makes and replaces pods does not do that.
-    pub(super) evicted: HashSet<u32>,
+    pub(super) evicted: HashSet<TaskRow>,
     /// Pods that say themselves that a device or a disk failed them.
-    pub(super) failed_by_device: HashSet<u32>,
+    pub(super) failed_by_device: HashSet<TaskRow>,
     /// When the kernel killed a process of a pod because the pod was at its limit of memory.
-    over_limit: HashMap<u32, Vec<Stamp>>,
+    over_limit: HashMap<TaskRow, Vec<Stamp>>,
     /// When workloads said that they had failed.
-    pub(super) failed: HashMap<u32, Vec<Stamp>>,
+    pub(super) failed: HashMap<WorkloadRow, Vec<Stamp>>,
     /// Pods that were cleared away with what they belonged to.
-    cleared: HashSet<u32>,
+    cleared: HashSet<TaskRow>,
     /// Whether kubelets' own deletions are on record: who was deleted without one had ended.
     kubelets_recorded: bool,
     /// Whether a file of objects was read in part: what became of a pod may stand in the rest.
@@ -131,20 +132,23 @@ const EVICTED: Nanos = 300 * SECOND;
 
 impl Requests {
     pub(super) fn of(graph: &EntityGraph, coverage: &[Coverage]) -> Self {
-        let (mut asked, mut alive) = (HashMap::<u32, Vec<(Stamp, Symbol)>>::new(), HashSet::new());
+        let (mut asked, mut alive) = (
+            HashMap::<TaskRow, Vec<(Stamp, Symbol)>>::new(),
+            HashSet::new(),
+        );
         let mut requested = HashSet::new();
-        let mut by_kubelet = HashMap::<u32, Vec<Stamp>>::new();
+        let mut by_kubelet = HashMap::<TaskRow, Vec<Stamp>>::new();
         let mut silent = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut answered = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut booted = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut shut_down = HashMap::<Symbol, Vec<Stamp>>::new();
         let mut taken = HashMap::<Symbol, Vec<Stamp>>::new();
-        let mut failed = HashMap::<u32, Vec<Stamp>>::new();
+        let mut failed = HashMap::<WorkloadRow, Vec<Stamp>>::new();
         let mut crashed = HashMap::<Symbol, Vec<Stamp>>::new();
         let (mut tainted, mut failed_by_device) = (HashSet::new(), HashSet::new());
         let mut evicted = HashSet::new();
         let mut fell_silent = Vec::new();
-        let mut over_limit = HashMap::<u32, Vec<Stamp>>::new();
+        let mut over_limit = HashMap::<TaskRow, Vec<Stamp>>::new();
         let (mut cleared, mut kubelets_recorded) = (HashSet::new(), false);
         for fact in &graph.facts {
             let signal = graph.name(fact.signal);
@@ -160,52 +164,55 @@ impl Requests {
             if SHUT_DOWN.contains(&signal) && fact.node.is_some() {
                 shut_down.entry(fact.node).or_default().push(fact.time);
             }
-            if FAILED.contains(&signal) && fact.workload != NO && fact.time != Stamp::OPEN {
-                failed.entry(fact.workload).or_default().push(fact.time);
+            if let Some(workload) = fact.workload
+                && FAILED.contains(&signal)
+                && fact.time != Stamp::OPEN
+            {
+                failed.entry(workload).or_default().push(fact.time);
             }
             if is_anybodys(signal) && fact.node.is_some() {
                 taken.entry(fact.node).or_default().push(fact.time);
             }
-            if signal == named::KERNEL_SEGFAULT && fact.node.is_some() && fact.pod == NO {
+            if signal == named::KERNEL_SEGFAULT && fact.node.is_some() && fact.pod.is_none() {
                 crashed.entry(fact.node).or_default().push(fact.time);
             }
             if SILENCE.contains(&signal) && fact.node.is_some() && fact.time != Stamp::OPEN {
                 fell_silent.push((fact.node, fact.time));
             }
-            if fact.pod == NO {
+            let Some(pod) = fact.pod else {
                 continue;
-            }
+            };
             if is_request(graph, signal) {
-                requested.insert(fact.pod);
+                requested.insert(pod);
             }
             if is_request(graph, signal) || signal == named::K8S_POD_DELETION_REQUESTED {
                 let reported = (fact.time, fact.actor);
-                asked.entry(fact.pod).or_default().push(reported);
+                asked.entry(pod).or_default().push(reported);
             }
             if matches!(
                 signal,
                 named::K8S_POD_EVICTED_TAINT | named::K8S_POD_EVICTED_DEVICE_TAINT
             ) {
-                tainted.insert(fact.pod);
+                tainted.insert(pod);
             }
             if signal.starts_with("k8s.pod.evicted") {
-                evicted.insert(fact.pod);
+                evicted.insert(pod);
             }
             if graph.traits.is(signal, SignalClass::ByKubelet) && fact.time != Stamp::OPEN {
-                by_kubelet.entry(fact.pod).or_default().push(fact.time);
+                by_kubelet.entry(pod).or_default().push(fact.time);
             }
             if ALIVE.contains(&signal) {
-                alive.insert(fact.pod);
+                alive.insert(pod);
             }
             kubelets_recorded |= signal == named::K8S_POD_DELETED_BY_KUBELET;
             if CLEARED.contains(&signal) {
-                cleared.insert(fact.pod);
+                cleared.insert(pod);
             }
             if signal == named::KERNEL_OOM_KILL_LIMIT {
-                over_limit.entry(fact.pod).or_default().push(fact.time);
+                over_limit.entry(pod).or_default().push(fact.time);
             }
             if DEVICE.iter().any(|device| signal.starts_with(device)) {
-                failed_by_device.insert(fact.pod);
+                failed_by_device.insert(pod);
             }
         }
         Self {
@@ -287,8 +294,8 @@ impl Requests {
                 && pod
                     .stopped
                     .is_none_or(|stopped| self.booted(pod.node, *silent, stopped))
-                && self.requested.contains(&death.pod)
-                && !self.tainted.contains(&death.pod)
+                && self.requested.has(death.pod)
+                && !self.tainted.has(death.pod)
                 && !answered.any(|again| (silent.lo..=death.time.lo).contains(&again.lo))
         };
         let silent = || self.silent.get(&pod.node).into_iter().flatten();
@@ -307,14 +314,14 @@ impl Requests {
             let mut others = graph.pods.iter().filter(|other| other.root == pod.root);
             others.any(|other| {
                 let mut exits = other.exits.iter();
-                pod.root != NO
+                pod.root.is_some()
                     && exits.any(|exit| exit.exit_code != Some(0) && exit.time.hi <= asked.lo)
             })
         };
         let near = |silent: Stamp, asked: Stamp| {
             (0..UNHEARD).contains(&silent.lo.saturating_sub(asked.lo)) && !was_missed(asked)
         };
-        let asked = || self.asked.get(&death.pod).into_iter().flatten();
+        let asked = || self.asked.at(death.pod).into_iter().flatten();
         death.mode == Mode::Lost
             && silent.any(|silent| asked().any(|(asked, _)| near(*silent, *asked)))
     }
@@ -349,7 +356,7 @@ impl Requests {
                 && (of_all || !actor.is_some() || *actor != later.actor)
                 && (of_all || of_pod || actor.is_some())
         };
-        let mut asked = self.asked.get(&death.pod).into_iter().flatten();
+        let mut asked = self.asked.at(death.pod).into_iter().flatten();
         death.mode == Mode::Killed
             && (of_all || of_pod || of_node)
             && exact(&later.time)
@@ -364,7 +371,7 @@ impl Requests {
         let before = |said: &Stamp| {
             said.hi <= later.time.lo && later.time.lo.saturating_sub(said.hi) < GOING
         };
-        let mut said = self.by_kubelet.get(&death.pod).into_iter().flatten();
+        let mut said = self.by_kubelet.at(death.pod).into_iter().flatten();
         later.pod == death.pod && asks && later.time != Stamp::OPEN && said.any(before)
     }
 
@@ -372,12 +379,14 @@ impl Requests {
     /// clears away what had ended on it as well. Who made the pod would have told of an end
     /// before; nobody would of a pod that nobody made.
     pub(super) fn provable(&self, graph: &EntityGraph, death: &Death) -> Level {
-        match graph.pods.get(death.pod as usize) {
+        match graph.pods.get(death.pod) {
             Some(pod) if self.is_unheard(pod, death) => Level::Hypothesis,
             Some(pod) if self.was_asked_and_lost(graph, pod, death) => Level::Hypothesis,
             Some(pod) if was_tried_again(graph, pod, death) => Level::Hypothesis,
             Some(_) if self.was_at_limit(death) => Level::Hypothesis,
-            Some(pod) if !self.is_seen(pod, death) && (pod.owner == NO || self.was_left(death)) => {
+            Some(pod)
+                if !self.is_seen(pod, death) && (pod.owner.is_none() || self.was_left(death)) =>
+            {
                 Level::Hypothesis
             }
             Some(pod) if !self.is_seen(pod, death) || never_ran(pod, death) => Level::Supported,
@@ -397,7 +406,7 @@ impl Requests {
     /// Whether the pod was cleared away with what it belonged to, and its kubelet, which sees those
     /// off that run, had nothing to do.
     fn was_left(&self, death: &Death) -> bool {
-        death.mode == Mode::Killed && self.kubelets_recorded && self.cleared.contains(&death.pod)
+        death.mode == Mode::Killed && self.kubelets_recorded && self.cleared.has(death.pod)
     }
 
     /// Whether the kernel killed a process of the pod in the very moment in which somebody asked for
@@ -405,7 +414,7 @@ impl Requests {
     /// first.
     fn was_at_limit(&self, death: &Death) -> bool {
         let near = |at: &Stamp| at.lo.saturating_sub(death.time.lo).abs() <= SECOND;
-        let mut killed = self.over_limit.get(&death.pod).into_iter().flatten();
+        let mut killed = self.over_limit.at(death.pod).into_iter().flatten();
         death.mode == Mode::Killed && death.exit_code.is_none() && killed.any(near)
     }
 
@@ -415,7 +424,7 @@ impl Requests {
             || death.mode == Mode::None
             || pod.body.is_some() && !self.cut
             || !pod.exits.is_empty()
-            || self.alive.contains(&death.pod)
+            || self.alive.has(death.pod)
     }
 
     pub(super) fn is_asked(&self, death: &Death) -> bool {
@@ -426,7 +435,7 @@ impl Requests {
         death.mode == Mode::Killed
             && self
                 .asked
-                .get(&death.pod)
+                .at(death.pod)
                 .is_some_and(|asked| asked.iter().any(|(asked, _)| asked.overlaps(near)))
     }
 }

@@ -4,11 +4,12 @@
 use std::collections::{HashMap, HashSet};
 
 use whathappened_core::death::Death;
-use whathappened_core::evidence::Row;
-use whathappened_core::graph::{EntityGraph, Fact, Progress, Task};
+use whathappened_core::evidence::{EvidenceRow, Row};
+use whathappened_core::graph::{EntityGraph, Fact, Progress, Task, TaskRow};
 use whathappened_core::resolve::Run;
 use whathappened_core::signals::SignalClass;
 use whathappened_model::event::SourceKind;
+use whathappened_model::table::HasRow;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::gang::is_gang;
@@ -40,7 +41,7 @@ pub(super) struct Standstills<'a> {
     /// The last step of each attempt of a gang.
     steps: HashMap<(usize, u32), Option<&'a Progress>>,
     /// What the logs say around the last step, by its row.
-    logs: HashMap<(usize, u32, u32), Logs>,
+    logs: HashMap<(usize, u32, EvidenceRow), Logs>,
 }
 
 /// Whether a run stood still since something befell one of its machines.
@@ -85,7 +86,7 @@ impl<'a> Standstills<'a> {
     /// What is known of the steps of a death's gang, or of its pod.
     fn steps(&mut self, death: &Death) -> Option<&'a Progress> {
         let (graph, runs) = (self.graph, self.runs);
-        let own = || graph.pods.get(death.pod as usize)?.progress.as_deref();
+        let own = || graph.pods.get(death.pod)?.progress.as_deref();
         let of_gang = *self
             .steps
             .entry((death.run, death.attempt))
@@ -131,22 +132,22 @@ impl<'a> Standstills<'a> {
 
 impl Logs {
     fn of(graph: &EntityGraph, runs: &[Run], death: &Death, steps: &Progress) -> Self {
-        let own: HashSet<u32> = numbers(runs, death).collect();
+        let own: HashSet<TaskRow> = numbers(runs, death).collect();
         let line = graph.evidence.symbols.find("log.line");
-        let last_step = graph.evidence.rows().get(steps.row as usize);
+        let last_step = graph.evidence.rows().get(steps.row);
         // A batch job's output names no pod.
         let output = last_step.filter(|row| !row.pod.is_some());
         let output = output.map(Row::file);
         let from = steps.pauses().map(|(from, _)| from).min();
         let from = from.unwrap_or(steps.last.lo);
-        let teller = graph.pod_of_row.get(steps.row as usize);
+        let teller = graph.pod_of_row.get(steps.row);
         let rows = graph.evidence.rows().iter().zip(&graph.pod_of_row);
         let mut lines: Vec<(Nanos, bool)> = rows
             .filter(|(row, pod)| {
                 Some(row.fact) == line
                     && row.time.lo >= from
                     && row.time.hi != Nanos::MAX
-                    && (own.contains(pod) || output == Some(row.file()))
+                    && (own.has(*pod) || output == Some(row.file()))
             })
             .map(|(row, pod)| (row.time.lo, teller == Some(pod)))
             .collect();
@@ -202,13 +203,12 @@ fn members<'a>(
     runs: &'a [Run],
     death: &Death,
 ) -> impl Iterator<Item = &'a Task> {
-    numbers(runs, death).filter_map(|pod| graph.pods.get(pod as usize))
+    numbers(runs, death).filter_map(|pod| graph.pods.get(pod))
 }
 
-fn numbers<'a>(runs: &'a [Run], death: &Death) -> impl Iterator<Item = u32> + use<'a> {
-    let attempts = runs.get(death.run).map(|run| run.attempts.as_slice());
-    let before = (death.attempt as usize).saturating_sub(1);
-    let attempt = attempts.and_then(|attempts| attempts.get(before));
+fn numbers<'a>(runs: &'a [Run], death: &Death) -> impl Iterator<Item = TaskRow> + use<'a> {
+    let run = runs.get(death.run);
+    let attempt = run.and_then(|run| run.attempt(death.attempt));
     attempt
         .into_iter()
         .flat_map(|attempt| &attempt.pods)

@@ -2,7 +2,7 @@
 //! where a kubelet has started the container of that one again.
 
 use whathappened_core::death::Death;
-use whathappened_core::graph::EntityGraph;
+use whathappened_core::graph::{EntityGraph, TaskRow};
 use whathappened_core::lifecycle::Mode;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -63,11 +63,9 @@ fn broke_before(graph: &EntityGraph, deaths: &[Death], finding: &Finding, end: S
 }
 
 /// The kinds of a pod's owner and of what owns that.
-fn kinds_above(graph: &EntityGraph, pod: u32) -> Option<(&str, &str)> {
-    let owner = graph
-        .workloads
-        .get(graph.pods.get(pod as usize)?.owner as usize)?;
-    let above = graph.workloads.get(owner.owner as usize);
+fn kinds_above(graph: &EntityGraph, pod: Option<TaskRow>) -> Option<(&str, &str)> {
+    let owner = graph.workloads.get(graph.pods.get(pod)?.owner)?;
+    let above = graph.workloads.get(owner.owner);
     Some((
         graph.name(owner.kind),
         above.map_or("", |above| graph.name(above.kind)),

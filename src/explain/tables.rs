@@ -14,12 +14,13 @@ use datafusion::arrow::array::{
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use whathappened_core::death::Death;
-use whathappened_core::graph::{Cordons, EntityGraph, NO, NodeHealth, Task, TaskKind};
+use whathappened_core::graph::{Cordons, EntityGraph, NodeHealth, Task, TaskKind, TaskRow};
 use whathappened_core::link::Link;
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::shared_fault::SharedFaults;
 use whathappened_core::symbols::Symbol;
 use whathappened_model::object::ObjectBody;
+use whathappened_model::table::HasRow;
 
 use super::standstill::Standstills;
 
@@ -215,7 +216,7 @@ struct DeathColumns {
     cordons: Cordons,
     health: NodeHealth,
     /// Pods whose programs speak of a GPU.
-    devices: HashSet<u32>,
+    devices: HashSet<TaskRow>,
 }
 
 /// What a table or column is called now that rules may still name as it was called before.
@@ -235,10 +236,10 @@ fn long(number: usize) -> i64 {
 
 impl DeathColumns {
     fn new(graph: &EntityGraph) -> Self {
-        let facts = graph.facts.iter().filter(|fact| fact.pod != NO);
+        let facts = graph.facts.iter();
         let devices = facts
             .filter(|fact| graph.name(fact.signal).starts_with("log.cuda_"))
-            .map(|fact| fact.pod)
+            .filter_map(|fact| fact.pod)
             .collect();
         Self {
             devices,
@@ -249,7 +250,7 @@ impl DeathColumns {
     }
 
     fn push(&mut self, graph: &EntityGraph, runs: &[Run], number: usize, death: &Death) {
-        let pod = graph.pods.get(death.pod as usize);
+        let pod = graph.pods.get(death.pod);
         let kind = runs.get(death.run).map(|run| run.names(graph).1);
         let symbols = &graph.evidence.symbols;
         self.death.append_value(long(number));
@@ -274,12 +275,12 @@ impl DeathColumns {
         });
         let asked = asked.and_then(|pod| graph.gpus(pod));
         // A device may come to a pod by a claim, by the runtime's class or unasked.
-        let reported = |gpus: &f64| *gpus > 0.0 || !self.devices.contains(&death.pod);
+        let reported = |gpus: &f64| *gpus > 0.0 || !self.devices.has(death.pod);
         self.gpus.append_option(asked.filter(reported));
         // Of kinds that do not say how many pods they want, how many of whatever they count is the nearest.
         let wanted = runs.get(death.run).and_then(|run| match run.root {
             Root::Workload(root) => {
-                let body = graph.workloads.get(root as usize)?.body.as_ref()?;
+                let body = graph.workloads.get(root)?.body.as_ref()?;
                 graph.pods_wanted(root).or(body.replicas)
             }
             Root::Pod(_) => None,
@@ -334,7 +335,7 @@ pub fn deaths(
 }
 
 /// Containers that say of themselves that they are log shippers, with their pods.
-fn shippers(graph: &EntityGraph) -> HashSet<(u32, Symbol)> {
+fn shippers(graph: &EntityGraph) -> HashSet<(Option<TaskRow>, Symbol)> {
     let signal = graph.evidence.symbols.find(named::LOG_SHIPPER);
     let reported = graph
         .facts

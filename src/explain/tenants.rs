@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use whathappened_core::graph::{EntityGraph, Fact, TaskKind};
+use whathappened_core::graph::{EntityGraph, Fact, Root, TaskKind, TaskRow};
 use whathappened_core::symbols::Symbol;
 use whathappened_model::time::Nanos;
 
 /// A task with GPUs, while it was on a machine.
 struct Tenant {
-    pod: u32,
-    /// What made it, and with it all of its run: a workload, or else the task itself.
-    root: (bool, u32),
+    pod: TaskRow,
+    /// What made it, and with it all of its run.
+    root: Root,
     from: Nanos,
     to: Nanos,
 }
@@ -21,7 +21,7 @@ pub(super) struct Tenants(HashMap<Symbol, Vec<Tenant>>);
 impl Tenants {
     pub(super) fn of(graph: &EntityGraph) -> Self {
         let mut found: HashMap<Symbol, Vec<Tenant>> = HashMap::new();
-        for (pod, task) in (0..).zip(&graph.pods) {
+        for (pod, task) in graph.pods.numbered() {
             let has_gpus = match task.kind {
                 TaskKind::Pod => graph.gpus(task).is_some_and(|gpus| gpus > 0.0),
                 // What a batch job was given of a machine is seldom on record.
@@ -49,32 +49,25 @@ impl Tenants {
     }
 
     /// Whether a task of another run had GPUs of the machine when one of them failed.
-    pub(super) fn are_several(&self, graph: &EntityGraph, pod: u32, fault: &Fact) -> bool {
-        let own = root(graph, pod);
+    pub(super) fn are_several(
+        &self,
+        graph: &EntityGraph,
+        pod: Option<TaskRow>,
+        fault: &Fact,
+    ) -> bool {
+        let own = pod.map(|pod| root(graph, pod));
         let was_there = |one: &&Tenant| one.from <= fault.time.hi && fault.time.lo <= one.to;
         self.0
             .get(&fault.node)
             .into_iter()
             .flatten()
             .filter(was_there)
-            .any(|one| one.pod != pod && one.root != own)
+            .any(|one| Some(one.pod) != pod && Some(one.root) != own)
     }
 }
 
-fn root(graph: &EntityGraph, pod: u32) -> (bool, u32) {
-    let Some(task) = graph.pods.get(pod as usize) else {
-        return (false, pod);
-    };
-    let mut at = task.owner;
-    // Owners of owners are few; a cycle in a broken input ends here.
-    for _ in 0..8 {
-        match graph.workloads.get(at as usize) {
-            Some(workload) if graph.workloads.get(workload.owner as usize).is_some() => {
-                at = workload.owner;
-            }
-            Some(_) => return (true, at),
-            None => break,
-        }
-    }
-    (false, pod)
+fn root(graph: &EntityGraph, pod: TaskRow) -> Root {
+    let owner = graph.pods.get(pod).and_then(|task| task.owner);
+    let top = graph.owners(owner).last();
+    top.map_or(Root::Pod(pod), |(top, _)| Root::Workload(top))
 }

@@ -1,7 +1,7 @@
 //! A member of a gang that ended, and in whose place no other could be made or started: the run did not go on after it.
 
 use whathappened_core::death::{Death, DeathState};
-use whathappened_core::graph::{EntityGraph, NO, Task};
+use whathappened_core::graph::{EntityGraph, Task};
 use whathappened_core::resolve::Run;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -45,18 +45,18 @@ pub(super) fn mark(graph: &EntityGraph, runs: &[Run], deaths: &[Death], findings
 fn end_of<'a>(deaths: &'a [Death], finding: &Finding) -> Option<&'a Death> {
     let mut own = finding.victims.iter().map(|death| deaths.get(*death));
     let end = own.next()??;
-    let is_end = end.state == DeathState::Died && end.pod != NO && end.time != Stamp::OPEN;
+    let is_end = end.state == DeathState::Died && end.pod.is_some() && end.time != Stamp::OPEN;
     (is_end && own.next().is_none()).then_some(end)
 }
 
 /// Whether another pod of the run started in the place of one that ended.
 fn was_replaced(graph: &EntityGraph, run: &Run, end: &Death) -> bool {
-    let rank = graph.pods.get(end.pod as usize).and_then(|pod| pod.rank);
+    let rank = graph.pods.get(end.pod).and_then(|pod| pod.rank);
     let later = |pod: &Task| pod.started.is_some_and(|start| start.lo > end.time.lo);
     let of_rank = |pod: &Task| rank.is_none() || pod.rank.is_none() || pod.rank == rank;
-    let mut others = run.pods.iter().filter(|pod| **pod != end.pod);
+    let mut others = run.pods.iter().filter(|pod| Some(**pod) != end.pod);
     others.any(|pod| {
-        let pod = graph.pods.get(*pod as usize);
+        let pod = graph.pods.get(*pod);
         pod.is_some_and(|pod| later(pod) && of_rank(pod))
     })
 }
@@ -64,7 +64,7 @@ fn was_replaced(graph: &EntityGraph, run: &Run, end: &Death) -> bool {
 /// Whether others of the run made steps long after the end of one.
 fn trains_on(graph: &EntityGraph, run: &Run, end: Stamp) -> bool {
     run.pods.iter().any(|pod| {
-        let pod = graph.pods.get(*pod as usize);
+        let pod = graph.pods.get(*pod);
         let steps = pod.and_then(|pod| pod.progress.as_deref());
         steps.is_some_and(|steps| steps.last.lo > end.hi.saturating_add(UNDER_WAY))
     })
@@ -72,22 +72,22 @@ fn trains_on(graph: &EntityGraph, run: &Run, end: Stamp) -> bool {
 
 fn is_refusal(deaths: &[Death], finding: &Finding) -> bool {
     let mut own = finding.deaths().filter_map(|death| deaths.get(death));
-    own.any(|death| death.state == DeathState::NeverCreated && death.pod == NO)
+    own.any(|death| death.state == DeathState::NeverCreated && death.pod.is_none())
 }
 
 /// Whether a finding is that another pod could not be made after an end, or that the one which was made in its place does
 /// not start.
 fn waits_for(graph: &EntityGraph, deaths: &[Death], waits: &Finding, end: &Death) -> bool {
-    let rank = graph.pods.get(end.pod as usize).and_then(|pod| pod.rank);
+    let rank = graph.pods.get(end.pod).and_then(|pod| pod.rank);
     let mut own = waits.deaths().filter_map(|death| deaths.get(death));
     own.any(|death| match death.state {
         DeathState::NeverCreated => {
-            death.pod == NO
+            death.pod.is_none()
                 && death.time.hi.saturating_add(CLOCKS) >= end.time.lo
                 && death.time.lo <= end.time.hi.saturating_add(TRIED)
         }
         DeathState::NeverScheduled | DeathState::StuckStarting => {
-            let pod = graph.pods.get(death.pod as usize);
+            let pod = graph.pods.get(death.pod);
             let made = |pod: &Task| {
                 pod.created
                     .is_some_and(|made| made.lo >= end.time.lo.saturating_sub(CLOCKS))

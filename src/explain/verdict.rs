@@ -4,27 +4,23 @@ use std::collections::HashSet;
 use whathappened_core::signals::named;
 
 use whathappened_core::death::{Death, DeathState, RunState, deaths, fails_now, run_state};
-use whathappened_core::graph::{EntityGraph, Fact};
+use whathappened_core::graph::{EntityGraph, Fact, TaskRow};
 use whathappened_core::lifecycle::{End, Mode, is_stale};
 use whathappened_core::link::links;
 use whathappened_core::resolve::Run;
 use whathappened_model::coverage::{Coverage, EvidenceKind, Status};
+use whathappened_model::table::{HasRow, Table};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::candidate::{Candidate, candidates};
 use super::engine::{EngineError, edges};
 use super::fault::faults;
 use super::gang::{Finding, Grouping, is_gang, lost_touch};
-use super::last_straw;
-use super::outlived;
-use super::recreated;
-use super::recurrence;
-use super::replaced;
 use super::requests::Requests;
 use super::rule::Rule;
-use super::submitter;
-use super::unreplaced;
-use super::waited_for;
+use super::{
+    last_straw, outlived, recreated, recurrence, replaced, submitter, unreplaced, waited_for,
+};
 use crate::answer::Level;
 
 /// What was found out about some runs.
@@ -108,7 +104,7 @@ pub async fn explain(
     graph: &EntityGraph,
     runs: &[Run],
     chosen: &[usize],
-    ends: &[End],
+    ends: &Table<Task, End>,
     rules: &[Rule],
     coverage: &[Coverage],
 ) -> Result<Verdict, EngineError> {
@@ -241,7 +237,7 @@ pub async fn explain(
                     death.mode == Mode::None
                         && graph
                             .pods
-                            .get(death.pod as usize)
+                            .get(death.pod)
                             .is_some_and(|pod| is_stale(graph, pod))
                 });
         finding.recovered |= went_on || running || stale || over;
@@ -276,7 +272,7 @@ fn was_overtaken(graph: &EntityGraph, deaths: &[Death], finding: &Finding) -> bo
         if !death.goes_on() {
             return None;
         }
-        let pod = graph.pods.get(death.pod as usize)?;
+        let pod = graph.pods.get(death.pod)?;
         let mut later = graph.pods.iter().filter_map(|other| {
             let is_namesake = (other.namespace, other.name) == (pod.namespace, pod.name);
             let begin = other.known_begin().filter(|_| is_namesake)?;
@@ -311,9 +307,13 @@ fn was_overtaken(graph: &EntityGraph, deaths: &[Death], finding: &Finding) -> bo
 
 /// Pods that a controller deleted, as its Events or the audit log tell, and that had not ended
 /// by themselves before.
-fn torn_down(graph: &EntityGraph, deaths: &[Death]) -> HashSet<u32> {
+fn torn_down(graph: &EntityGraph, deaths: &[Death]) -> HashSet<TaskRow> {
     let own = |death: &&Death| death.state == DeathState::Died && death.mode == Mode::Exited;
-    let ended: HashSet<u32> = deaths.iter().filter(own).map(|death| death.pod).collect();
+    let ended: HashSet<TaskRow> = deaths
+        .iter()
+        .filter(own)
+        .filter_map(|death| death.pod)
+        .collect();
     let facts = graph.facts.iter();
     facts
         .filter_map(|fact| graph.taken_by_its_controller(fact))
@@ -327,7 +327,7 @@ fn pass_over_unexplained(
     graph: &EntityGraph,
     runs: &[Run],
     deaths: &[Death],
-    torn_down: &HashSet<u32>,
+    torn_down: &HashSet<TaskRow>,
     findings: &mut [Finding],
 ) {
     let explained: HashSet<usize> = findings
@@ -340,7 +340,7 @@ fn pass_over_unexplained(
         let is_own_controllers = finding
             .deaths()
             .filter_map(|death| deaths.get(death))
-            .all(|death| torn_down.contains(&death.pod));
+            .all(|death| torn_down.has(death.pod));
         let is_unexplained = finding.level() <= Level::Hypothesis && is_own_controllers;
         if !gang && is_unexplained && explained.contains(&finding.run) {
             finding.recovered = true;
@@ -372,7 +372,7 @@ fn is_turnover(
     owned
         && !is_gang(graph, run)
         && death.mode == Mode::Killed
-        && !requests.evicted.contains(&death.pod)
+        && !requests.evicted.has(death.pod)
         && unexplained
         && matches!(state, Some(RunState::Running | RunState::Completed))
 }

@@ -2,9 +2,10 @@
 //! others are in: they wait for it until their collective's time is up. What broke it is what ended the run then, and not the wait.
 
 use whathappened_core::death::{Death, DeathState, RunState, failed_upon};
-use whathappened_core::graph::EntityGraph;
+use whathappened_core::graph::{EntityGraph, TaskRow};
 use whathappened_core::resolve::Run;
 use whathappened_core::signals::named;
+use whathappened_model::table::HasRow;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::bounds::CLOCKS;
@@ -90,7 +91,7 @@ fn began(
         return None;
     }
     let timeout = graph.evidence.symbols.find(named::NCCL_TIMEOUT)?;
-    let died = |pod: u32, at: Nanos| {
+    let died = |pod: Option<TaskRow>, at: Nanos| {
         let mut own = finding.deaths().filter_map(|death| deaths.get(death));
         own.any(|death| {
             death.pod == pod
@@ -112,10 +113,10 @@ fn began(
 
 /// Whether another member broke for a reason that is known, just before the wait began, and was started again.
 fn broke_before(deaths: &[Death], finding: &Finding, wait: &Finding, began: Nanos) -> bool {
-    let waited: Vec<u32> = wait
+    let waited: Vec<TaskRow> = wait
         .victims
         .iter()
-        .filter_map(|death| Some(deaths.get(*death)?.pod))
+        .filter_map(|death| deaths.get(*death)?.pod)
         .collect();
     let proven = finding
         .candidate
@@ -126,7 +127,7 @@ fn broke_before(deaths: &[Death], finding: &Finding, wait: &Finding, began: Nano
             deaths.get(*death).is_some_and(|one| {
                 (one.state == DeathState::Restarted
                     || one.state == DeathState::Died && finding.attempt < wait.attempt)
-                    && !waited.contains(&one.pod)
+                    && !waited.has(one.pod)
                     && one.time.lo <= began.saturating_add(CLOCKS)
                     && began.saturating_sub(one.time.lo) <= NEXT
             })

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_core::death::deaths;
-use whathappened_core::graph::{NO, TaskKind};
+use whathappened_core::graph::TaskKind;
 use whathappened_core::resolve::{Name, Root, Run, resolve};
 use whathappened_model::connector::{Entity, Scope, Window};
 use whathappened_model::time::{Nanos, SECOND};
@@ -54,12 +54,12 @@ pub(super) fn scope(case: &Case, name: &Name, now: Nanos) -> Option<(Scope, Wind
     scope.experiments.retain(|one| named.insert(one.clone()));
     let providers = providers(case);
     for number in runs.iter().flat_map(|run| &run.pods) {
-        let Some(pod) = graph.pods.get(*number as usize) else {
+        let Some(pod) = graph.pods.get(*number) else {
             continue;
         };
         let ended = case
             .ends
-            .get(*number as usize)
+            .get(*number)
             .and_then(whathappened_core::lifecycle::End::final_time)
             .map(|time| time.hi)
             .filter(|time| *time != Nanos::MAX);
@@ -142,7 +142,7 @@ fn providers(case: &Case) -> BTreeMap<&str, &str> {
 }
 
 fn workload(case: &Case, run: &Run) -> Option<(String, Entity)> {
-    if !matches!(run.root, Root::Workload(root) if root != NO) {
+    if !matches!(run.root, Root::Workload(_)) {
         return None;
     }
     let (uid, kind, namespace, name) = run.names(&case.graph);

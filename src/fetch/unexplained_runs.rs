@@ -193,10 +193,7 @@ pub async fn explain_one(
 fn keep_gangs(store: &mut Store, case: &Case, root: &Root) -> Result<bool, Error> {
     let mut is_of_gang = false;
     for run in &case.runs {
-        let members = run
-            .pods
-            .iter()
-            .filter_map(|pod| case.graph.pods.get(*pod as usize));
+        let members = run.pods.iter().filter_map(|pod| case.graph.pods.get(*pod));
         let logs: Vec<String> = members
             .filter(|one| one.kind == TaskKind::Log)
             .map(|one| case.graph.name(one.name).to_owned())

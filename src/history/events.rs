@@ -1,6 +1,7 @@
 //! What happened to a machine, in order of time.
 
 use std::collections::BTreeMap;
+use whathappened_core::evidence::EvidenceRow;
 use whathappened_core::signals::named;
 
 use whathappened_core::describe::describe;
@@ -37,7 +38,7 @@ pub(super) fn happened(
     asked: &NodeQuery,
 ) -> Result<Vec<MachineEvent>, Error> {
     let graph = &case.graph;
-    let mut rows: BTreeMap<EventId, u32> = BTreeMap::new();
+    let mut rows: BTreeMap<EventId, EvidenceRow> = BTreeMap::new();
     for fact in &graph.facts {
         if place.holds(graph, fact) && is_asked(asked, fact.time, fact.end) {
             rows.insert(fact.id, fact.row);
@@ -46,7 +47,7 @@ pub(super) fn happened(
     let mut reported: Vec<Line> = Vec::new();
     for (id, number) in rows {
         let event = graph.evidence.event(number)?;
-        let Some(row) = graph.evidence.rows().get(number as usize) else {
+        let Some(row) = graph.evidence.rows().get(number) else {
             continue;
         };
         let seen_by = row.seen_by().map(|kind| kind.as_str().to_owned());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_core::death::run_state;
-use whathappened_core::graph::{NameTenure, NameTenures, Task, TaskKind};
+use whathappened_core::graph::{NameTenure, NameTenures, Task, TaskKind, TaskRow};
 use whathappened_core::resolve::{MachineMatch, Name, Run, place, rank_names};
 use whathappened_model::time::{Nanos, Stamp, rfc3339};
 
@@ -135,7 +135,7 @@ fn machines_of(case: &Case) -> Vec<String> {
 /// A run that was on the machine, and its pods there.
 struct HostedPods {
     run: usize,
-    pods: Vec<u32>,
+    pods: Vec<TaskRow>,
     from: Nanos,
     to: Nanos,
     ended_badly: bool,
@@ -154,12 +154,12 @@ fn guests(case: &Case, place: &MachineMatch, asked: &NodeQuery) -> Vec<HostedPod
             ended_badly: false,
         };
         for pod in &run.pods {
-            let Some(one) = graph.pods.get(*pod as usize) else {
+            let Some(one) = graph.pods.get(*pod) else {
                 continue;
             };
             let (from, to) = stay(case, *pod, one);
             if place.holds_member(graph, one) && asked.wants(from, to) {
-                let end = case.ends.get(*pod as usize);
+                let end = case.ends.get(*pod);
                 here.ended_badly |= end.is_some_and(|end| end.state.is_bad());
                 here.pods.push(*pod);
                 here.from = here.from.min(from);
@@ -175,9 +175,9 @@ fn guests(case: &Case, place: &MachineMatch, asked: &NodeQuery) -> Vec<HostedPod
 }
 
 /// From when to when a pod was there; until it died where its object stayed.
-fn stay(case: &Case, number: u32, pod: &Task) -> (Nanos, Nanos) {
+fn stay(case: &Case, number: TaskRow, pod: &Task) -> (Nanos, Nanos) {
     let (from, to) = pod.stay();
-    let end = case.ends.get(number as usize);
+    let end = case.ends.get(number);
     let ended = end.and_then(whathappened_core::lifecycle::End::final_time);
     let running = end.is_none_or(|end| !end.state.is_bad()) && ended.is_none();
     let to = match ended.filter(|end| end.hi != Nanos::MAX) {

@@ -129,8 +129,8 @@ fn of_cloud(name: &str) -> Option<ActorKind> {
 #[must_use]
 pub fn owner(graph: &EntityGraph, run: &Run) -> Option<String> {
     let made_by = match run.root {
-        Root::Workload(root) => graph.workloads.get(root as usize).map(|one| one.made_by),
-        Root::Pod(pod) => graph.pods.get(pod as usize).map(|one| one.made_by),
+        Root::Workload(root) => graph.workloads.get(root).map(|one| one.made_by),
+        Root::Pod(pod) => graph.pods.get(pod).map(|one| one.made_by),
     };
     let made_by = made_by.filter(|by| by.is_some() && kind(graph.name(*by)) == ActorKind::User);
     made_by
@@ -140,16 +140,13 @@ pub fn owner(graph: &EntityGraph, run: &Run) -> Option<String> {
 
 fn labelled(graph: &EntityGraph, run: &Run) -> Option<String> {
     let root = match run.root {
-        Root::Workload(root) => graph
-            .workloads
-            .get(root as usize)
-            .and_then(|one| one.body.as_ref()),
+        Root::Workload(root) => graph.workloads.get(root).and_then(|one| one.body.as_ref()),
         Root::Pod(_) => None,
     };
     let pods = run
         .pods
         .iter()
-        .filter_map(|pod| graph.pods.get(*pod as usize)?.body.as_ref());
+        .filter_map(|pod| graph.pods.get(*pod)?.body.as_ref());
     root.into_iter()
         .chain(pods)
         .find_map(|body| OWNERS.iter().find_map(|key| body.labels.get(*key).cloned()))

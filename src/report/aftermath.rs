@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use whathappened_core::death::{Death, DeathState};
-use whathappened_core::graph::{EntityGraph, NO, Task};
+use whathappened_core::graph::{EntityGraph, Task, TaskRow, WorkloadRow};
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::signals::{SignalClass, named};
 use whathappened_core::symbols::Symbol;
@@ -25,8 +25,8 @@ type Moment = (Nanos, Symbol);
 /// Records of somebody who noticed or acted, by whom they are about, in time order.
 #[derive(Debug, Default)]
 pub(super) struct Reactions {
-    of_workload: HashMap<u32, Vec<Moment>>,
-    of_pod: HashMap<u32, Vec<Moment>>,
+    of_workload: HashMap<WorkloadRow, Vec<Moment>>,
+    of_pod: HashMap<TaskRow, Vec<Moment>>,
     of_node: HashMap<Symbol, Vec<Moment>>,
 }
 
@@ -49,14 +49,10 @@ impl Reactions {
                 continue;
             };
             let moment = (time.lo, fact.signal);
-            if fact.pod != NO {
-                found.of_pod.entry(fact.pod).or_default().push(moment);
-            } else if fact.workload != NO {
-                found
-                    .of_workload
-                    .entry(fact.workload)
-                    .or_default()
-                    .push(moment);
+            if let Some(pod) = fact.pod {
+                found.of_pod.entry(pod).or_default().push(moment);
+            } else if let Some(workload) = fact.workload {
+                found.of_workload.entry(workload).or_default().push(moment);
             } else if fact.node.is_some() {
                 found.of_node.entry(fact.node).or_default().push(moment);
             }
@@ -113,8 +109,9 @@ impl ReportContext<'_> {
         let members = run
             .pods
             .iter()
-            .filter_map(|pod| Some((*pod, graph.pods.get(*pod as usize)?)));
-        let mut workloads: BTreeSet<u32> = members.clone().map(|(_, pod)| pod.owner).collect();
+            .filter_map(|pod| Some((*pod, graph.pods.get(*pod)?)));
+        let mut workloads: BTreeSet<WorkloadRow> =
+            members.clone().filter_map(|(_, pod)| pod.owner).collect();
         if let Root::Workload(root) = run.root {
             workloads.insert(root);
         }
@@ -126,7 +123,7 @@ impl ReportContext<'_> {
             members.filter_map(|(number, _)| first_from(reactions.of_pod.get(&number), died));
         let first = finding.first.iter().filter_map(|death| self.death(*death));
         let nodes: BTreeSet<Symbol> = first
-            .filter_map(|death| graph.pods.get(death.pod as usize))
+            .filter_map(|death| graph.pods.get(death.pod))
             .flat_map(Task::machines)
             .collect();
         let by_node = nodes
@@ -163,7 +160,7 @@ impl ReportContext<'_> {
             .filter(|pod| is_new(pod.created))
             .filter_map(|pod| starts(&mut pod.starts.iter().chain(&pod.started), died));
         let same = ended.iter().filter_map(|death| {
-            let pod = self.graph().pods.get(death.pod as usize)?;
+            let pod = self.graph().pods.get(death.pod)?;
             let out = reported(death.time)?;
             // One that started in the second of its end was there before, unless it was started again.
             let from = if death.state == DeathState::Restarted && pod.starts.len() > 1 {
@@ -178,10 +175,10 @@ impl ReportContext<'_> {
 
     /// The pods of a run that are none of those that died.
     fn others(&self, run: &Run, ended: &[&Death]) -> Vec<&Task> {
-        let dead: BTreeSet<u32> = ended.iter().map(|death| death.pod).collect();
+        let dead: BTreeSet<TaskRow> = ended.iter().filter_map(|death| death.pod).collect();
         let alive = run.pods.iter().filter(|pod| !dead.contains(pod));
         alive
-            .filter_map(|pod| self.graph().pods.get(*pod as usize))
+            .filter_map(|pod| self.graph().pods.get(*pod))
             .collect()
     }
 
@@ -189,7 +186,7 @@ impl ReportContext<'_> {
     fn asked(&self, ended: &[&Death], died: Nanos) -> Nanos {
         let pods = ended
             .iter()
-            .filter_map(|death| self.graph().pods.get(death.pod as usize));
+            .filter_map(|death| self.graph().pods.get(death.pod));
         let asked = pods
             .filter_map(|pod| reported(pod.first_asked()?))
             .map(|asked| asked.lo);

@@ -2,22 +2,24 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use whathappened_core::death::{DeathState, RunState};
-use whathappened_core::graph::{NO, TaskKind};
+use whathappened_core::death::{Death, DeathState, RunState};
+use whathappened_core::graph::{TaskKind, TaskRow};
 use whathappened_core::lifecycle::{BatchState, State};
 use whathappened_core::resolve::{BY_STEM, Name, NameMatch, place, resolve};
+use whathappened_model::table::HasRow;
 use whathappened_model::time::{Nanos, Stamp, rfc3339};
 
 use super::context::{ReportContext, is_announced_only};
 use super::drawn::drawn;
 use super::everything::{everything, of_machine, unknown_ends};
-use super::leading_run;
 use super::narrow::{self, Omitted, inside};
 use super::run::run as tell_run;
 use super::shown::is_only_named;
 use super::timeline::lines;
 use super::well::{counted_at, replaced_at, well, were_cleared_away};
-use super::{batch_state, plateau, read_for_run, restart_loop, slowdown, trackers, zones};
+use super::{
+    batch_state, leading_run, plateau, read_for_run, restart_loop, slowdown, trackers, zones,
+};
 use crate::answer::{Answer, CoverageRow, Incident, IncidentRole, SCHEMA};
 use crate::case::Case;
 use crate::coverage::is_beside_the_point;
@@ -255,8 +257,8 @@ fn notes(matched: &NameMatch) -> Vec<String> {
 }
 
 /// Pods that were asked for by name, by the question or its option.
-fn asked_pods(case: &Case, matched: &NameMatch, question: &Question) -> BTreeSet<u32> {
-    let mut pods: BTreeSet<u32> = matched.pods.iter().copied().collect();
+fn asked_pods(case: &Case, matched: &NameMatch, question: &Question) -> BTreeSet<TaskRow> {
+    let mut pods: BTreeSet<TaskRow> = matched.pods.iter().copied().collect();
     if let Some(wanted) = &question.pod {
         let of_runs = matched
             .runs
@@ -267,7 +269,7 @@ fn asked_pods(case: &Case, matched: &NameMatch, question: &Question) -> BTreeSet
             .filter(|pod| {
                 case.graph
                     .pods
-                    .get(*pod as usize)
+                    .get(*pod)
                     .is_some_and(|pod| case.graph.name(pod.name) == wanted)
             })
             .collect();
@@ -279,7 +281,7 @@ fn incidents(
     case: &Case,
     verdict: &Verdict,
     matched: &NameMatch,
-    pods: &BTreeSet<u32>,
+    pods: &BTreeSet<TaskRow>,
     question: &Question,
     left: &mut Omitted,
 ) -> Result<Vec<Incident>, Error> {
@@ -290,7 +292,7 @@ fn incidents(
             || finding.deaths().any(|death| {
                 let death = verdict.deaths.get(death);
                 // What keeps the rest of its gang from being made keeps the pod waiting.
-                death.is_some_and(|death| death.pod == NO || pods.contains(&death.pod))
+                death.is_some_and(|death| death.pod.is_none_or(|pod| pods.contains(&pod)))
             })
     };
     // The leading run first; in it what ended it, then what it survived, newest first.
@@ -306,7 +308,7 @@ fn incidents(
             .runs
             .get(finding.run)
             .is_some_and(|run| is_gang(&case.graph, run));
-        let goes_on = death.is_some_and(whathappened_core::death::Death::goes_on);
+        let goes_on = death.is_some_and(Death::goes_on);
         (
             place,
             finding.recovered,
@@ -316,7 +318,7 @@ fn incidents(
             death.map(|death| death.time),
             // Of two witnesses of one end the one that knows why.
             finding.candidate.is_none(),
-            death.map(|death| death.pod),
+            death.map(Death::pod_order),
         )
     };
     let mut chosen: Vec<&Finding> = verdict.findings.iter().filter(touches).collect();
@@ -345,8 +347,8 @@ fn incidents(
         return Ok(reported);
     }
     // Of a pod that is over its own end is told, however well its run does without it.
-    let over = |pod: &u32| {
-        let end = case.ends.get(*pod as usize);
+    let over = |pod: &TaskRow| {
+        let end = case.ends.get(*pod);
         end.is_some_and(|end| end.state == State::Died)
     };
     let completed = newest.filter(|run| verdict.states.contains(&(*run, RunState::Completed)));
@@ -391,10 +393,10 @@ fn faults(
         .iter()
         .filter_map(|number| case.runs.get(*number))
         .flat_map(|run| &run.pods);
-    let own: BTreeSet<u32> = members
+    let own: BTreeSet<TaskRow> = members
         .copied()
         .filter(|pod| {
-            let one = case.graph.pods.get(*pod as usize);
+            let one = case.graph.pods.get(*pod);
             one.is_some_and(|one| one.kind == TaskKind::Instance)
         })
         .collect();
@@ -406,7 +408,7 @@ fn faults(
     for fault in verdict.faults(&case.graph, &case.rules.causes, false) {
         let root = fault.candidate.as_ref().map(Candidate::root);
         let fact = root.and_then(|root| case.graph.facts.get(root));
-        if fact.is_some_and(|fact| own.contains(&fact.pod)) {
+        if fact.is_some_and(|fact| own.has(fact.pod)) {
             let role = match is_announced_only(&case.graph, &fault) {
                 true => IncidentRole::Announced,
                 false => IncidentRole::Fault,
@@ -419,9 +421,9 @@ fn faults(
 }
 
 /// A pod that is gone, as pods that are interchangeable may be at any time.
-fn taken_away(case: &Case, number: u32) -> Option<Incident> {
-    let pod = case.graph.pods.get(number as usize)?;
-    let time = case.ends.get(number as usize)?.time;
+fn taken_away(case: &Case, number: TaskRow) -> Option<Incident> {
+    let pod = case.graph.pods.get(number)?;
+    let time = case.ends.get(number)?.time;
     let level = if pod.body.is_some() {
         Level::Established
     } else {

@@ -19,8 +19,8 @@ struct Wording {
 pub(super) fn of(case: &Case, run: &Run) -> Option<BatchState> {
     let pods = &run.attempts.last()?.pods;
     pods.iter().find_map(|pod| {
-        let one = case.graph.pods.get(*pod as usize)?;
-        BatchState::of(one, case.ends.get(*pod as usize)?)
+        let one = case.graph.pods.get(*pod)?;
+        BatchState::of(one, case.ends.get(*pod)?)
     })
 }
 

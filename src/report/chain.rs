@@ -234,7 +234,7 @@ impl ReportContext<'_> {
     /// What the members of a run are, in the plural.
     fn members(&self, finding: &Finding) -> &'static str {
         let first = finding.victims.first().and_then(|one| self.death(*one));
-        let task = first.and_then(|death| self.graph().pods.get(death.pod as usize));
+        let task = first.and_then(|death| self.graph().pods.get(death.pod));
         match task.map(|task| task.kind) {
             Some(TaskKind::Instance) => "instances",
             Some(TaskKind::Job) => "jobs",

@@ -5,10 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use whathappened_core::death::Death;
 use whathappened_core::evidence::SpillError;
-use whathappened_core::graph::{EntityGraph, Fact, NO, NameTenures, Phase};
+use whathappened_core::graph::{EntityGraph, Fact, NameTenures, Phase, TaskRow};
 use whathappened_core::shared_fault::SharedFaults;
 use whathappened_core::symbols::Symbol;
 use whathappened_model::event::Event;
+use whathappened_model::table::AtRow;
 use whathappened_model::time::{Nanos, Stamp, rfc3339};
 
 use super::aftermath::Reactions;
@@ -46,7 +47,7 @@ pub(super) struct ReportContext<'a> {
     pub(super) case: &'a Case,
     pub(super) verdict: &'a Verdict,
     /// Numbers of the facts about each pod, and of those that name it.
-    of_pod: HashMap<u32, Vec<usize>>,
+    of_pod: HashMap<TaskRow, Vec<usize>>,
     name_tenures: OnceCell<NameTenures>,
     complaints: OnceCell<HashMap<Symbol, Vec<Nanos>>>,
     shared_faults: OnceCell<SharedFaults>,
@@ -57,13 +58,16 @@ pub(super) struct ReportContext<'a> {
 
 impl<'a> ReportContext<'a> {
     pub(super) fn new(case: &'a Case, verdict: &'a Verdict) -> Self {
-        let dead: BTreeSet<u32> = verdict.deaths.iter().map(|death| death.pod).collect();
-        let mut of_pod: HashMap<u32, Vec<usize>> = HashMap::new();
+        let dead: BTreeSet<TaskRow> = verdict
+            .deaths
+            .iter()
+            .filter_map(|death| death.pod)
+            .collect();
+        let mut of_pod: HashMap<TaskRow, Vec<usize>> = HashMap::new();
         for (number, fact) in case.graph.facts.iter().enumerate() {
-            for pod in [fact.pod, fact.other] {
-                if pod != NO && dead.contains(&pod) {
-                    of_pod.entry(pod).or_default().push(number);
-                }
+            let named = [fact.pod, fact.other].into_iter().flatten();
+            for pod in named.filter(|pod| dead.contains(pod)) {
+                of_pod.entry(pod).or_default().push(number);
             }
         }
         Self {
@@ -128,16 +132,16 @@ impl<'a> ReportContext<'a> {
     }
 
     /// Facts about a pod, in time order.
-    pub(super) fn facts_of(&self, pod: u32) -> impl Iterator<Item = &'a Fact> + '_ {
-        let numbers = self.of_pod.get(&pod).into_iter().flatten();
+    pub(super) fn facts_of(&self, pod: Option<TaskRow>) -> impl Iterator<Item = &'a Fact> + '_ {
+        let numbers = self.of_pod.at(pod).into_iter().flatten();
         numbers
             .filter_map(|number| self.fact(*number))
             .filter(move |fact| fact.pod == pod)
     }
 
     /// Facts about others that name a pod, in time order.
-    pub(super) fn facts_naming(&self, pod: u32) -> impl Iterator<Item = &'a Fact> + '_ {
-        let numbers = self.of_pod.get(&pod).into_iter().flatten();
+    pub(super) fn facts_naming(&self, pod: Option<TaskRow>) -> impl Iterator<Item = &'a Fact> + '_ {
+        let numbers = self.of_pod.at(pod).into_iter().flatten();
         numbers
             .filter_map(|number| self.fact(*number))
             .filter(move |fact| fact.other == pod)

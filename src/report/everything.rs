@@ -75,7 +75,7 @@ pub(super) async fn of_machine(
         .filter(|run| {
             let mut pods = run.pods.iter();
             pods.any(|pod| {
-                let pod = case.graph.pods.get(*pod as usize);
+                let pod = case.graph.pods.get(*pod);
                 pod.is_some_and(|pod| place.holds_member(&case.graph, pod))
             })
         })
@@ -133,11 +133,10 @@ fn cause_of<'c>(case: &'c Case, finding: &Finding) -> Option<&'c str> {
 fn happened_here(case: &Case, verdict: &Verdict, finding: &Finding, place: &MachineMatch) -> bool {
     let cause = cause_of(case, finding);
     let of_machine = cause.is_some_and(befalls);
-    let mut victims = finding.victims.iter().filter_map(|death| {
-        case.graph
-            .pods
-            .get(verdict.deaths.get(*death)?.pod as usize)
-    });
+    let mut victims = finding
+        .victims
+        .iter()
+        .filter_map(|death| case.graph.pods.get(verdict.deaths.get(*death)?.pod));
     of_machine && victims.any(|pod| place.holds_member(&case.graph, pod))
 }
 
@@ -247,11 +246,8 @@ fn role(case: &Case, finding: &Finding) -> IncidentRole {
 /// whole machine is, since whatever ran on it did not survive.
 fn is_news(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
     let of_machine = finding.victims.iter().any(|death| {
-        let pod = verdict
-            .deaths
-            .get(*death)
-            .map_or(u32::MAX, |death| death.pod);
-        let one = case.graph.pods.get(pod as usize);
+        let pod = verdict.deaths.get(*death).and_then(|death| death.pod);
+        let one = case.graph.pods.get(pod);
         one.is_some_and(|one| one.kind == TaskKind::Instance)
     });
     // Scaling a workload to nothing is how it is put aside.
@@ -337,7 +333,7 @@ fn is_unwitnessed(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
         let pod = verdict
             .deaths
             .get(*death)
-            .and_then(|death| case.graph.pods.get(death.pod as usize));
+            .and_then(|death| case.graph.pods.get(death.pod));
         pod.is_some_and(|pod| pod.kind == TaskKind::Pod && pod.body.is_none())
     };
     let run = case.runs.get(finding.run);

@@ -46,7 +46,7 @@ impl ReportContext<'_> {
         for fact in facts.iter().filter_map(|number| self.fact(*number)) {
             if seen.insert(fact.id) {
                 let event = self.graph().evidence.event(fact.row)?;
-                let witnesses = self.graph().evidence.rows().get(fact.row as usize);
+                let witnesses = self.graph().evidence.rows().get(fact.row);
                 let seen_by: Vec<String> = witnesses
                     .into_iter()
                     .flat_map(whathappened_core::evidence::Row::seen_by)

@@ -2,7 +2,7 @@
 
 use whathappened_core::death::DeathState;
 use whathappened_core::evidence::SpillError;
-use whathappened_core::graph::Phase;
+use whathappened_core::graph::{Phase, TaskRow};
 use whathappened_core::lifecycle::{Mode, State};
 use whathappened_model::time::rfc3339;
 
@@ -159,15 +159,14 @@ impl ReportContext<'_> {
     }
 
     /// The one rank that did not come to a collective, and its pod.
-    fn missing_one(&self, waited: &Collective, finding: &Finding) -> Option<(i32, u32)> {
+    fn missing_one(&self, waited: &Collective, finding: &Finding) -> Option<(i32, TaskRow)> {
         let [rank] = waited.missing.as_slice() else {
             return None;
         };
         let run = self.case.runs.get(finding.run)?;
-        let attempt = usize::try_from(finding.attempt).ok()?.checked_sub(1)?;
-        let mut pods = run.attempts.get(attempt)?.pods.iter().copied();
+        let mut pods = run.attempt(finding.attempt)?.pods.iter().copied();
         let pod = pods.find(|pod| {
-            let pod = self.graph().pods.get(*pod as usize);
+            let pod = self.graph().pods.get(*pod);
             pod.is_some_and(|pod| pod.rank == Some(*rank))
         })?;
         Some((*rank, pod))
@@ -176,8 +175,8 @@ impl ReportContext<'_> {
     /// Who did not come to a collective since its program had ended well by then, as its container shows.
     fn who_was_done(&self, waited: &Collective, finding: &Finding) -> Option<String> {
         let (rank, pod) = self.missing_one(waited, finding)?;
-        let end = self.case.ends.get(pod as usize)?;
-        let pod = self.graph().pods.get(pod as usize)?;
+        let end = self.case.ends.get(pod)?;
+        let pod = self.graph().pods.get(pod)?;
         let exits = pod.exits.iter().filter(|exit| !exit.init);
         let exit = exits.max_by_key(|exit| exit.time)?;
         let first = finding.first.first().and_then(|death| self.death(*death))?;
@@ -198,7 +197,7 @@ impl ReportContext<'_> {
     /// Who did not come to a collective, and what is known of it last.
     fn who_was_missing(&self, waited: &Collective, finding: &Finding) -> Option<String> {
         let (rank, pod) = self.missing_one(waited, finding)?;
-        let pod = self.graph().pods.get(pod as usize)?;
+        let pod = self.graph().pods.get(pod)?;
         let last = reported(pod.last_line?)?;
         let step = pod.progress.as_deref().and_then(|progress| progress.step);
         let step = step.map_or_else(String::new, |step| format!(", after step {step}"));

@@ -64,7 +64,7 @@ fn is_list_of_pods(row: &Coverage) -> bool {
 /// Until when a run, or the cluster that its pods are in, was heard of.
 pub(crate) fn heard_until(case: &Case, run: &Run) -> Option<Nanos> {
     let pods = &case.graph.pods;
-    let mut own = run.pods.iter().filter_map(|pod| pods.get(*pod as usize));
+    let mut own = run.pods.iter().filter_map(|pod| pods.get(*pod));
     let is_of_cluster = run.pods.is_empty() || own.any(|pod| pod.kind == TaskKind::Pod);
     let heard = of_cluster(case).filter(|_| is_of_cluster);
     heard.map_or(case.graph.now, |heard| Some(heard.until))

@@ -16,7 +16,7 @@ pub(super) fn failed_lately(case: &Case, run: &Run) -> bool {
         return false;
     };
     let pods = &last.pods;
-    let ends = pods.iter().filter_map(|pod| case.ends.get(*pod as usize));
+    let ends = pods.iter().filter_map(|pod| case.ends.get(*pod));
     let mut failures = ends
         .filter(|end| end.state == State::Running)
         .flat_map(|end| &end.restarts)

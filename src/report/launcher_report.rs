@@ -4,7 +4,7 @@
 //! (SIGABRT), and who is stopped by its launcher gets SIGTERM: a report of such a process names a follower.
 
 use whathappened_core::death::Death;
-use whathappened_core::graph::Fact;
+use whathappened_core::graph::{Fact, TaskRow};
 use whathappened_core::signals::named;
 use whathappened_model::event::Event;
 
@@ -68,9 +68,9 @@ impl ReportContext<'_> {
         ))
     }
 
-    fn member(&self, pod: u32) -> Option<String> {
+    fn member(&self, pod: Option<TaskRow>) -> Option<String> {
         let graph = self.graph();
-        let pod = graph.pods.get(pod as usize)?;
+        let pod = graph.pods.get(pod)?;
         Some(graph.name(pod.name).to_owned())
     }
 

@@ -159,8 +159,8 @@ fn misses_one_of<'a>(
             return false;
         };
         let pods = run.pods.iter().filter_map(|pod| {
-            let ended = case.ends.get(*pod as usize)?.final_time()?;
-            (ended.lo <= root.time.hi).then(|| graph.pods.get(*pod as usize))?
+            let ended = case.ends.get(*pod)?.final_time()?;
+            (ended.lo <= root.time.hi).then(|| graph.pods.get(*pod))?
         });
         let mut names = pods.map(|pod| graph.name(pod.name));
         names.any(is_of)
@@ -179,12 +179,9 @@ fn made_way(graph: &EntityGraph, finding: &Finding) -> bool {
 
 /// Whether an object of the run was seen, and not that it was gone.
 fn is_there(graph: &EntityGraph, run: &Run) -> bool {
-    let mut pods = run
-        .pods
-        .iter()
-        .filter_map(|pod| graph.pods.get(*pod as usize));
+    let mut pods = run.pods.iter().filter_map(|pod| graph.pods.get(*pod));
     let root = match run.root {
-        Root::Workload(root) => graph.workloads.get(root as usize),
+        Root::Workload(root) => graph.workloads.get(root),
         Root::Pod(_) => None,
     };
     let is_known = |pod: &Task| match pod.kind {
@@ -203,7 +200,7 @@ fn last_end(case: &Case, number: usize) -> Option<Nanos> {
     let ends = run
         .pods
         .iter()
-        .map(|pod| Some(case.ends.get(*pod as usize)?.final_time()?.lo));
+        .map(|pod| Some(case.ends.get(*pod)?.final_time()?.lo));
     let ends: Option<Vec<Nanos>> = ends.collect();
     ends?.into_iter().max()
 }

@@ -43,7 +43,7 @@ impl ReportContext<'_> {
         }
         let mut found: Vec<Machine> = Vec::new();
         for death in finding.first.iter().filter_map(|death| self.death(*death)) {
-            let Some(pod) = graph.pods.get(death.pod as usize) else {
+            let Some(pod) = graph.pods.get(death.pod) else {
                 continue;
             };
             let mut add = |machine: Machine| {
@@ -75,7 +75,7 @@ impl ReportContext<'_> {
     /// Of a job on several nodes the one that what explains its end is about.
     pub(super) fn node_of_fault(&self, death: usize, root: Option<&Fact>) -> Option<String> {
         let death = self.death(death)?;
-        let task = self.graph().pods.get(death.pod as usize)?;
+        let task = self.graph().pods.get(death.pod)?;
         let node = root?.node;
         let is_on_it = node.is_some()
             && task.kind != TaskKind::Instance

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use whathappened_core::death::DeathState;
-use whathappened_core::graph::NO;
+use whathappened_core::graph::TaskRow;
 use whathappened_core::lifecycle::State;
 use whathappened_core::resolve::Root;
 
@@ -19,20 +19,17 @@ impl ReportContext<'_> {
         let death = self.death(*finding.first.first()?)?;
         let graph = self.graph();
         let run = self.case.runs.get(finding.run)?;
-        let Root::Workload(root) = run.root else {
-            return None;
-        };
-        if death.state != DeathState::NeverCreated || death.pod != NO || run.pods.is_empty() {
+        let root = run.root.workload()?;
+        if death.state != DeathState::NeverCreated || death.pod.is_some() || run.pods.is_empty() {
             return None;
         }
-        let wanted = graph.workloads.get(root as usize)?.body.as_ref()?.pods?;
+        let wanted = graph.workloads.get(root)?.body.as_ref()?.pods?;
         let last = run.attempts.last()?.pods.iter();
-        let (ended, there): (Vec<u32>, Vec<u32>) =
+        let (ended, there): (Vec<TaskRow>, Vec<TaskRow>) =
             last.copied().partition(|pod| self.has_ended(*pod));
-        let ranks = |pods: &[u32]| -> Option<Vec<Option<i32>>> {
+        let ranks = |pods: &[TaskRow]| -> Option<Vec<Option<i32>>> {
             let pods = pods.iter();
-            pods.map(|pod| Some(graph.pods.get(*pod as usize)?.rank))
-                .collect()
+            pods.map(|pod| Some(graph.pods.get(*pod)?.rank)).collect()
         };
         let (there, ended) = (ranks(&there)?, ranks(&ended)?);
         let again = made_once(&there, &ended);
@@ -60,16 +57,16 @@ impl ReportContext<'_> {
     /// Whether what could not be created was to take the place of a pod that had ended.
     pub(super) fn is_for_another(&self, finding: &Finding) -> bool {
         let first = finding.first.first().and_then(|death| self.death(*death));
-        let never =
-            first.is_some_and(|death| death.state == DeathState::NeverCreated && death.pod == NO);
+        let never = first
+            .is_some_and(|death| death.state == DeathState::NeverCreated && death.pod.is_none());
         let run = self.case.runs.get(finding.run);
         let last = run.and_then(|run| run.attempts.last());
         let mut pods = last.into_iter().flat_map(|last| &last.pods);
         never && pods.any(|pod| self.has_ended(*pod))
     }
 
-    fn has_ended(&self, pod: u32) -> bool {
-        let end = self.case.ends.get(pod as usize);
+    fn has_ended(&self, pod: TaskRow) -> bool {
+        let end = self.case.ends.get(pod);
         end.is_some_and(|end| end.state == State::Died)
     }
 }

@@ -9,6 +9,7 @@ mod context;
 mod drawn;
 mod everything;
 mod evidence;
+mod helper_container;
 mod incident;
 mod last_heard;
 mod lately;
@@ -37,6 +38,7 @@ mod trackers;
 mod upcoming;
 mod victim;
 mod well;
+mod workload_change;
 mod zones;
 
 pub use actor::owner;

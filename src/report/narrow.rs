@@ -174,7 +174,7 @@ fn over(case: &Case, run: &Run) -> Option<Nanos> {
     let ends = run
         .pods
         .iter()
-        .map(|pod| Some(case.ends.get(*pod as usize)?.final_time()?.hi));
+        .map(|pod| Some(case.ends.get(*pod)?.final_time()?.hi));
     let ends: Option<Vec<Nanos>> = ends.collect();
     ends?.into_iter().max()
 }
@@ -207,7 +207,7 @@ pub(super) fn pod(
     let runs = matched.iter().filter_map(|number| case.runs.get(*number));
     let pods = runs.flat_map(|run| run.pods.iter());
     let names = pods
-        .filter_map(|pod| case.graph.pods.get(*pod as usize))
+        .filter_map(|pod| case.graph.pods.get(*pod))
         .map(|pod| case.graph.name(pod.name).to_owned());
     let mut names: Vec<String> = names.collect();
     names.sort();

@@ -20,7 +20,7 @@ pub fn records<'a>(
     let wanted: HashSet<EventId> = rows.into_iter().filter_map(id).map(EventId).collect();
     let mut found = BTreeMap::new();
     let evidence = &case.graph.evidence;
-    for (number, row) in (0_u32..).zip(evidence.rows()) {
+    for (number, row) in evidence.rows().numbered() {
         if !wanted.contains(&row.id) {
             continue;
         }

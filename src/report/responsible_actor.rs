@@ -1,7 +1,7 @@
 //! Whose deed a finding was.
 
 use whathappened_core::death::Death;
-use whathappened_core::graph::{EntityGraph, Fact, NO, Phase};
+use whathappened_core::graph::{EntityGraph, Fact, Phase};
 use whathappened_core::lifecycle::{Mode, is_operated};
 use whathappened_core::signals::{ActorKind, named};
 use whathappened_model::event::SourceKind;
@@ -79,7 +79,7 @@ impl ReportContext<'_> {
                 })
                 // Who carries out what somebody unseen asked for is not who did it.
                 .filter(|fact| {
-                    let of_pod = act.is_none_or(|act| act.pod != NO && act.pod == fact.pod);
+                    let of_pod = act.is_none_or(|act| act.pod.is_some() && act.pod == fact.pod);
                     of_pod || !self.carries_out(fact)
                 })
         });
@@ -170,7 +170,7 @@ impl<'a> ReportContext<'a> {
     /// such records name one and the same: an object shows its taints, an audit log who set them.
     fn only_author(&self, act: &Fact) -> Option<&'a Fact> {
         let graph = self.graph();
-        if act.pod != NO || !act.node.is_some() {
+        if act.pod.is_some() || !act.node.is_some() {
             return None;
         }
         // An audit log of metadata says who changed the node, and not what.
@@ -198,11 +198,11 @@ impl<'a> ReportContext<'a> {
     /// on what was asked of its own object, and its Events come in whole seconds.
     fn author_above(&self, act: &Fact) -> Option<&'a Fact> {
         let graph = self.graph();
-        let workload = graph.workloads.get(act.workload as usize)?;
+        let workload = graph.workloads.get(act.workload)?;
         let asked = |fact: &&Fact| {
             let before = act.time.hi.saturating_sub(fact.time.lo);
             (fact.workload == act.workload || fact.workload == workload.owner)
-                && fact.workload != NO
+                && fact.workload.is_some()
                 && (0..=CLOCKS).contains(&before)
                 && graph.name(fact.signal).starts_with("k8s.workload.")
                 // Who made it did not change it.
@@ -326,7 +326,7 @@ fn names_who(graph: &EntityGraph, fact: &Fact) -> bool {
 
 /// Who enforces the limits of a workload that no part of Kubernetes' own is behind.
 fn maker(graph: &EntityGraph, fact: &Fact) -> Option<&'static str> {
-    let workload = graph.workloads.get(fact.workload as usize)?;
+    let workload = graph.workloads.get(fact.workload)?;
     Some(match graph.name(workload.kind) {
         kind if is_operated(kind) => "training-operator",
         "RayJob" | "RayCluster" => "kuberay-operator",

@@ -1,9 +1,9 @@
 //! A run that is begun anew from one checkpoint again and again. Where something ends it each time, that is its cause; that it
 //! comes no further is told beside it.
 
-use whathappened_core::graph::NO;
 use whathappened_core::resolve::Run;
 use whathappened_core::signals::named;
+use whathappened_model::table::HasRow;
 use whathappened_model::time::rfc3339;
 
 use crate::case::Case;
@@ -15,7 +15,7 @@ pub(super) fn note(case: &Case, run: &Run) -> Option<String> {
     let fact = graph
         .facts
         .iter()
-        .find(|fact| fact.signal == signal && fact.pod != NO && run.pods.contains(&fact.pod))?;
+        .find(|fact| fact.signal == signal && run.pods.has(fact.pod))?;
     Some(format!(
         "The run makes no progress: {}, first restarted at {}.",
         graph.name(fact.detail),

@@ -5,6 +5,7 @@ use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::{End, State};
 use whathappened_core::resolve::{Root, Run as ResolvedRun};
 use whathappened_core::signals::named;
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::actor::owner;
@@ -12,7 +13,12 @@ use super::record::reported;
 use crate::answer::{Attempt, Run};
 
 /// A run as the answer shows it.
-pub(super) fn run(graph: &EntityGraph, ends: &[End], run: &ResolvedRun, state: RunState) -> Run {
+pub(super) fn run(
+    graph: &EntityGraph,
+    ends: &Table<Task, End>,
+    run: &ResolvedRun,
+    state: RunState,
+) -> Run {
     let (_, kind, namespace, name) = run.names(graph);
     let attempts: Vec<Attempt> = run
         .attempts
@@ -22,13 +28,13 @@ pub(super) fn run(graph: &EntityGraph, ends: &[End], run: &ResolvedRun, state: R
             let own: Vec<&End> = attempt
                 .pods
                 .iter()
-                .filter_map(|pod| ends.get(*pod as usize))
+                .filter_map(|pod| ends.get(*pod))
                 .collect();
             let last = index + 1 == run.attempts.len();
             let begin = attempt
                 .pods
                 .iter()
-                .filter_map(|pod| graph.pods.get(*pod as usize)?.begin())
+                .filter_map(|pod| graph.pods.get(*pod)?.begin())
                 .min();
             Attempt {
                 number: u32::try_from(index).unwrap_or(0) + 1,
@@ -44,18 +50,15 @@ pub(super) fn run(graph: &EntityGraph, ends: &[End], run: &ResolvedRun, state: R
         })
         .collect();
     let made = match run.root {
-        Root::Workload(root) => graph
-            .workloads
-            .get(root as usize)
-            .and_then(|one| one.created),
+        Root::Workload(root) => graph.workloads.get(root).and_then(|one| one.created),
         Root::Pod(_) => None,
     };
     let pods = run.pods.iter();
-    let begun = pods.filter_map(|pod| graph.pods.get(*pod as usize)?.known_begin());
+    let begun = pods.filter_map(|pod| graph.pods.get(*pod)?.known_begin());
     // That it was first seen then is not that it began then.
     let is_known = made.is_some() || begun.min().is_some();
     let gone = match run.root {
-        Root::Workload(root) => graph.workloads.get(root as usize).and_then(|one| one.gone),
+        Root::Workload(root) => graph.workloads.get(root).and_then(|one| one.gone),
         Root::Pod(_) => None,
     };
     let ended = state.is_over();
@@ -116,9 +119,7 @@ fn attempt_state(ends: &[&End], last: bool, state: RunState) -> RunState {
 
 /// When a workload of whose pods no end is known was over, by its own word.
 fn said_over(graph: &EntityGraph, run: &ResolvedRun, state: RunState) -> Option<Nanos> {
-    let Root::Workload(root) = run.root else {
-        return None;
-    };
+    let root = run.root.workload()?;
     let said = match state {
         RunState::Completed => named::K8S_WORKLOAD_COMPLETED,
         RunState::Failed => named::K8S_WORKLOAD_FAILED,
@@ -129,7 +130,7 @@ fn said_over(graph: &EntityGraph, run: &ResolvedRun, state: RunState) -> Option<
         | RunState::Unknown => return None,
     };
     let mut facts = graph.facts.iter();
-    let last = facts.rfind(|fact| fact.workload == root && graph.name(fact.signal) == said);
+    let last = facts.rfind(|fact| fact.workload == Some(root) && graph.name(fact.signal) == said);
     last.map(|fact| fact.time.lo)
         .filter(|time| *time != Nanos::MIN)
 }

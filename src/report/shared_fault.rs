@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use whathappened_core::graph::Fact;
+use whathappened_core::graph::{Fact, TaskRow};
 use whathappened_core::shared_fault::{
     FaultWitnesses, MACHINES, SharedFaults, WitnessPod, namespace_number,
 };
@@ -37,13 +37,13 @@ impl ReportContext<'_> {
             return None;
         }
         let own = self.case.runs.get(finding.run)?;
-        let namespace = |pod: u32| {
-            let pod = graph.pods.get(pod as usize)?;
+        let namespace = |pod: TaskRow| {
+            let pod = graph.pods.get(pod)?;
             Some(graph.name(pod.namespace).to_owned())
         };
         let own_namespaces: BTreeSet<String> =
             own.pods.iter().filter_map(|pod| namespace(*pod)).collect();
-        let members: HashSet<u32> = own.pods.iter().copied().collect();
+        let members: HashSet<TaskRow> = own.pods.iter().copied().collect();
         let (mut others, mut elsewhere) = (0, BTreeSet::new());
         for who in &seen.pods {
             match who {

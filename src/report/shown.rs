@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use whathappened_core::signals::named;
 
 use whathappened_core::death::RunState;
-use whathappened_core::graph::{InstanceChange, NO, Progress, Task, TaskKind};
+use whathappened_core::graph::{InstanceChange, Progress, Task, TaskKind, TaskRow, WorkloadRow};
 use whathappened_core::lifecycle::{State, given_up, signed_off};
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::symbols::Symbol;
@@ -18,14 +18,11 @@ use crate::case::Case;
 /// object of it was seen, and nothing that it wrote: what was started is no more than that, and may be long gone.
 pub(super) fn is_only_named(case: &Case, run: &Run, state: RunState) -> bool {
     let graph = &case.graph;
-    let mut pods = run
-        .pods
-        .iter()
-        .filter_map(|pod| graph.pods.get(*pod as usize));
+    let mut pods = run.pods.iter().filter_map(|pod| graph.pods.get(*pod));
     let is_root_seen = match run.root {
         Root::Workload(root) => graph
             .workloads
-            .get(root as usize)
+            .get(root)
             .is_some_and(|root| root.body.is_some()),
         Root::Pod(_) => false,
     };
@@ -68,8 +65,8 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
         return true;
     }
     // What is suspended has no pods: those that are shown were there before.
-    let is_suspended = |root: &u32| {
-        let root = graph.workloads.get(*root as usize);
+    let is_suspended = |root: &WorkloadRow| {
+        let root = graph.workloads.get(*root);
         root.and_then(|root| root.body.as_ref())
             .is_some_and(|body| body.suspended)
     };
@@ -86,7 +83,7 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     let wanted = match run.root {
         Root::Workload(number) => graph
             .workloads
-            .get(number as usize)
+            .get(number)
             // A batch job is one task on as many nodes as it asks for.
             .filter(|root| graph.name(root.kind) != "SlurmJob")
             .and_then(|root| {
@@ -96,15 +93,15 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
         Root::Pod(_) => None,
     };
     // One that died is missing until another one is there in its place.
-    let is_there = |pod: &&u32| {
-        let end = case.ends.get(**pod as usize);
+    let is_there = |pod: &&TaskRow| {
+        let end = case.ends.get(**pod);
         state != RunState::Running || end.is_none_or(|end| end.state != State::Died)
     };
     let there = run.pods.iter().filter(is_there).count();
     if wanted.is_some_and(|wanted| i64::try_from(there).is_ok_and(|there| there < wanted)) {
         return false;
     }
-    let numbers: Vec<u32> = last
+    let numbers: Vec<TaskRow> = last
         .into_iter()
         .flat_map(|attempt| attempt.pods.iter().copied())
         .collect();
@@ -136,7 +133,7 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     let has_stray_log = state == RunState::Running
         && rows
             .into_iter()
-            .any(|(row, pod)| Some(row.fact) == line && *pod == NO);
+            .any(|(row, pod)| Some(row.fact) == line && pod.is_none());
     // A machine that runs says nothing of the program on it, whose log has been silent for long.
     let is_quiet = |pod: &Task| {
         let steps = pod.progress.as_deref();
@@ -194,13 +191,13 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
         // That it goes on, no log says.
         TaskKind::Log => false,
     };
-    let seen = |pod: &u32| {
+    let seen = |pod: &TaskRow| {
         let started_again = state == RunState::Running && was_started_again(case, *pod);
-        graph.pods.get(*pod as usize).is_some_and(seen) && !started_again
+        graph.pods.get(*pod).is_some_and(seen) && !started_again
     };
     // As many as it wants are there: those whose place they took need not be.
-    let runs = |pod: &&u32| {
-        let end = case.ends.get(**pod as usize);
+    let runs = |pod: &&TaskRow| {
+        let end = case.ends.get(**pod);
         end.is_some_and(|end| end.state == State::Running) && seen(pod)
     };
     let running = i64::try_from(numbers.iter().filter(runs).count()).unwrap_or(i64::MAX);
@@ -228,7 +225,7 @@ fn silent_nodes(case: &Case) -> BTreeSet<Symbol> {
 fn is_leaving_with_its_namespace(case: &Case, run: &Run) -> bool {
     let graph = &case.graph;
     let pods = run.pods.iter();
-    let pods = pods.filter_map(|pod| graph.pods.get(*pod as usize));
+    let pods = pods.filter_map(|pod| graph.pods.get(*pod));
     let begins = pods.filter(|pod| pod.kind == TaskKind::Pod);
     let begins: Vec<(Symbol, Nanos)> = begins
         .map(|pod| (pod.namespace, pod.known_begin().unwrap_or(Nanos::MIN)))
@@ -238,7 +235,7 @@ fn is_leaving_with_its_namespace(case: &Case, run: &Run) -> bool {
         .iter()
         .filter(|fact| graph.name(fact.signal).starts_with("k8s.namespace.delet"));
     asked.into_iter().any(|fact| {
-        let row = graph.evidence.rows().get(fact.row as usize);
+        let row = graph.evidence.rows().get(fact.row);
         let of = |(namespace, begin): &(Symbol, Nanos)| {
             row.is_some_and(|row| row.workload == *namespace) && *begin <= fact.time.hi
         };
@@ -250,32 +247,34 @@ fn is_leaving_with_its_namespace(case: &Case, run: &Run) -> bool {
 /// what was known before.
 fn cut_off(case: &Case) -> BTreeSet<(Symbol, Symbol)> {
     let graph = &case.graph;
-    let mut lost: BTreeMap<u32, Symbol> = BTreeMap::new();
+    let mut lost: BTreeMap<TaskRow, Symbol> = BTreeMap::new();
     // Facts are in time order.
     for fact in &graph.facts {
         match graph.name(fact.signal) {
             named::K8S_POD_NODE_LOST => {
-                let node = graph.pods.get(fact.pod as usize).map(|pod| pod.node);
-                lost.insert(fact.pod, node.unwrap_or(Symbol::NONE));
+                let node = graph.pods.get(fact.pod).map(|pod| pod.node);
+                lost.extend(fact.pod.zip(node));
             }
             named::K8S_NODE_READY => lost.retain(|_, node| *node != fact.node),
-            named::K8S_POD_TAINT_EVICTION_CANCELLED => drop(lost.remove(&fact.pod)),
+            named::K8S_POD_TAINT_EVICTION_CANCELLED => {
+                fact.pod.map(|pod| lost.remove(&pod));
+            }
             _ => {}
         }
     }
-    let pods = lost.keys().filter_map(|pod| graph.pods.get(*pod as usize));
+    let pods = lost.keys().filter_map(|pod| graph.pods.get(*pod));
     pods.map(|pod| (pod.namespace, pod.name)).collect()
 }
 
 /// Whether a machine ended and was started again, and nobody looked at it since: that it was started says
 /// nothing of what runs on it.
-fn was_started_again(case: &Case, number: u32) -> bool {
+fn was_started_again(case: &Case, number: TaskRow) -> bool {
     let graph = &case.graph;
-    let one = graph.pods.get(number as usize);
+    let one = graph.pods.get(number);
     let Some(one) = one.filter(|one| one.kind == TaskKind::Instance) else {
         return false;
     };
-    let restarts = case.ends.get(number as usize).map(|end| &end.restarts);
+    let restarts = case.ends.get(number).map(|end| &end.restarts);
     let last = restarts.and_then(|all| all.iter().map(|one| one.exit.time.hi).max());
     let Some(last) = last else {
         return false;

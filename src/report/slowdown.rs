@@ -2,9 +2,10 @@
 //! the end and is never one.
 
 use whathappened_core::death::{RunState, SLOW};
-use whathappened_core::graph::{Fact, NO};
+use whathappened_core::graph::Fact;
 use whathappened_core::resolve::Run;
 use whathappened_core::symbols::Symbol;
+use whathappened_model::table::HasRow;
 use whathappened_model::time::{SECOND, rfc3339};
 
 use crate::case::Case;
@@ -20,14 +21,14 @@ pub(super) fn note(case: &Case, run: &Run, state: RunState) -> Option<String> {
     let signals = SLOW.iter();
     let mut known = signals.filter_map(|(signal, _)| graph.evidence.symbols.find(signal));
     let fact = known.find_map(|signal: Symbol| {
-        let own = |fact: &&Fact| fact.pod != NO && attempt.pods.contains(&fact.pod);
+        let own = |fact: &&Fact| attempt.pods.has(fact.pod);
         let mut facts = graph.facts.iter().filter(own);
         facts.find(|fact| fact.signal == signal)
     })?;
     let plain = |time: i64| rfc3339(time - time.rem_euclid(SECOND));
     let end = fact.end.unwrap_or(fact.time);
     let words = graph.name(fact.detail);
-    let whose = graph.pods.get(fact.pod as usize).map(|pod| pod.node);
+    let whose = graph.pods.get(fact.pod).map(|pod| pod.node);
     let on = whose
         .filter(|node| node.is_some() && fact.rank.is_some())
         .map_or_else(String::new, |node| format!(" on {}", graph.name(node)));

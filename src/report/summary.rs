@@ -1,17 +1,18 @@
 //! What happened, in a sentence.
 
 use std::collections::BTreeSet;
-use whathappened_core::signals::named;
 
-use whathappened_core::death::{Death, DeathState};
+use whathappened_core::death::DeathState;
 use whathappened_core::describe::describe;
-use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
+use whathappened_core::graph::{Fact, Task, TaskKind, TaskRow};
+use whathappened_core::signals::named;
 use whathappened_core::symbols::Symbol;
 use whathappened_model::event::Event;
-use whathappened_model::object::Container;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::context::{ReportContext, is_announced_only};
+use super::helper_container::helper;
+use super::workload_change::{CHANGED, resized, went_along};
 use crate::answer::Actor;
 use crate::explain::gang::{Finding, NO_RUN};
 
@@ -43,7 +44,7 @@ impl ReportContext<'_> {
     ) -> String {
         let graph = self.graph();
         let first = finding.first.first().and_then(|death| self.death(*death));
-        let pod = first.and_then(|first| graph.pods.get(first.pod as usize));
+        let pod = first.and_then(|first| graph.pods.get(first.pod));
         let run = self.case.runs.get(finding.run);
         let workload = run.map_or("", |run| run.names(graph).3);
         // The run itself had been started.
@@ -142,14 +143,14 @@ impl ReportContext<'_> {
             let facts = self.facts_of(first?.pod);
             facts
                 .filter(|fact| Some(fact.signal) == root.map(|root| root.signal))
-                .find(|fact| fact.other != NO)
+                .find(|fact| fact.other.is_some())
         };
-        let named = root.filter(|root| root.other != NO).or_else(twin);
-        let other = named.and_then(|fact| graph.pods.get(fact.other as usize));
+        let named = root.filter(|root| root.other.is_some()).or_else(twin);
+        let other = named.and_then(|fact| graph.pods.get(fact.other));
         let other_name = other.map(|other| {
             let run = graph
                 .workloads
-                .get(other.root as usize)
+                .get(other.root)
                 .map(|one| graph.name(one.name));
             match run {
                 Some(run) => format!("{} of {run}", graph.name(other.name)),
@@ -207,17 +208,13 @@ impl ReportContext<'_> {
     /// The member of a finding's attempt that was on a machine.
     fn member_on(&self, finding: &Finding, machine: Symbol) -> Option<&Task> {
         let graph = self.graph();
-        let before = (finding.attempt as usize).saturating_sub(1);
-        let attempt = self.case.runs.get(finding.run)?.attempts.get(before)?;
-        let mut members = attempt
-            .pods
-            .iter()
-            .filter_map(|pod| graph.pods.get(*pod as usize));
+        let attempt = self.case.runs.get(finding.run)?.attempt(finding.attempt)?;
+        let mut members = attempt.pods.iter().filter_map(|pod| graph.pods.get(*pod));
         members.find(|member| member.machines().any(|one| one == machine))
     }
 
     /// The pods that an incident ended: one that ended again and again is one.
-    fn pods_of(&self, finding: &Finding) -> BTreeSet<u32> {
+    fn pods_of(&self, finding: &Finding) -> BTreeSet<Option<TaskRow>> {
         let victims = finding.victims.iter();
         victims
             .filter_map(|death| Some(self.death(*death)?.pod))
@@ -234,7 +231,7 @@ impl ReportContext<'_> {
         let first_is_there = first.is_some_and(|first| graph.name(first.node) == named);
         let pods = self.pods_of(finding);
         let others = pods.iter().filter(|pod| {
-            graph.pods.get(**pod as usize).is_some_and(|pod| {
+            graph.pods.get(**pod).is_some_and(|pod| {
                 pod.node.is_some() && pod.more_nodes.is_empty() && graph.name(pod.node) != named
             })
         });
@@ -282,8 +279,7 @@ impl ReportContext<'_> {
         const BEFORE: Nanos = 3_600 * SECOND;
         let graph = self.graph();
         let first = finding.first.first().and_then(|death| self.death(*death));
-        let Some((death, pod)) =
-            first.and_then(|first| Some((first, graph.pods.get(first.pod as usize)?)))
+        let Some((death, pod)) = first.and_then(|first| Some((first, graph.pods.get(first.pod)?)))
         else {
             return false;
         };
@@ -394,7 +390,7 @@ impl ReportContext<'_> {
             return format!("{workload} never got a pod, and nothing in the input shows why.");
         };
         let death = finding.victims.first().and_then(|death| self.death(*death));
-        let pod = death.and_then(|death| self.graph().pods.get(death.pod as usize));
+        let pod = death.and_then(|death| self.graph().pods.get(death.pod));
         let job = match pod {
             Some(pod) if pod.kind == TaskKind::Job => "Job ",
             _ => "",
@@ -407,43 +403,6 @@ impl ReportContext<'_> {
             ),
         }
     }
-}
-
-/// The container that a death is of, where the pod went on without it and has another that works, or that one
-/// had done its work: it is one of those beside what trains.
-fn helper<'a>(graph: &'a EntityGraph, end: &Death, pod: &Task) -> Option<&'a str> {
-    let body = pod.body.as_ref()?;
-    let name = graph.name(end.container);
-    let wants_gpus = |container: &&Container| {
-        let asked = container.limits.keys().chain(container.requests.keys());
-        asked.into_iter().any(|one| one.ends_with("/gpu"))
-    };
-    let mut working = body.containers.iter().filter(wants_gpus);
-    let is_there = body.containers.iter().any(|one| one.name == name);
-    let is_other = match (working.next(), end.state) {
-        (Some(one), DeathState::Restarted) => {
-            one.name != name && working.all(|other| other.name != name)
-        }
-        // What trained had ended well.
-        (Some(one), DeathState::Died) => {
-            let mut all = std::iter::once(one).chain(working);
-            all.all(|other| other.name != name && has_done(graph, pod, &other.name))
-        }
-        (None, DeathState::Died) => {
-            let mut others = body.containers.iter().filter(|other| other.name != name);
-            others.any(|other| has_done(graph, pod, &other.name))
-        }
-        _ => false,
-    };
-    (is_other && is_there && end.exit_code != Some(0)).then_some(name)
-}
-
-/// Whether the last end of a container is that it was done.
-fn has_done(graph: &EntityGraph, pod: &Task, container: &str) -> bool {
-    let own = pod.exits.iter();
-    let own = own.filter(|exit| !exit.init && graph.name(exit.container) == container);
-    let last = own.max_by_key(|exit| exit.time);
-    last.is_some_and(|exit| exit.exit_code == Some(0))
 }
 
 /// A text whose sentences begin with a capital letter where they begin with words of ours;
@@ -469,58 +428,6 @@ fn begun(text: &str) -> String {
         }
     });
     parts.collect::<Vec<_>>().join(". ")
-}
-
-/// What is said of a change of which no record tells what it was.
-const CHANGED: &str = " was changed{by}";
-
-/// From which size to which a workload was made smaller with the change that a record tells of, where nothing else of it was changed.
-fn resized(graph: &EntityGraph, root: &Fact) -> Option<(i64, i64)> {
-    const AT_ONCE: Nanos = 2 * SECOND;
-    if root.workload == NO {
-        return None;
-    }
-    let near = |fact: &&Fact| {
-        graph.name(fact.signal) == named::K8S_WORKLOAD_SPEC_CHANGED
-            && fact.workload == root.workload
-            && fact.time.lo <= root.time.hi.saturating_add(AT_ONCE)
-            && fact.time.hi >= root.time.lo.saturating_sub(AT_ONCE)
-    };
-    let mut changes = graph.facts.iter().filter(near);
-    let change = changes.next().filter(|_| changes.next().is_none())?;
-    let event = graph.evidence.event(change.row).ok()?;
-    if event.attribute("fields") != Some("replicas") {
-        return None;
-    }
-    let raw: serde_json::Value = serde_json::from_str(&event.raw).ok()?;
-    let size = |place: &str| raw.pointer(place).and_then(serde_json::Value::as_i64);
-    let (from, to) = (size("/replicas/0")?, size("/replicas/1")?);
-    (to < from).then_some((from, to))
-}
-
-/// Who deletes a namespace, a workload or a node deletes its pods by that, and not one
-/// by one.
-fn went_along(template: &str, root: &Fact, pod: Option<&Task>, graph: &EntityGraph) -> String {
-    let signal = graph.name(root.signal);
-    const DELETED: &str = "{pod} {was} deleted{by}";
-    let is_of = |kind: &str| {
-        let rest = signal.strip_prefix(kind).unwrap_or_default();
-        rest.starts_with(".deleted_by_") || rest == ".deletion_requested"
-    };
-    let along = if is_of("k8s.namespace") {
-        let row = graph.evidence.rows().get(root.row as usize);
-        let namespace = row.map_or("", |row| graph.name(row.workload));
-        format!("{{pod}} {{was}} deleted along with the namespace {namespace}{{by}}")
-    } else if pod.is_some() && is_of("k8s.workload") {
-        let workload = graph.workloads.get(root.workload as usize);
-        let workload = workload.map_or("{workload}", |one| graph.name(one.name));
-        format!("{{pod}} {{was}} deleted along with {workload}{{by}}")
-    } else if signal.starts_with("k8s.node.deleted_by_") {
-        "{pod} {was} lost when the node {node} was deleted{by}".to_owned()
-    } else {
-        return template.to_owned();
-    };
-    template.replace(DELETED, &along)
 }
 
 /// A sentence with its full stop.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use whathappened_core::graph::TaskRow;
 use whathappened_core::resolve::NameMatch;
 use whathappened_core::timeline::{Entry, timeline};
 use whathappened_model::time::{Nanos, rfc3339};
@@ -15,7 +16,7 @@ use crate::error::Error;
 pub(super) fn lines(
     case: &Case,
     matched: &NameMatch,
-    pods: &BTreeSet<u32>,
+    pods: &BTreeSet<TaskRow>,
     incidents: &[Incident],
     question: &Question,
 ) -> Result<Vec<TimelineRow>, Error> {

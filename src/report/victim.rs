@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use whathappened_core::signals::named;
 
 use whathappened_core::death::{Death, DeathState, deaths};
-use whathappened_core::graph::{EntityGraph, Fact, InstanceChange, Task, TaskKind};
+use whathappened_core::graph::{EntityGraph, Fact, InstanceChange, Task, TaskKind, TaskRow};
 use whathappened_core::lifecycle::Mode;
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
@@ -20,7 +20,7 @@ pub(super) fn victim<'a>(
     death: &Death,
     facts: impl Iterator<Item = &'a Fact>,
 ) -> Option<Victim> {
-    let pod = graph.pods.get(death.pod as usize)?;
+    let pod = graph.pods.get(death.pod)?;
     let symbols = &graph.evidence.symbols;
     let time = reported(death.time);
     Some(Victim {
@@ -49,38 +49,41 @@ pub(super) fn victim<'a>(
 
 /// How the pods of some runs ended, by pod; of several ends of one the last.
 #[must_use]
-pub fn last_words(case: &Case, chosen: &[usize]) -> BTreeMap<u32, Victim> {
+pub fn last_words(case: &Case, chosen: &[usize]) -> BTreeMap<TaskRow, Victim> {
     let found = deaths(&case.graph, &case.runs, chosen, &case.ends);
-    let mut dead: HashMap<u32, Vec<&Fact>> = HashMap::new();
-    for death in &found {
-        dead.entry(death.pod).or_default();
+    let mut dead: HashMap<TaskRow, Vec<&Fact>> = HashMap::new();
+    for pod in found.iter().filter_map(|death| death.pod) {
+        dead.entry(pod).or_default();
     }
     for fact in &case.graph.facts {
-        if let Some(facts) = dead.get_mut(&fact.pod) {
+        if let Some(facts) = fact.pod.and_then(|pod| dead.get_mut(&pod)) {
             facts.push(fact);
         }
     }
-    let of = |pod: u32| dead.get(&pod).into_iter().flatten().copied();
+    let of = |pod: TaskRow| dead.get(&pod).into_iter().flatten().copied();
     found
         .iter()
-        .filter_map(|death| Some((death.pod, victim(&case.graph, death, of(death.pod))?)))
+        .filter_map(|death| {
+            let pod = death.pod?;
+            Some((pod, victim(&case.graph, death, of(pod))?))
+        })
         .collect()
 }
 
 /// What became of it; an instance that a zone refused was never there to die, nor did a
 /// batch job that was cancelled while it waited.
 fn state(graph: &EntityGraph, death: &Death) -> DeathState {
-    let refused = graph.pods.get(death.pod as usize).is_some_and(|one| {
+    let refused = graph.pods.get(death.pod).is_some_and(|one| {
         let mut signs = one.signs.iter();
         one.kind == TaskKind::Instance
             && signs.any(|sign| sign.time == death.time && sign.what == InstanceChange::Refused)
     });
-    let never_ran = graph.pods.get(death.pod as usize).is_some_and(|one| {
+    let never_ran = graph.pods.get(death.pod).is_some_and(|one| {
         let silent = one.last_line.is_none() && one.untimed.last == 0;
         one.kind == TaskKind::Job && one.started.is_none() && !one.node.is_some() && silent
     });
     // One end, after which it has run until now, is no habit.
-    let member = graph.pods.get(death.pod as usize);
+    let member = graph.pods.get(death.pod);
     let ran_again = death.state == DeathState::CrashLoop && member.is_some_and(Task::runs_again);
     if refused {
         DeathState::NeverCreated
@@ -136,7 +139,7 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
         (Some(code), "") => format!("exit code {code}"),
         (Some(code), reason) => format!("exit code {code} ({reason})"),
     };
-    let member = graph.pods.get(death.pod as usize);
+    let member = graph.pods.get(death.pod);
     if let Some(one) = member.filter(|one| one.kind == TaskKind::Instance) {
         return of_instance(one, death).to_owned();
     }
@@ -316,7 +319,7 @@ pub(super) fn gpu_hours<'a>(
 ) -> Option<f64> {
     let mut sum = 0.0;
     for death in deaths.filter(|death| death.mode != Mode::None) {
-        let Some(pod) = graph.pods.get(death.pod as usize) else {
+        let Some(pod) = graph.pods.get(death.pod) else {
             continue;
         };
         let (Some(start), Some(end)) = (pod.started.or(pod.bound), reported(death.time)) else {

@@ -3,18 +3,18 @@
 use std::collections::BTreeSet;
 
 use whathappened_core::death::RunState;
-use whathappened_core::graph::{Fact, InstanceChange, Task, TaskKind};
+use whathappened_core::graph::{Fact, InstanceChange, Task, TaskKind, TaskRow};
 use whathappened_core::lifecycle::{Mode, State, given_up};
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::signals::named;
 use whathappened_model::coverage::EvidenceKind;
 use whathappened_model::event::SourceKind;
+use whathappened_model::table::HasRow;
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
-use super::batch_state;
-use super::last_heard;
 use super::lately::failed_lately;
 use super::shown::{is_only_named, is_shown};
+use super::{batch_state, last_heard};
 use crate::answer::{Incident, IncidentRole};
 use crate::case::Case;
 use crate::explain::{CLOCKS, Level, Verdict};
@@ -122,7 +122,7 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
     let pods: Vec<Nanos> = run
         .pods
         .iter()
-        .filter_map(|pod| case.ends.get(*pod as usize)?.final_time())
+        .filter_map(|pod| case.ends.get(*pod)?.final_time())
         .map(|time| time.lo)
         .filter(|time| *time != Nanos::MIN)
         .collect();
@@ -169,18 +169,18 @@ fn is_cut_short(case: &Case) -> bool {
 }
 
 /// Whether all of some pods were stopped once their run had completed, or as it did: its controller clears away what still runs.
-pub(super) fn were_cleared_away(case: &Case, run: &Run, pods: &BTreeSet<u32>) -> bool {
+pub(super) fn were_cleared_away(case: &Case, run: &Run, pods: &BTreeSet<TaskRow>) -> bool {
     let Root::Workload(root) = run.root else {
         return false;
     };
     let done = |fact: &&Fact| {
-        fact.workload == root && case.graph.name(fact.signal) == named::K8S_WORKLOAD_COMPLETED
+        fact.workload == Some(root) && case.graph.name(fact.signal) == named::K8S_WORKLOAD_COMPLETED
     };
     let Some(done) = case.graph.facts.iter().find(done) else {
         return false;
     };
-    let is_later = |pod: &u32| {
-        let end = case.ends.get(*pod as usize);
+    let is_later = |pod: &TaskRow| {
+        let end = case.ends.get(*pod);
         end.is_some_and(|end| {
             end.mode == Mode::Killed
                 && end.time != Stamp::OPEN
@@ -197,9 +197,7 @@ const IF_DENIED: &str =
 /// When a run was asked to stop that then ended with exit code 0: a trainer that saves its work on SIGTERM does.
 fn asked_to_stop(case: &Case, run: &Run) -> Option<Nanos> {
     let pods = &run.attempts.last()?.pods;
-    let mut pods = pods
-        .iter()
-        .filter_map(|pod| case.graph.pods.get(*pod as usize));
+    let mut pods = pods.iter().filter_map(|pod| case.graph.pods.get(*pod));
     let stopped = pods.find_map(|pod| {
         let asked = pod
             .deletion_requested
@@ -227,15 +225,16 @@ fn last_error(case: &Case, run: &Run) -> Option<String> {
         let done = one.said_done.filter(|done| *done != Stamp::OPEN);
         done.is_some_and(|done| done.lo <= failed.hi && step.is_none_or(|step| step <= done.hi))
     };
-    let failed = |pod: &u32| {
-        let one = graph.pods.get(*pod as usize);
+    let failed = |pod: &TaskRow| {
+        let one = graph.pods.get(*pod);
         one.is_some_and(|one| given_up(one).is_some_and(|failed| !was_done(one, failed)))
     };
     let mut facts = graph.facts.iter().rev();
     let last = facts.find(|fact| {
         let signal = graph.name(fact.signal);
         let is_error = matches!(signal, named::LOG_EXCEPTION_LINE | named::LOG_TRACEBACK);
-        is_error && pods.contains(&fact.pod) && failed(&fact.pod)
+        let is_own = |pod: TaskRow| pods.contains(&pod) && failed(&pod);
+        is_error && fact.pod.is_some_and(is_own)
     })?;
     let message = graph.evidence.event(last.row).ok()?.message?;
     let line = message.lines().rev().find(|line| !line.trim().is_empty())?;
@@ -249,13 +248,13 @@ fn early_end(case: &Case, run: &Run) -> Option<String> {
     let mut facts = graph.facts.iter().rev();
     let done = facts.find(|fact| {
         let signal = graph.name(fact.signal);
-        signal.starts_with(named::LOG_TRAINING_DONE) && pods.contains(&fact.pod)
+        signal.starts_with(named::LOG_TRAINING_DONE) && pods.has(fact.pod)
     })?;
     let record = |fact: &&Fact| {
         fact.row == done.row && graph.name(fact.signal) == named::LOG_TRAINING_DONE_AS_SET
     };
     graph.facts.iter().find(record)?;
-    let progress = graph.pods.get(done.pod as usize)?.progress.as_deref();
+    let progress = graph.pods.get(done.pod)?.progress.as_deref();
     let step = progress.and_then(|progress| progress.step);
     Some(
         step.map(|step| format!(" after step {step}"))
@@ -271,7 +270,7 @@ fn last_line(case: &Case, run: &Run) -> Option<String> {
     let [log] = run.pods.as_slice() else {
         return None;
     };
-    let log = case.graph.pods.get(*log as usize)?;
+    let log = case.graph.pods.get(*log)?;
     let progress = log
         .progress
         .as_ref()
@@ -287,9 +286,9 @@ fn last_line(case: &Case, run: &Run) -> Option<String> {
 
 /// When a Job had done with all pods of a run's last attempt, of none of which a record shows how it ended.
 pub(super) fn counted_at(case: &Case, run: &Run) -> Option<Nanos> {
-    let counted = |pod: &u32| {
-        let is_open = case.ends.get(*pod as usize)?.state == State::Running;
-        let counted = case.graph.pods.get(*pod as usize)?.untracked?;
+    let counted = |pod: &TaskRow| {
+        let is_open = case.ends.get(*pod)?.state == State::Running;
+        let counted = case.graph.pods.get(*pod)?.untracked?;
         is_open.then_some(counted.hi)
     };
     let pods = &run.attempts.last()?.pods;
@@ -304,7 +303,7 @@ pub(super) fn replaced_at(case: &Case, run: &Run) -> Option<Nanos> {
         return None;
     };
     let pods = &case.graph.pods;
-    let one = pods.get(number as usize)?;
+    let one = pods.get(number)?;
     let is_later = |other: &&Task| {
         let same = (other.namespace, other.name, other.zone) == (one.namespace, one.name, one.zone);
         let both = one.uid.is_some() && other.uid.is_some() && other.uid != one.uid;
@@ -328,12 +327,12 @@ pub(super) fn replaced_at(case: &Case, run: &Run) -> Option<Nanos> {
 /// That a run was at work when it was last seen, and why no more is known.
 fn running_when_last_seen(case: &Case, run: &Run, name: &str) -> String {
     let pods = &case.graph.pods;
-    let is_machine = |pod: &u32| {
-        let one = pods.get(*pod as usize);
+    let is_machine = |pod: &TaskRow| {
+        let one = pods.get(*pod);
         one.is_some_and(|one| one.kind == TaskKind::Instance)
     };
-    let started_again = |pod: &u32| {
-        let end = case.ends.get(*pod as usize);
+    let started_again = |pod: &TaskRow| {
+        let end = case.ends.get(*pod);
         end.is_some_and(|end| !end.restarts.is_empty())
     };
     if run.pods.iter().all(is_machine) && run.pods.iter().any(started_again) {
@@ -345,7 +344,7 @@ fn running_when_last_seen(case: &Case, run: &Run, name: &str) -> String {
             "{name} was started, and no record says that it was stopped; none shows that it still runs, or how its programs fare."
         )
     } else if last_heard::of_cluster(case).is_some_and(|heard| {
-        let mut own = run.pods.iter().filter_map(|pod| pods.get(*pod as usize));
+        let mut own = run.pods.iter().filter_map(|pod| pods.get(*pod));
         own.any(|pod| heard.is_past(&case.graph, pod))
     }) {
         format!(

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use whathappened_core::graph::{EntityGraph, TaskKind};
+use whathappened_core::graph::{EntityGraph, TaskKind, TaskRow};
 use whathappened_core::resolve::Run;
+use whathappened_model::table::HasRow;
 use whathappened_model::time::{Nanos, SECOND};
 
 /// A note for each zone that logs of some runs were taken to be in.
@@ -11,11 +12,11 @@ pub(super) fn notes<'a>(graph: &EntityGraph, runs: impl Iterator<Item = &'a Run>
     if graph.zones.is_empty() {
         return Vec::new();
     }
-    let pods: BTreeSet<u32> = runs.flat_map(|run| run.pods.iter().copied()).collect();
+    let pods: BTreeSet<TaskRow> = runs.flat_map(|run| run.pods.iter().copied()).collect();
     let mut names: BTreeMap<(Nanos, bool), BTreeSet<&str>> = BTreeMap::new();
     for (row, pod) in graph.evidence.rows().iter().zip(&graph.pod_of_row) {
-        if let Some(by) = graph.zones.get(&row.file()).filter(|_| pods.contains(pod))
-            && let Some(pod) = graph.pods.get(*pod as usize)
+        if let Some(by) = graph.zones.get(&row.file()).filter(|_| pods.has(*pod))
+            && let Some(pod) = graph.pods.get(*pod)
         {
             let of_slurm = pod.kind == TaskKind::Job;
             let names = names.entry((*by, of_slurm)).or_default();

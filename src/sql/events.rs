@@ -1,6 +1,6 @@
 //! The columns of `events`.
 
-use whathappened_core::evidence::{Row, SpillError};
+use whathappened_core::evidence::{EvidenceRow, Row, SpillError};
 use whathappened_core::graph::EntityGraph;
 use whathappened_model::event::{Event, Origin, SourceKind};
 
@@ -37,12 +37,13 @@ pub(super) fn needs_body(column: &Column<EventRow>) -> bool {
 
 impl EventRow {
     /// A fact, whole or as far as its row knows it.
-    pub(super) fn read(graph: &EntityGraph, number: u32, whole: bool) -> Result<Self, SpillError> {
+    pub(super) fn read(
+        graph: &EntityGraph,
+        number: EvidenceRow,
+        whole: bool,
+    ) -> Result<Self, SpillError> {
         let evidence = &graph.evidence;
-        let row = evidence
-            .rows()
-            .get(number as usize)
-            .ok_or(SpillError::Lost)?;
+        let row = evidence.rows().get(number).ok_or(SpillError::Lost)?;
         let event = if whole {
             evidence.event(number)?
         } else {

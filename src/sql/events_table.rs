@@ -12,7 +12,7 @@ use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchReceiverStream;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
-use whathappened_core::evidence::SpillError;
+use whathappened_core::evidence::{EvidenceRow, SpillError};
 
 use super::column::{self, Column};
 use super::events::{COLUMNS, EventRow, needs_body};
@@ -133,7 +133,7 @@ impl PartitionStream for EventScan {
             let mut wanted = scan.wanted();
             let mut window = FEWEST;
             loop {
-                let numbers: Vec<u32> = wanted.by_ref().take(window).collect();
+                let numbers: Vec<EvidenceRow> = wanted.by_ref().take(window).collect();
                 if numbers.is_empty() {
                     return Ok(());
                 }
@@ -161,10 +161,10 @@ impl EventScan {
     }
 
     /// Numbers of the facts that may pass, in order.
-    fn wanted(&self) -> impl Iterator<Item = u32> {
+    fn wanted(&self) -> impl Iterator<Item = EvidenceRow> {
         let rows = self.shared.case.graph.evidence.rows();
-        let passes = |number: &u32| {
-            let row = rows.get(*number as usize);
+        let passes = |number: &EvidenceRow| {
+            let row = rows.get(*number);
             row.is_some_and(|row| self.tests.iter().all(|test| test.may_pass(row)))
         };
         self.shared.order().iter().copied().filter(passes)
@@ -172,10 +172,10 @@ impl EventScan {
 
     /// Reads in the order of storage, which unpacks each block once a window,
     /// and answers in the order asked for.
-    fn read(&self, numbers: &[u32]) -> Result<Vec<EventRow>, SpillError> {
+    fn read(&self, numbers: &[EvidenceRow]) -> Result<Vec<EventRow>, SpillError> {
         let whole = self.columns.iter().any(|column| needs_body(column));
         let with_raw = self.wants_raw();
-        let mut by_place: Vec<(usize, u32)> = numbers.iter().copied().enumerate().collect();
+        let mut by_place: Vec<(usize, EvidenceRow)> = numbers.iter().copied().enumerate().collect();
         by_place.sort_unstable_by_key(|(_, number)| *number);
         let mut seen = Vec::with_capacity(numbers.len());
         for (position, number) in by_place {

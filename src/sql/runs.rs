@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use whathappened_core::death::{RunState, run_state};
+use whathappened_core::graph::TaskRow;
 use whathappened_model::time::{Nanos, Stamp};
 
 use super::column::Cell::{Long, Text, Time};
@@ -108,10 +109,10 @@ pub(super) fn stored(stored: &StoredTables) -> Result<Vec<RunRow>, Error> {
 }
 
 /// First instant at which all of some pods were over, if all of them are.
-pub(super) fn over(case: &Case, pods: &[u32]) -> Option<Nanos> {
-    let end = |pod: &u32| {
+pub(super) fn over(case: &Case, pods: &[TaskRow]) -> Option<Nanos> {
+    let end = |pod: &TaskRow| {
         case.ends
-            .get(*pod as usize)?
+            .get(*pod)?
             .final_time()
             .and_then(reported)
             .map(|end| end.hi)

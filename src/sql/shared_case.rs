@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use futures::future::BoxFuture;
 use tokio::sync::OnceCell;
-use whathappened_core::evidence::Row;
+use whathappened_core::evidence::{EvidenceRow, Row};
 
 use super::column::reported;
 use super::functions::AnswerSource;
@@ -17,7 +17,7 @@ use crate::report::{self, Question};
 #[derive(Debug)]
 pub(super) struct SharedCase {
     pub(super) case: Arc<Case>,
-    order: OnceLock<Vec<u32>>,
+    order: OnceLock<Vec<EvidenceRow>>,
     everything: OnceCell<Answer>,
 }
 
@@ -31,13 +31,12 @@ impl SharedCase {
     }
 
     /// Numbers of all facts in order of (time, id); those without a time last.
-    pub(super) fn order(&self) -> &[u32] {
+    pub(super) fn order(&self) -> &[EvidenceRow] {
         self.order.get_or_init(|| {
             let rows = self.case.graph.evidence.rows();
             let key = |row: &Row| (reported(row.time).is_none(), row.time.lo, row.id);
-            // As many rows as there are numbers: the evidence refuses more.
-            let mut order: Vec<u32> = (0..=u32::MAX).take(rows.len()).collect();
-            order.sort_by_cached_key(|number| rows.get(*number as usize).map(key));
+            let mut order: Vec<EvidenceRow> = rows.numbers().collect();
+            order.sort_by_cached_key(|number| rows.get(*number).map(key));
             order
         })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use whathappened_core::graph::{EntityGraph, NO, Task};
+use whathappened_core::graph::{EntityGraph, Task, Workload};
 use whathappened_core::resolve::{Root as RunRoot, Run};
 use whathappened_model::time::{Nanos, Stamp};
 use whathappened_store::{Entity, Root};
@@ -62,8 +62,8 @@ pub(super) fn rows(shared: &SharedCase) -> Box<dyn Iterator<Item = Tenure> + '_>
 
 fn of_case(case: &Case) -> Box<dyn Iterator<Item = Tenure> + '_> {
     let of_runs = case.runs.iter().flat_map(|run| of_run(case, run));
-    let numbers = 0..u32::try_from(case.graph.workloads.len()).unwrap_or(NO);
-    let of_workloads = numbers.filter_map(|number| of_workload(&case.graph, number));
+    let workloads = case.graph.workloads.iter();
+    let of_workloads = workloads.filter_map(|one| of_workload(&case.graph, one));
     let of_pods = case
         .graph
         .pods
@@ -197,12 +197,7 @@ fn of_run(case: &Case, run: &Run) -> Vec<Tenure> {
             &format!("{name}#{number}"),
             &format!("{id}#{number}"),
         );
-        let pods = || {
-            attempt
-                .pods
-                .iter()
-                .filter_map(|pod| graph.pods.get(*pod as usize))
-        };
+        let pods = || attempt.pods.iter().filter_map(|pod| graph.pods.get(*pod));
         let begin = pods().filter_map(Task::begin).min();
         found.push(tenure(
             generation.clone(),
@@ -228,21 +223,19 @@ fn of(graph: &EntityGraph, pod: &Task) -> TenureEntity {
     TenureEntity::new("Pod", graph.name(pod.name), graph.name(pod.uid))
 }
 
-fn workload(graph: &EntityGraph, number: u32) -> Option<TenureEntity> {
-    let one = graph.workloads.get(number as usize)?;
-    Some(TenureEntity::new(
+fn workload(graph: &EntityGraph, one: &Workload) -> TenureEntity {
+    TenureEntity::new(
         graph.name(one.kind),
         graph.name(one.name),
         graph.name(one.uid),
-    ))
+    )
 }
 
 /// A workload that another one owns.
-fn of_workload(graph: &EntityGraph, number: u32) -> Option<Tenure> {
-    let one = graph.workloads.get(number as usize)?;
+fn of_workload(graph: &EntityGraph, one: &Workload) -> Option<Tenure> {
     Some(Tenure {
-        child: workload(graph, number)?,
-        parent: workload(graph, one.owner)?,
+        child: workload(graph, one),
+        parent: workload(graph, graph.workloads.get(one.owner)?),
         namespace: graph.name(one.namespace).to_owned(),
         start: lo(one.created),
         end: hi(one.gone),
@@ -260,8 +253,10 @@ fn of_pod(graph: &EntityGraph, pod: &Task) -> Vec<Tenure> {
         end: end_of(pod),
         evidence: evidence.to_owned(),
     };
-    let owner =
-        workload(graph, pod.owner).map(|owner| tenure(owner, pod.begin(), "owner reference"));
+    let owner = graph
+        .workloads
+        .get(pod.owner)
+        .map(|owner| tenure(workload(graph, owner), pod.begin(), "owner reference"));
     let node = pod.node.is_some().then(|| {
         let (start, evidence) = match pod.bound {
             Some(bound) => (lo(Some(bound)), "binding"),

@@ -5,12 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use whathappened_model::table::{RowNumber, Table};
+
 use super::head::{Head, HeadOwner};
 use crate::kind::normal_kind;
 use crate::listing::{ListedObject, NameFilter};
-
-/// No object, or no rank.
-const NONE: u32 = u32::MAX;
 
 /// What a list of the index is of.
 #[derive(Clone, Debug)]
@@ -28,27 +27,37 @@ pub(super) struct Indexed {
     pub(super) namespace: Arc<str>,
     pub(super) name: Box<str>,
     uid: Arc<str>,
-    owner: u32,
-    ranks: [u32; 2],
+    owner: Option<ObjectRow>,
+    ranks: [Option<u32>; 2],
     /// Places in the filter's labels, and values.
     pub(super) labels: Box<[(u8, Arc<str>)]>,
 }
 
-/// The kind, namespace, name and uid of an owner.
-type Owner = (Arc<str>, Arc<str>, Box<str>, Arc<str>);
+/// The number of an object.
+pub(super) type ObjectRow = RowNumber<Indexed>;
+
+/// An owner as objects name it.
+#[derive(Debug)]
+struct NamedOwner {
+    kind: Arc<str>,
+    namespace: Arc<str>,
+    name: Box<str>,
+    uid: Arc<str>,
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Index {
     pub(super) lists: Vec<IndexedList>,
-    pub(super) objects: Vec<Indexed>,
-    /// Owners by their numbers in `Indexed::owner`, until they are linked.
-    owners: Vec<Owner>,
-    owner_of_uid: HashMap<Arc<str>, u32>,
+    pub(super) objects: Table<Indexed>,
+    /// Owners, and which of them each object names, until they are linked.
+    owners: Table<NamedOwner>,
+    named_owners: Table<Indexed, Option<RowNumber<NamedOwner>>>,
+    owner_of_uid: HashMap<Arc<str>, RowNumber<NamedOwner>>,
     words: HashSet<Arc<str>>,
     /// Numbers of objects, sorted by uid and by namespace and name.
-    by_uid: Vec<u32>,
-    by_name: Vec<u32>,
-    children: HashMap<u32, Vec<u32>>,
+    by_uid: Vec<ObjectRow>,
+    by_name: Vec<ObjectRow>,
+    children: HashMap<ObjectRow, Vec<ObjectRow>>,
 }
 
 impl Index {
@@ -78,9 +87,9 @@ impl Index {
         };
         let is_run = is_run(&of.kind);
         let ranks = if is_run {
-            filter.ranks(&listed).map(|rank| rank.unwrap_or(NONE))
+            filter.ranks(&listed)
         } else {
-            [NONE; 2]
+            [None; 2]
         };
         let own: Vec<(u8, Arc<str>)> = (0..)
             .zip(filter.labels())
@@ -95,20 +104,21 @@ impl Index {
             .find(|owner| owner.controller == Some(true))
             .or_else(|| owners.first())
             .filter(|owner| is_run && owner.kind != "Node");
-        let owner = owner.map_or(NONE, |owner| self.owner(owner, &namespace));
+        let owner = owner.map(|owner| self.owner(owner, &namespace));
+        self.named_owners.push(owner);
         self.objects.push(Indexed {
             list: Some(list),
             kind: of.kind,
             namespace,
             name: head.name.into(),
             uid: head.uid.into(),
-            owner,
+            owner: None,
             ranks,
             labels: own.into(),
         });
     }
 
-    fn owner(&mut self, owner: &HeadOwner, namespace: &Arc<str>) -> u32 {
+    fn owner(&mut self, owner: &HeadOwner, namespace: &Arc<str>) -> RowNumber<NamedOwner> {
         let uid: Arc<str> = owner.uid.as_str().into();
         let identity = if uid.is_empty() {
             format!("{}/{namespace}/{}", owner.kind, owner.name).into()
@@ -118,11 +128,13 @@ impl Index {
         if let Some(known) = self.owner_of_uid.get(&identity) {
             return *known;
         }
-        let number = u32::try_from(self.owners.len()).unwrap_or(NONE);
-        let kind = self.word(&normal_kind(&owner.kind, &owner.api_version));
+        let number = self.owners.push(NamedOwner {
+            kind: self.word(&normal_kind(&owner.kind, &owner.api_version)),
+            namespace: Arc::clone(namespace),
+            name: owner.name.as_str().into(),
+            uid,
+        });
         self.owner_of_uid.insert(identity, number);
-        let one = (kind, Arc::clone(namespace), owner.name.as_str().into(), uid);
-        self.owners.push(one);
         number
     }
 
@@ -143,7 +155,7 @@ impl Index {
         name: Box<str>,
         uid: Arc<str>,
         filter: &dyn NameFilter,
-    ) -> u32 {
+    ) -> ObjectRow {
         let none = BTreeMap::new();
         let listed = ListedObject {
             kind: &kind,
@@ -152,41 +164,36 @@ impl Index {
             labels: &none,
             annotations: &none,
         };
-        let ranks = filter.ranks(&listed).map(|rank| rank.unwrap_or(NONE));
-        let number = u32::try_from(self.objects.len()).unwrap_or(NONE);
+        let ranks = filter.ranks(&listed);
+        self.named_owners.push(None);
         self.objects.push(Indexed {
             list: None,
             kind,
             namespace,
             name,
             uid,
-            owner: NONE,
+            owner: None,
             ranks,
             labels: Box::default(),
-        });
-        number
+        })
     }
 
     /// Ties objects to their owners, once all lists are read.
     pub(super) fn link(&mut self, filter: &dyn NameFilter) {
         self.owner_of_uid = HashMap::new();
         self.sort();
-        let mut numbers = Vec::new();
-        for (kind, namespace, name, uid) in std::mem::take(&mut self.owners) {
-            let known = self.of_uid(&uid).filter(|_| !uid.is_empty());
-            numbers.push(
-                known.unwrap_or_else(|| self.push_unlisted(kind, namespace, name, uid, filter)),
-            );
+        let mut rows: Table<NamedOwner, ObjectRow> = Table::default();
+        for one in std::mem::take(&mut self.owners) {
+            let known = self.of_uid(&one.uid).filter(|_| !one.uid.is_empty());
+            rows.push(known.unwrap_or_else(|| {
+                self.push_unlisted(one.kind, one.namespace, one.name, one.uid, filter)
+            }));
         }
-        for object in &mut self.objects {
-            let owner = usize::try_from(object.owner).ok();
-            object.owner = owner
-                .and_then(|owner| numbers.get(owner).copied())
-                .unwrap_or(NONE);
-        }
-        for (number, object) in (0..).zip(&self.objects) {
-            if object.owner != NONE {
-                self.children.entry(object.owner).or_default().push(number);
+        let named = std::mem::take(&mut self.named_owners);
+        for (number, object) in self.objects.numbered_mut() {
+            object.owner = rows.get(named.get(number).copied().flatten()).copied();
+            if let Some(owner) = object.owner {
+                self.children.entry(owner).or_default().push(number);
             }
         }
         self.sort();
@@ -194,21 +201,20 @@ impl Index {
 
     /// Puts what was added into its places.
     pub(super) fn sort(&mut self) {
-        let all = 0..u32::try_from(self.objects.len()).unwrap_or(NONE);
-        let (mut by_uid, mut by_name): (Vec<u32>, Vec<u32>) =
-            (all.clone().collect(), all.collect());
+        let mut by_uid: Vec<ObjectRow> = self.objects.numbers().collect();
+        let mut by_name = by_uid.clone();
         by_uid.sort_by_key(|number| (self.get(*number).map(|one| &*one.uid), *number));
         by_name.sort_by_key(|number| (self.get(*number).map(Indexed::full_name), *number));
         (self.by_uid, self.by_name) = (by_uid, by_name);
     }
 
-    pub(super) fn get(&self, number: u32) -> Option<&Indexed> {
-        self.objects.get(number as usize)
+    pub(super) fn get(&self, number: ObjectRow) -> Option<&Indexed> {
+        self.objects.get(number)
     }
 
     /// The object of a uid.
-    pub(super) fn of_uid(&self, uid: &str) -> Option<u32> {
-        let of = |number: &u32| self.get(*number).map(|one| &*one.uid);
+    pub(super) fn of_uid(&self, uid: &str) -> Option<ObjectRow> {
+        let of = |number: &ObjectRow| self.get(*number).map(|one| &*one.uid);
         let at = self.by_uid.partition_point(|number| of(number) < Some(uid));
         let found = self.by_uid.get(at).copied();
         found.filter(|number| of(number) == Some(uid))
@@ -219,8 +225,8 @@ impl Index {
         &'a self,
         namespace: &'a str,
         name: &'a str,
-    ) -> impl Iterator<Item = u32> + 'a {
-        let of = |number: &u32| self.get(*number).map(Indexed::full_name);
+    ) -> impl Iterator<Item = ObjectRow> + 'a {
+        let of = |number: &ObjectRow| self.get(*number).map(Indexed::full_name);
         let wanted = Some((namespace, name));
         let at = self.by_name.partition_point(|number| of(number) < wanted);
         let from = self.by_name.get(at..).unwrap_or_default();
@@ -231,35 +237,32 @@ impl Index {
 
     /// The plainest rank under which anything bears the name, in either way to read it.
     pub(super) fn best(&self) -> Option<u32> {
-        self.best_of_each()
-            .into_iter()
-            .min()
-            .filter(|best| *best != NONE)
+        self.best_of_each().into_iter().flatten().min()
     }
 
-    fn best_of_each(&self) -> [u32; 2] {
-        self.objects.iter().fold([NONE; 2], |[a, b], one| {
-            [a.min(one.ranks[0]), b.min(one.ranks[1])]
-        })
+    fn best_of_each(&self) -> [Option<u32>; 2] {
+        let best = |way: usize| self.objects.iter().filter_map(|one| one.ranks[way]).min();
+        [best(0), best(1)]
     }
 
     /// Everything that the name may mean with all it owns and is owned by: as the catalogue of the
     /// store has it, so that nothing is missing there that a full list would have brought.
-    pub(super) fn family(&self) -> BTreeSet<u32> {
+    pub(super) fn family(&self) -> BTreeSet<ObjectRow> {
         let best = self.best_of_each();
         let is_meant = |one: &Indexed| {
             let mut each = one.ranks.into_iter().zip(best);
-            each.any(|(rank, best)| rank != NONE && rank == best)
+            each.any(|(rank, best)| rank.is_some() && rank == best)
         };
-        let numbered = (0..).zip(&self.objects);
-        let start: Vec<u32> = numbered
+        let start: Vec<ObjectRow> = self
+            .objects
+            .numbered()
             .filter(|(_, one)| is_meant(one))
             .map(|(number, _)| number)
             .collect();
         self.closure(start)
     }
 
-    fn closure(&self, start: Vec<u32>) -> BTreeSet<u32> {
+    fn closure(&self, start: Vec<ObjectRow>) -> BTreeSet<ObjectRow> {
         let mut known = BTreeSet::new();
         let mut below = Vec::new();
         let (mut queue, mut asked) = (start, true);
@@ -269,7 +272,7 @@ impl Index {
                 let Some(one) = self.get(number).filter(|_| known.insert(number)) else {
                     continue;
                 };
-                above.extend(Some(one.owner).filter(|owner| *owner != NONE));
+                above.extend(one.owner);
                 // Other runs of a CronJob are not this one.
                 if asked || &*one.kind != "CronJob" {
                     below.push(number);
@@ -289,7 +292,7 @@ impl Index {
     }
 
     /// What has no owner but a name that begins with a workload's: pods, and what Kueue queues.
-    fn made_by_name(&self, maker: u32) -> Vec<u32> {
+    fn made_by_name(&self, maker: ObjectRow) -> Vec<ObjectRow> {
         let Some(maker) = self.get(maker).filter(|one| &*one.kind != "Pod") else {
             return Vec::new();
         };
@@ -305,9 +308,9 @@ impl Index {
         namespace: &'a str,
         stem: &str,
         kind: &'a str,
-    ) -> impl Iterator<Item = u32> + use<'a> {
+    ) -> impl Iterator<Item = ObjectRow> + use<'a> {
         let stem = stem.to_owned();
-        let of = |number: &u32| self.get(*number).map(Indexed::full_name);
+        let of = |number: &ObjectRow| self.get(*number).map(Indexed::full_name);
         let at = self
             .by_name
             .partition_point(|number| of(number) < Some((namespace, &*stem)));
@@ -320,16 +323,13 @@ impl Index {
             })
             .filter(move |number| {
                 let one = self.get(*number);
-                one.is_some_and(|one| &*one.kind == kind && one.owner == NONE)
+                one.is_some_and(|one| &*one.kind == kind && one.owner.is_none())
             })
     }
 
     /// An object and those above it.
-    pub(super) fn with_owners(&self, number: u32) -> Vec<u32> {
-        let up = |number: &u32| {
-            let owner = self.get(*number)?.owner;
-            (owner != NONE).then_some(owner)
-        };
+    pub(super) fn with_owners(&self, number: ObjectRow) -> Vec<ObjectRow> {
+        let up = |number: &ObjectRow| self.get(*number)?.owner;
         std::iter::successors(Some(number), up).take(16).collect()
     }
 
@@ -346,9 +346,9 @@ impl Index {
     }
 
     /// The workloads of a name, else one bearer of a label of that value: enough to know the name.
-    pub(super) fn called(&self, name: &str) -> Vec<u32> {
-        let find = |is: &dyn Fn(&Indexed) -> bool| -> Vec<u32> {
-            let numbered = (0..).zip(&self.objects);
+    pub(super) fn called(&self, name: &str) -> Vec<ObjectRow> {
+        let find = |is: &dyn Fn(&Indexed) -> bool| -> Vec<ObjectRow> {
+            let numbered = self.objects.numbered();
             numbered
                 .filter(|(_, one)| is(one))
                 .map(|(number, _)| number)

@@ -12,16 +12,13 @@ use std::sync::Arc;
 use super::client::RequestError;
 use super::connect::{Cluster, Inner};
 use super::event_filter::EventFilter;
-use super::event_lists;
-use super::event_memory;
 use super::fetch::{self, ListJob, heads, heads_a_page};
 use super::head::METADATA_ONLY;
-use super::index::{Index, IndexedList};
+use super::index::{Index, IndexedList, ObjectRow};
 use super::list::{ListOutcome, ListTarget};
-use super::page;
 use super::plan::Plan;
-use super::select_rows;
 use super::selector::{self, Selection};
+use super::{event_lists, event_memory, page, select_rows};
 use crate::connector::FetchRequest;
 use crate::coverage::Coverage;
 use crate::kind::normal_kind;
@@ -55,7 +52,7 @@ pub struct SelectiveList {
     /// Objects that each target has.
     totals: BTreeMap<usize, u64>,
     /// Numbers of the objects that were read.
-    read: BTreeSet<u32>,
+    read: BTreeSet<ObjectRow>,
     /// Which Events were taken; `None` before any were read.
     events: Option<EventFilter>,
     /// Things whose own Events were asked for.
@@ -214,7 +211,7 @@ impl SelectiveList {
     /// Whether nothing but a machine bears the name: its question needs everything.
     fn is_machine(&self) -> bool {
         let name = self.filter.name();
-        let is_node = |number: u32| {
+        let is_node = |number: ObjectRow| {
             self.index
                 .get(number)
                 .is_some_and(|one| &*one.kind == "Node")
@@ -250,7 +247,7 @@ impl SelectiveList {
     /// Reads what the rows about the run name beside it, as far as it was not read yet.
     pub async fn related(&mut self, names: &RelatedNames, sink: &mut (dyn Sink + Send)) {
         self.subjects(&names.subjects, sink).await;
-        let mut others: BTreeSet<u32> = BTreeSet::new();
+        let mut others: BTreeSet<ObjectRow> = BTreeSet::new();
         for uid in &names.uids {
             let found = self.index.of_uid(uid);
             others.extend(
@@ -271,7 +268,7 @@ impl SelectiveList {
                 .map(|one| (one.namespace.to_string(), one.name.to_string())),
         );
         let claims = names.claims.iter();
-        let is_claim = |number: &u32| {
+        let is_claim = |number: &ObjectRow| {
             let one = self.index.get(*number);
             one.is_some_and(|one| &*one.kind == "PersistentVolumeClaim")
         };
@@ -304,7 +301,7 @@ impl SelectiveList {
     pub async fn nearest(&mut self, sink: &mut (dyn Sink + Send)) {
         let near = self.filter.nearest(self.index.names());
         let found = near.iter().flat_map(|name| self.index.called(name));
-        let found: BTreeSet<u32> = found.collect();
+        let found: BTreeSet<ObjectRow> = found.collect();
         self.objects(found, sink).await;
     }
 
@@ -328,7 +325,7 @@ impl SelectiveList {
         let found = names
             .iter()
             .flat_map(|(space, name)| self.index.of_name(space, name));
-        let found: BTreeSet<u32> = found.collect();
+        let found: BTreeSet<ObjectRow> = found.collect();
         self.objects(found, sink).await;
         let mut known = self.events.take().unwrap_or_default();
         known.filter = Some(Arc::clone(&self.filter));
@@ -390,7 +387,7 @@ impl SelectiveList {
     async fn nodes(&mut self, names: &BTreeSet<String>, sink: &mut (dyn Sink + Send)) {
         let new: BTreeSet<String> = names.difference(&self.machines).cloned().collect();
         let found = new.iter().flat_map(|name| self.index.of_name("", name));
-        let found: BTreeSet<u32> = found.collect();
+        let found: BTreeSet<ObjectRow> = found.collect();
         // Instances and machines elsewhere are no nodes, and a node may be gone but for its Events.
         let can_be_listed = self.plan.targets.iter().any(|one| one.resource.is_nodes());
         self.objects(found, sink).await;
@@ -422,8 +419,8 @@ impl SelectiveList {
     }
 
     /// Reads objects in full.
-    async fn objects(&mut self, wanted: BTreeSet<u32>, sink: &mut (dyn Sink + Send)) {
-        let new: BTreeSet<u32> = wanted.difference(&self.read).copied().collect();
+    async fn objects(&mut self, wanted: BTreeSet<ObjectRow>, sink: &mut (dyn Sink + Send)) {
+        let new: BTreeSet<ObjectRow> = wanted.difference(&self.read).copied().collect();
         self.read.extend(&new);
         let jobs = selector::selections(&self.index, &new, self.filter.labels());
         let jobs = jobs

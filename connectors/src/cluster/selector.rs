@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use url::form_urlencoded::byte_serialize;
 
-use super::index::{Index, Indexed};
+use super::index::{Index, Indexed, ObjectRow};
 
 /// Objects that are asked for by name although they share a label.
 const FEW: usize = 4;
@@ -38,7 +38,11 @@ fn label(key: &str, value: &str) -> String {
 }
 
 /// The lists by which some objects are read, in order of their lists and namespaces.
-pub(super) fn selections(index: &Index, wanted: &BTreeSet<u32>, labels: &[&str]) -> Vec<Selection> {
+pub(super) fn selections(
+    index: &Index,
+    wanted: &BTreeSet<ObjectRow>,
+    labels: &[&str],
+) -> Vec<Selection> {
     let mut groups: BTreeMap<(u16, &str), Vec<&Indexed>> = BTreeMap::new();
     for one in wanted.iter().filter_map(|number| index.get(*number)) {
         if let Some(list) = one.list {
@@ -158,8 +162,9 @@ mod tests {
         index
     }
 
-    fn selected(index: &Index, wanted: std::ops::Range<u32>) -> Vec<String> {
-        let all = selections(index, &wanted.collect(), Nobody.labels());
+    fn selected(index: &Index, wanted: std::ops::Range<usize>) -> Vec<String> {
+        let wanted = wanted.filter_map(ObjectRow::at).collect();
+        let all = selections(index, &wanted, Nobody.labels());
         all.into_iter().map(|one| one.select).collect()
     }
 
@@ -181,8 +186,9 @@ mod tests {
     fn owners_and_their_pods_are_one_family() {
         let many = index(3);
         assert_eq!(many.family().len(), 0);
-        assert_eq!(many.of_uid("7"), Some(7));
-        assert_eq!(many.of_name("ml", "job-1-3").collect::<Vec<_>>(), [13]);
+        assert_eq!(many.of_uid("7"), ObjectRow::at(7));
+        let named: Vec<ObjectRow> = many.of_name("ml", "job-1-3").collect();
+        assert_eq!(Some(named), ObjectRow::at(13).map(|one| vec![one]));
         assert!(many.names().contains("job-2"));
     }
 }

@@ -54,12 +54,7 @@ fn told(graph: &EntityGraph) -> Vec<(&str, &str)> {
         let row = &graph.evidence.rows()[fact.row as usize];
         graph.name(row.fact).starts_with("tracker.")
     });
-    let name = |pod: u32| {
-        graph
-            .pods
-            .get(pod as usize)
-            .map_or("", |pod| graph.name(pod.name))
-    };
+    let name = |pod: u32| graph.pods.get(pod).map_or("", |pod| graph.name(pod.name));
     facts
         .map(|fact| (graph.name(fact.signal), name(fact.pod)))
         .collect()

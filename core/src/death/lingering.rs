@@ -2,10 +2,11 @@
 //! those in which a rank was killed.
 
 use crate::signals::named;
+use whathappened_model::table::{HasRow, Table};
 use whathappened_model::time::Stamp;
 
 use super::{Death, DeathState, WAITED};
-use crate::graph::{EntityGraph, Task};
+use crate::graph::{EntityGraph, Task, TaskRow};
 use crate::lifecycle::{End, State};
 use crate::resolve::Attempt;
 
@@ -18,12 +19,12 @@ pub(super) fn lingering(
     graph: &EntityGraph,
     run: usize,
     attempt: (u32, &Attempt),
-    ends: &[End],
+    ends: &Table<Task, End>,
     found: &mut Vec<Death>,
 ) {
     let (number, attempt) = attempt;
-    let state = |pod: &u32| ends.get(*pod as usize).map(|end| end.state);
-    let goes_on = |pod: &&u32| state(pod) == Some(State::Running);
+    let state = |pod: &TaskRow| ends.get(*pod).map(|end| end.state);
+    let goes_on = |pod: &&TaskRow| state(pod) == Some(State::Running);
     if !attempt.pods.iter().any(|pod| goes_on(&pod)) {
         return;
     }
@@ -32,14 +33,13 @@ pub(super) fn lingering(
         .facts
         .iter()
         .filter(|fact| Some(fact.signal) == waited && fact.time != Stamp::OPEN)
-        .map(|fact| fact.pod)
+        .filter_map(|fact| fact.pod)
         .filter(|pod| attempt.pods.contains(pod) && state(pod) == Some(State::Died));
-    let first = gave_up
-        .filter_map(|pod| Some(ends.get(pod as usize)?.time))
-        .min();
+    let first = gave_up.filter_map(|pod| Some(ends.get(pod)?.time)).min();
     if let Some(first) = first.filter(|first| *first != Stamp::OPEN) {
-        let lingering =
-            |pod: &u32| Death::without_end(run, number, *pod, DeathState::Lingering, first);
+        let lingering = |pod: &TaskRow| {
+            Death::without_end(run, number, Some(*pod), DeathState::Lingering, first)
+        };
         found.extend(attempt.pods.iter().filter(goes_on).map(lingering));
         return;
     }
@@ -48,7 +48,7 @@ pub(super) fn lingering(
             found.push(Death::without_end(
                 run,
                 number,
-                pod,
+                Some(pod),
                 DeathState::Lingering,
                 told,
             ));
@@ -58,18 +58,22 @@ pub(super) fn lingering(
 
 /// The members that a launcher names when it ends because a rank in them was killed, and when it ended: the
 /// process that keeps a worker's pod is not the rank, and goes on.
-fn killed_in(graph: &EntityGraph, attempt: &Attempt, ends: &[End]) -> Vec<(u32, Stamp)> {
+fn killed_in(
+    graph: &EntityGraph,
+    attempt: &Attempt,
+    ends: &Table<Task, End>,
+) -> Vec<(TaskRow, Stamp)> {
     const KILLED: &str = "9";
     let Some(died) = graph.evidence.symbols.find(PROCESS_DIED) else {
         return Vec::new();
     };
-    let mut found: Vec<(u32, Stamp)> = Vec::new();
+    let mut found: Vec<(TaskRow, Stamp)> = Vec::new();
     let told = graph
         .facts
         .iter()
-        .filter(|fact| fact.signal == died && attempt.pods.contains(&fact.pod));
+        .filter(|fact| fact.signal == died && attempt.pods.has(fact.pod));
     for fact in told {
-        let end = ends.get(fact.pod as usize);
+        let end = ends.get(fact.pod);
         let Some(end) = end.filter(|end| end.state == State::Died && end.time != Stamp::OPEN)
         else {
             continue;
@@ -82,7 +86,7 @@ fn killed_in(graph: &EntityGraph, attempt: &Attempt, ends: &[End]) -> Vec<(u32, 
         let host = host.split('.').next().unwrap_or_default();
         let is_named = |pod: &Task| !host.is_empty() && graph.name(pod.name) == host;
         let named = attempt.pods.iter().copied().find(|number| {
-            *number != fact.pod && graph.pods.get(*number as usize).is_some_and(is_named)
+            Some(*number) != fact.pod && graph.pods.get(*number).is_some_and(is_named)
         });
         if let Some(named) = named.filter(|_| event.attribute("signal") == Some(KILLED))
             && found.iter().all(|(known, _)| *known != named)

@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND};
 
-use crate::graph::{EntityGraph, TaskKind};
+use crate::graph::{EntityGraph, Task, TaskKind, TaskRow};
 use crate::lifecycle::{End, State};
 use crate::resolve::{Root, Run};
 
@@ -14,11 +15,15 @@ const TRIES: Nanos = 86_400 * SECOND;
 
 /// Instances that could not be made, each with another of its run or name that
 /// was made instead, at that time or later.
-pub(super) fn placed(graph: &EntityGraph, runs: &[Run], ends: &[End]) -> HashSet<u32> {
-    let mut wanted: BTreeMap<(&str, &str, &str), Vec<u32>> = BTreeMap::new();
+pub(super) fn placed(
+    graph: &EntityGraph,
+    runs: &[Run],
+    ends: &Table<Task, End>,
+) -> HashSet<TaskRow> {
+    let mut wanted: BTreeMap<(&str, &str, &str), Vec<TaskRow>> = BTreeMap::new();
     for run in runs {
         for pod in &run.pods {
-            let Some(one) = graph.pods.get(*pod as usize) else {
+            let Some(one) = graph.pods.get(*pod) else {
                 continue;
             };
             if one.kind != TaskKind::Instance {
@@ -47,12 +52,11 @@ pub(super) fn placed(graph: &EntityGraph, runs: &[Run], ends: &[End]) -> HashSet
 /// Of machines that were wanted for one thing, those that others stand in for:
 /// where a zone refused some, as many must have been made after that. Zones
 /// are tried one after the other, so the same ones stand in for the tries of each.
-fn in_one(graph: &EntityGraph, pods: &[u32], ends: &[End]) -> Vec<u32> {
-    let mut refused: BTreeMap<&str, Vec<(Nanos, u32)>> = BTreeMap::new();
+fn in_one(graph: &EntityGraph, pods: &[TaskRow], ends: &Table<Task, End>) -> Vec<TaskRow> {
+    let mut refused: BTreeMap<&str, Vec<(Nanos, TaskRow)>> = BTreeMap::new();
     let mut made = Vec::new();
     for pod in pods {
-        let (Some(one), Some(end)) = (graph.pods.get(*pod as usize), ends.get(*pod as usize))
-        else {
+        let (Some(one), Some(end)) = (graph.pods.get(*pod), ends.get(*pod)) else {
             continue;
         };
         if end.state == State::NeverScheduled {
@@ -73,7 +77,7 @@ fn in_one(graph: &EntityGraph, pods: &[u32], ends: &[End]) -> Vec<u32> {
         // One that was tried again under its name is one. The latest were made good.
         let mut names: HashSet<&str> = HashSet::new();
         for (_, pod) in tries.iter().rev() {
-            let name = graph.pods.get(*pod as usize);
+            let name = graph.pods.get(*pod);
             let name = name.map_or("", |one| graph.name(one.name));
             if names.contains(name) {
                 found.push(*pod);

@@ -3,6 +3,7 @@
 mod gone;
 mod words;
 
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND};
 use whathappened_model::words;
 
@@ -13,7 +14,7 @@ use self::gone::{
 pub(super) use self::words::FAILED;
 pub use self::words::has_failed;
 use self::words::{failed_at, is_made_anew_since, says_it_is_suspended, says_it_runs};
-use crate::graph::{EntityGraph, Task, Workload};
+use crate::graph::{EntityGraph, Task, TaskRow, Workload};
 use crate::lifecycle::{BatchState, End, Mode, State};
 use crate::resolve::{Root, Run};
 use crate::signals::named;
@@ -54,13 +55,13 @@ impl RunState {
 
 /// How a run stands at the end of what was seen.
 #[must_use]
-pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
+pub fn run_state(graph: &EntityGraph, run: &Run, ends: &Table<Task, End>) -> RunState {
     if let Root::Workload(root) = run.root {
         let completed = graph.last_said(root, named::K8S_WORKLOAD_COMPLETED);
         if completed.is_some_and(|at| !is_made_anew_since(graph, run, root, at)) {
             return RunState::Completed;
         }
-        let root = graph.workloads.get(root as usize);
+        let root = graph.workloads.get(root);
         // A Job whose pods are taken away with it, or with its namespace, says that it failed of that.
         let was_going = |failed: Nanos| {
             let gone = root.and_then(|root| root.gone);
@@ -79,22 +80,20 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
         }
         let gone = root.and_then(|one| one.gone);
         let was_over = |gone| root.is_some_and(|root| was_over(graph, run, root, gone, ends));
+        let is_unwanted = |pod: &TaskRow| {
+            let pod = graph.pods.get(*pod);
+            pod.is_some_and(|pod| pod.deletion_requested.is_some())
+        };
         let went_with_it = |gone| {
-            !root.is_some_and(Workload::left_its_pods)
-                && !outlives(graph, run, gone, ends)
+            // Pods that it left behind are gone where somebody then wanted that as well.
+            if root.is_some_and(Workload::left_its_pods) {
+                return !run.pods.is_empty() && run.pods.iter().all(is_unwanted);
+            }
+            !outlives(graph, run, gone, ends)
                 && !was_over(gone)
                 && !ended_after(graph, run, gone, ends)
         };
         if gone.is_some_and(went_with_it) {
-            return RunState::Deleted;
-        }
-        // Pods that it left behind, and that somebody then wanted gone as well.
-        let is_unwanted = |pod: &u32| {
-            let pod = graph.pods.get(*pod as usize);
-            pod.is_some_and(|pod| pod.deletion_requested.is_some())
-        };
-        let left = root.filter(|root| root.gone.is_some() && root.left_its_pods());
-        if left.is_some() && !run.pods.is_empty() && run.pods.iter().all(is_unwanted) {
             return RunState::Deleted;
         }
         // What is suspended waits to be resumed, whatever ended its pods; so does a Job that is to have none.
@@ -129,8 +128,8 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
     };
     // Of those made earlier, the ones that fail or wait to this day count as well.
     let made_earlier = run.attempts.iter().rev().skip(1);
-    let waits = |pod: u32| {
-        let end = ends.get(pod as usize).map(|end| end.state);
+    let waits = |pod: TaskRow| {
+        let end = ends.get(pod).map(|end| end.state);
         let waits = matches!(end, Some(State::NeverScheduled | State::StuckStarting));
         waits && is_there(graph, pod)
     };
@@ -142,7 +141,7 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
         .iter()
         .chain(failing)
         .filter_map(|pod| {
-            let (one, end) = (graph.pods.get(*pod as usize)?, ends.get(*pod as usize)?);
+            let (one, end) = (graph.pods.get(*pod)?, ends.get(*pod)?);
             let again = end.state == State::CrashLoop && one.runs_again();
             Some(if again { State::Running } else { end.state })
         })
@@ -150,7 +149,7 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
     // A job whose processes are stopped, or whose nodes are not ready yet, works as little as one that waits.
     let mut own = last.pods.iter();
     let waits = own.any(|pod| {
-        let (one, end) = (graph.pods.get(*pod as usize), ends.get(*pod as usize));
+        let (one, end) = (graph.pods.get(*pod), ends.get(*pod));
         let state = one.zip(end).and_then(|(one, end)| BatchState::of(one, end));
         matches!(state, Some(BatchState::Configuring | BatchState::Suspended))
     });
@@ -165,8 +164,8 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
         let earlier = earlier.flat_map(|attempt| &attempt.pods);
         let stayed = earlier.filter(|pod| is_there(graph, **pod));
         let all = last.pods.iter().chain(stayed);
-        let running = |pod: &&u32| {
-            let end = ends.get(**pod as usize);
+        let running = |pod: &&TaskRow| {
+            let end = ends.get(**pod);
             end.is_some_and(|end| end.state == State::Running)
         };
         i64::try_from(all.filter(running).count()).unwrap_or(i64::MAX)
@@ -202,19 +201,16 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
 ///
 /// A Job says at once when it gives up, and else makes another pod: one that was looked at later, or that
 /// puts up with more failures than there were, goes on. Operators say that they start anew.
-fn tries_again(graph: &EntityGraph, run: &Run, ends: &[End]) -> bool {
+fn tries_again(graph: &EntityGraph, run: &Run, ends: &Table<Task, End>) -> bool {
     let Root::Workload(number) = run.root else {
         return false;
     };
-    let root = graph.workloads.get(number as usize);
+    let root = graph.workloads.get(number);
     let Some(root) = root.filter(|root| root.gone.is_none()) else {
         return false;
     };
     let last = run.attempts.last().into_iter().flat_map(|last| &last.pods);
-    let died = |pod: &u32| {
-        ends.get(*pod as usize)
-            .filter(|end| end.state == State::Died)
-    };
+    let died = |pod: &TaskRow| ends.get(*pod).filter(|end| end.state == State::Died);
     let Some(last_death) = last.filter_map(died).map(|end| end.time.hi).max() else {
         return false;
     };
@@ -245,29 +241,33 @@ const AT_ONCE: Nanos = 5 * SECOND;
 
 /// Whether a pod is there, and ends badly again and again or is out of reach on a silent node.
 #[must_use]
-pub fn fails_now(graph: &EntityGraph, pod: u32, ends: &[End]) -> bool {
+pub fn fails_now(
+    graph: &EntityGraph,
+    pod: impl Into<Option<TaskRow>>,
+    ends: &Table<Task, End>,
+) -> bool {
+    let pod = pod.into();
     let fails = |end: &End| {
         end.state == State::CrashLoop || end.state == State::NotReady && end.mode == Mode::Lost
     };
-    ends.get(pod as usize).is_some_and(fails) && is_there(graph, pod)
+    ends.get(pod).is_some_and(fails) && is_there(graph, pod)
 }
 
 /// Whether a pod's own object was seen, and nobody has asked for its end.
-fn is_there(graph: &EntityGraph, pod: u32) -> bool {
+fn is_there(graph: &EntityGraph, pod: impl Into<Option<TaskRow>>) -> bool {
     let there =
         |pod: &Task| pod.body.is_some() && pod.gone.is_none() && pod.deletion_requested.is_none();
-    graph.pods.get(pod as usize).is_some_and(there)
+    graph.pods.get(pod).is_some_and(there)
 }
 
 /// Whether something is so of all pods of a run's last attempt.
-fn all_of_last(run: &Run, is_so: impl Fn(&u32) -> bool) -> bool {
+fn all_of_last(run: &Run, is_so: impl Fn(&TaskRow) -> bool) -> bool {
     let last = run.attempts.last().map(|last| last.pods.as_slice());
     last.is_some_and(|pods| !pods.is_empty() && pods.iter().all(is_so))
 }
 
-fn runs(ends: &[End], pod: u32) -> bool {
-    ends.get(pod as usize)
-        .is_some_and(|end| end.state == State::Running)
+fn runs(ends: &Table<Task, End>, pod: TaskRow) -> bool {
+    ends.get(pod).is_some_and(|end| end.state == State::Running)
 }
 
 /// Whether its controller replaces pods one by one, as long as it is there.
@@ -276,7 +276,7 @@ fn replaces_pods(graph: &EntityGraph, run: &Run) -> bool {
         return false;
     };
     let unknown = |root: &&Workload| root.body.is_none();
-    let root = graph.workloads.get(root as usize).filter(unknown);
+    let root = graph.workloads.get(root).filter(unknown);
     root.is_some_and(|root| {
         matches!(
             graph.name(root.kind),

@@ -20,7 +20,7 @@ impl Evidence {
     pub fn as_of(&self, moment: Nanos) -> Result<(Self, u64), SpillError> {
         let mut known = Self::default();
         let mut later = 0;
-        for (number, row) in (0..).zip(&self.rows) {
+        for (number, row) in self.rows.numbered() {
             // What has no beginning was there already.
             if row.time.lo > moment {
                 later += 1;

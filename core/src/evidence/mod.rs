@@ -15,6 +15,7 @@ use hashbrown::HashTable;
 use whathappened_model::collective::{Trace, trace_of};
 use whathappened_model::event::{Event, EventId, SourceKind};
 use whathappened_model::observation::Observation;
+use whathappened_model::table::{RowNumber, Table};
 use whathappened_model::time::{Nanos, Stamp};
 
 pub use objects::{Objects, Version};
@@ -24,6 +25,9 @@ pub use spill::SpillError;
 use crate::signals::Ruleset;
 use crate::symbols::SymbolTable;
 use spill::Spill;
+
+/// The number of a fact's row.
+pub type EvidenceRow = RowNumber<Row>;
 
 /// What was read, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,9 +51,9 @@ pub struct Evidence {
     pub symbols: SymbolTable,
     /// Versions of objects.
     pub objects: Objects,
-    rows: Vec<Row>,
+    rows: Table<Row>,
     /// Numbers of rows by their ids, which are in the rows: millions of facts are held.
-    by_id: HashTable<u32>,
+    by_id: HashTable<EvidenceRow>,
     spill: Spill,
     grew: Vec<(EventId, Option<u64>, Option<Stamp>)>,
     counts: Counts,
@@ -112,15 +116,14 @@ impl Evidence {
         let row = Row::new(event, seen_by, &body, &mut self.symbols);
         let Some(known) = self.number(event.id) else {
             let place = self.spill.push(&body)?;
-            let number = u32::try_from(self.rows.len()).map_err(|_| SpillError::TooMany)?;
-            self.rows.push(row.placed(place));
+            let number = self.rows.push(row.placed(place));
             let rows = &self.rows;
-            let hash = |number: &u32| rows.get(*number as usize).map_or(0, |row| hash_of(row.id));
+            let hash = |number: &EvidenceRow| rows.get(*number).map_or(0, |row| hash_of(row.id));
             self.by_id.insert_unique(hash_of(event.id), number, hash);
             return Ok(());
         };
         self.counts.duplicates += 1;
-        let Some(kept) = self.rows.get_mut(known as usize) else {
+        let Some(kept) = self.rows.get_mut(known) else {
             return Ok(());
         };
         if row.is_better_than(kept, &self.symbols) {
@@ -133,12 +136,8 @@ impl Evidence {
     }
 
     /// The row of a fact.
-    fn number(&self, id: EventId) -> Option<u32> {
-        let is = |number: &u32| {
-            self.rows
-                .get(*number as usize)
-                .is_some_and(|row| row.id == id)
-        };
+    fn number(&self, id: EventId) -> Option<EvidenceRow> {
+        let is = |number: &EvidenceRow| self.rows.get(*number).is_some_and(|row| row.id == id);
         self.by_id.find(hash_of(id), is).copied()
     }
 
@@ -150,7 +149,7 @@ impl Evidence {
     pub fn settle(&mut self) -> Result<(), SpillError> {
         for (id, count, last) in std::mem::take(&mut self.grew) {
             let number = self.number(id);
-            if let Some(row) = number.and_then(|number| self.rows.get_mut(number as usize)) {
+            if let Some(row) = number.and_then(|number| self.rows.get_mut(number)) {
                 row.grow(count, last);
             }
         }
@@ -165,30 +164,30 @@ impl Evidence {
 
     /// All rows, in no order that output may show.
     #[must_use]
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &Table<Row> {
         &self.rows
     }
 
     /// A fact that only tells what another tells is its witness from now on.
-    pub(crate) fn fold(&mut self, witness: u32, into: u32) {
-        let Some(seen) = self.rows.get(witness as usize).copied() else {
+    pub(crate) fn fold(&mut self, witness: EvidenceRow, into: EvidenceRow) {
+        let Some(seen) = self.rows.get(witness).copied() else {
             return;
         };
-        if let Some(kept) = self.rows.get_mut(into as usize) {
+        if let Some(kept) = self.rows.get_mut(into) {
             *kept = kept.seen_with(&seen);
         }
     }
 
     /// The zone of a fact's time was found out: it is of so much later or earlier.
-    pub(crate) fn shift(&mut self, row: u32, by: Nanos) {
-        if let Some(row) = self.rows.get_mut(row as usize) {
+    pub(crate) fn shift(&mut self, row: EvidenceRow, by: Nanos) {
+        if let Some(row) = self.rows.get_mut(row) {
             row.shift(by);
         }
     }
 
     /// A fact of which nothing is left to tell.
-    pub(crate) fn silence(&mut self, row: u32) {
-        if let Some(row) = self.rows.get_mut(row as usize) {
+    pub(crate) fn silence(&mut self, row: EvidenceRow) {
+        if let Some(row) = self.rows.get_mut(row) {
             row.tells = false;
         }
     }
@@ -203,8 +202,8 @@ impl Evidence {
     ///
     /// # Errors
     /// When the temporary file cannot be read.
-    pub fn event(&self, row: u32) -> Result<Event, SpillError> {
-        let row = self.rows.get(row as usize).ok_or(SpillError::Lost)?;
+    pub fn event(&self, row: EvidenceRow) -> Result<Event, SpillError> {
+        let row = self.rows.get(row).ok_or(SpillError::Lost)?;
         let mut event = self.spill.event(row.place)?;
         row.finish(&mut event, &self.symbols);
         Ok(event)
@@ -212,8 +211,8 @@ impl Evidence {
 
     /// One fact without its place of origin, and its row: needs no symbols, so
     /// that they can grow while all facts are read.
-    pub(crate) fn body(&self, row: u32) -> Result<(Row, Event), SpillError> {
-        let row = *self.rows.get(row as usize).ok_or(SpillError::Lost)?;
+    pub(crate) fn body(&self, row: EvidenceRow) -> Result<(Row, Event), SpillError> {
+        let row = *self.rows.get(row).ok_or(SpillError::Lost)?;
         let mut event = self.spill.event(row.place)?;
         row.place(&mut event);
         Ok((row, event))

@@ -72,6 +72,8 @@ pub struct Row {
     pub(crate) of_earlier: bool,
     /// Whether its time is that of something to come: when it was announced, nothing says.
     pub(crate) is_ahead: bool,
+    /// Whether it tells a day and no year.
+    pub(crate) lacks_year: bool,
     /// By which clock its time is.
     pub(crate) clock: Clock,
     /// By how much that time was moved, since the zone was found out.
@@ -128,6 +130,7 @@ impl Row {
                     .as_deref()
                     .is_some_and(|reason| ENDINGS.contains(&reason)),
             of_earlier: event.attribute("earlier_pod").is_some(),
+            lacks_year: event.attribute("time_without_year").is_some(),
             clock: Clock::of(event),
             moved: 0,
             place: SpillOffset::default(),

@@ -27,7 +27,7 @@ pub(super) fn settle(graph: &mut EntityGraph) -> Result<(), SpillError> {
         }
         let event = graph.evidence.event(fact.row)?;
         let name = event.attribute("series").or(event.attribute("event_id"));
-        let own = || format!("row {}", fact.row);
+        let own = || format!("row {:?}", fact.row);
         let name = name.map_or_else(own, str::to_owned);
         let machine = if fact.node.is_some() {
             fact.node

@@ -1,12 +1,13 @@
 //! Requests for the end of a pod that was ending: who comes second to ask for that has ended nothing.
 
+use crate::graph::TaskRow;
 use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::{EntityGraph, NO, Task};
+use super::{EntityGraph, Task};
 
 /// What such a request means.
 const ASKED_AGAIN: &str = named::K8S_POD_ASKED_AGAIN;
@@ -31,10 +32,10 @@ struct FirstRequest {
 /// Takes their meaning from requests that the audit log has of a pod whose end had been asked for shortly
 /// before, and from what they leave on it. Facts are in time order.
 pub(super) fn mark(graph: &mut EntityGraph) {
-    let mut firsts: HashMap<u32, FirstRequest> = HashMap::new();
+    let mut firsts: HashMap<TaskRow, FirstRequest> = HashMap::new();
     let mut again = Vec::new();
     for (number, fact) in graph.facts.iter().enumerate() {
-        let Some(pod) = graph.pods.get(fact.pod as usize).filter(|_| fact.pod != NO) else {
+        let (Some(pod_number), Some(pod)) = (fact.pod, graph.pods.get(fact.pod)) else {
             continue;
         };
         let signal = graph.name(fact.signal);
@@ -46,7 +47,7 @@ pub(super) fn mark(graph: &mut EntityGraph) {
         let left = |first: &FirstRequest| {
             signal == LEFT_BY_EVICTION && !first.evicts && fact.time.hi > first.time.hi
         };
-        match firsts.get(&fact.pod) {
+        match firsts.get(&pod_number) {
             Some(first) if asks && late(first) || left(first) => again.push(number),
             // The pod's own time of deletion tells of a request that the log left out.
             None if asks && was_asked_before(pod, fact.time) => {
@@ -56,7 +57,7 @@ pub(super) fn mark(graph: &mut EntityGraph) {
                     evicts: false,
                     apart: 0,
                 };
-                firsts.insert(fact.pod, first);
+                firsts.insert(pod_number, first);
             }
             // Another pod may have borne the name before.
             None if asks && pod.known_begin().is_none_or(|begin| begin <= fact.time.hi) => {
@@ -65,7 +66,7 @@ pub(super) fn mark(graph: &mut EntityGraph) {
                     evicts: signal.starts_with("k8s.pod.evicted_by_"),
                     apart: SERVERS,
                 };
-                firsts.insert(fact.pod, first);
+                firsts.insert(pod_number, first);
             }
             _ => {}
         }

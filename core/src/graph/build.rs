@@ -6,22 +6,23 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use whathappened_model::event::Event;
+use whathappened_model::table::HasRow;
 use whathappened_model::time::{Nanos, SECOND};
 
-use super::announcements;
 use super::identity::{Pods, Workloads};
 use super::node_claim::NodeClaims;
 use super::slurm_machine::SlurmMachines;
 use super::{
-    EntityGraph, NO, NodeInstances, TaskKind, Topology, Workload, asked_again, boots, call, clocks,
-    clusters, collection, collectives, compared, control_plane, deletion, device_shortage, dry_run,
-    gave_up, gpu_repeats, instance, job, job_logs, kill_command, killed_process, last_line, learn,
-    lone_log, mismatch, never_ran, new_facts, node_folder, node_instance, not_carried_out, order,
-    pace, parent, peers, pod_log, progress, remade, restart_loop, rows, scheduling, short_name,
-    slurm_zone, stray_log, succeeded, tagged, told_ends, tracked, undated, unit, version_diff,
-    versions, vm_log, witness, workload_names, zones,
+    EntityGraph, NodeInstances, TaskKind, Topology, announcements, asked_again, boots, call,
+    clocks, clusters, collection, collectives, compared, control_plane, deletion, device_shortage,
+    dry_run, gave_up, gpu_repeats, instance, job, job_logs, kill_command, killed_process,
+    last_line, learn, lone_log, mismatch, never_ran, new_facts, node_folder, node_instance,
+    not_carried_out, order, pace, parent, peers, pod_log, progress, remade, restart_loop, rows,
+    scheduling, short_name, slurm_zone, stray_log, succeeded, tagged, told_ends, tracked, undated,
+    unit, version_diff, versions, vm_log, witness, workload_names, zones,
 };
-use crate::evidence::{Evidence, Row, SpillError};
+use crate::evidence::{Evidence, EvidenceRow, Row, SpillError};
+use crate::graph::WorkloadRow;
 use crate::signals::Ruleset;
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -62,11 +63,10 @@ pub(super) fn build(
     let claims = NodeClaims::of(&evidence.objects);
     let evicted = dry_run::evicted(&evidence, &pod_of_row, &symbols)?;
     let undone = dry_run::refuted(&evidence, &pod_of_row, &symbols)?;
-    for number in 0..evidence.rows().len() {
-        let number = u32::try_from(number).map_err(|_| SpillError::TooMany)?;
+    for number in evidence.rows().numbers() {
         if evidence
             .rows()
-            .get(number as usize)
+            .get(number)
             .is_none_or(|row| is_silent(row, &symbols))
         {
             continue;
@@ -79,17 +79,19 @@ pub(super) fn build(
         }
         job_logs::forget_others(&mut event);
         claims.place(&mut event);
-        let mut pod = pod_of_row.get(number as usize).copied().unwrap_or(NO);
-        if pod == NO
+        let mut pod = pod_of_row.get(number).copied().flatten();
+        if pod.is_none()
             && let Some(one) = instance::of_event(&event, &mut symbols, &mut pods)
                 .or_else(|| job::of_event(&event, &mut symbols, &mut pods, &mut workloads))
         {
-            pod = one;
-            pod_of_row[number as usize] = one;
-            if let Some(one) = pods.all.get_mut(one as usize) {
-                one.see(row.time.lo, row.last());
-                if one.kind == TaskKind::Job && event.fact == "log.line" {
-                    logs.names(&symbols, row.file(), pod);
+            pod = Some(one);
+            if let Some(slot) = pod_of_row.get_mut(number) {
+                *slot = pod;
+            }
+            if let Some(task) = pods.all.get_mut(one) {
+                task.see(row.time.lo, row.last());
+                if task.kind == TaskKind::Job && event.fact == "log.line" {
+                    logs.names(&symbols, row.file(), one);
                 }
             }
         }
@@ -98,22 +100,21 @@ pub(super) fn build(
             failed.extend(event.attribute("event_id").map(|id| symbols.number(id)));
         }
         // Asked for in a dry run, which a log of metadata does not say.
-        let was_evicted = event.fact == "k8s.audit.evict" && evicted.contains(&pod);
-        let is_undone =
-            undone.contains(&number) || dry_run::is_undone(&event, pods.all.get(pod as usize));
+        let was_evicted = event.fact == "k8s.audit.evict" && evicted.has(pod);
+        let is_undone = undone.contains(&number) || dry_run::is_undone(&event, pods.all.get(pod));
         if !was_evicted && is_undone {
             failed_rows.insert(number);
             continue;
         }
         learn::event(&event, pod, &mut symbols, &mut pods, &mut workloads);
-        clusters::note(&event, &mut symbols, pods.all.get_mut(pod as usize));
+        clusters::note(&event, &mut symbols, pods.all.get_mut(pod));
         collections.extend(collection::of(&event, number, &mut symbols));
-        progress::note(&event, number, pods.all.get_mut(pod as usize));
+        progress::note(&event, number, pods.all.get_mut(pod));
         if told_ends::is_told(&event) {
             told.push((number, pod));
         }
         gpus.note(number, &event);
-        let task = pods.all.get(pod as usize);
+        let task = pods.all.get(pod);
         if task.is_some_and(|task| learn::is_sidecars_stop(&event, task)) {
             event.signals.clear();
         }
@@ -233,9 +234,9 @@ pub(super) fn build(
 
 /// The end of what is known. What a machine wrote in a zone that it does not name (`dmesg -T`) may be hours
 /// older than it looks, and counts only where nothing else does.
-fn now(evidence: &Evidence, zoneless: &HashSet<u32>) -> Option<Nanos> {
+fn now(evidence: &Evidence, zoneless: &HashSet<EvidenceRow>) -> Option<Nanos> {
     let dated = || {
-        let rows = (0_u32..).zip(evidence.rows());
+        let rows = evidence.rows().numbered();
         rows.filter(|(_, row)| row.time.hi != Nanos::MAX)
     };
     let known = dated().filter(|(number, row)| !row.is_ahead && !zoneless.contains(number));
@@ -279,7 +280,7 @@ fn put_on_nodes(graph: &mut EntityGraph) {
             && let Some(node) = node_of.get(&one.uid)
         {
             one.node = *node;
-            one.owner = NO;
+            one.owner = None;
         }
     }
     for fact in &mut graph.facts {
@@ -294,26 +295,13 @@ fn put_on_nodes(graph: &mut EntityGraph) {
 /// The root is the top of the owner chain; a `CronJob` makes runs but is none.
 fn set_roots(graph: &mut EntityGraph) {
     let cron = graph.evidence.symbols.find("CronJob");
-    let top = |mut number: u32, workloads: &[Workload]| {
-        // Owner chains are short; a cycle in hostile input must still end.
-        for _ in 0..16 {
-            match workloads.get(number as usize) {
-                Some(one)
-                    if one.owner != NO
-                        && workloads
-                            .get(one.owner as usize)
-                            .is_some_and(|up| Some(up.kind) != cron) =>
-                {
-                    number = one.owner;
-                }
-                _ => break,
-            }
-        }
-        number
+    let workloads = &graph.workloads;
+    let above = |number: &WorkloadRow| {
+        let owner = workloads.get(*number)?.owner?;
+        (Some(workloads.get(owner)?.kind) != cron).then_some(owner)
     };
     for pod in &mut graph.pods {
-        if pod.owner != NO {
-            pod.root = top(pod.owner, &graph.workloads);
-        }
+        // Owner chains are short; a cycle in hostile input must still end.
+        pod.root = std::iter::successors(pod.owner, above).take(17).last();
     }
 }

@@ -3,10 +3,11 @@
 use whathappened_model::event::Event;
 use whathappened_model::time::Stamp;
 
+use super::Exit;
 use super::identity::{Pods, Workloads};
 use super::learn::earlier;
 use super::workload_names::workload;
-use super::{Exit, NO};
+use crate::graph::TaskRow;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// What an Event's text claims beside its own object.
@@ -26,7 +27,7 @@ enum Claim<'a> {
 /// Notes what an Event's text claims. `number` is the pod that the Event is about.
 pub(super) fn note(
     event: &Event,
-    number: u32,
+    number: Option<TaskRow>,
     symbols: &mut SymbolTable,
     pods: &mut Pods,
     workloads: &mut Workloads,
@@ -38,7 +39,7 @@ pub(super) fn note(
     match claim {
         Claim::Placed { node } => {
             let node = symbols.number(node);
-            if let Some(pod) = pods.all.get_mut(number as usize) {
+            if let Some(pod) = pods.all.get_mut(number) {
                 pod.node = node;
                 pod.bound = earlier(pod.bound, event.time);
             }
@@ -46,8 +47,8 @@ pub(super) fn note(
         Claim::Made { pod } | Claim::Unmade { pod } if event.object_kind.is_some() => {
             let made = pods.of_name(namespace, symbols.number(pod), event.time.lo);
             let owner = workload(event, symbols, workloads);
-            if let Some(pod) = pods.all.get_mut(made as usize) {
-                if pod.owner == NO {
+            if let Some(pod) = pods.all.get_mut(made) {
+                if pod.owner.is_none() {
                     pod.owner = owner;
                 }
                 if event.reason.as_deref().is_some_and(is_creation) {
@@ -70,8 +71,8 @@ pub(super) fn note(
         Claim::Ended { pod, code } => {
             let ended = pods.of_name(namespace, symbols.number(pod), event.time.lo);
             let owner = workload(event, symbols, workloads);
-            if let Some(pod) = pods.all.get_mut(ended as usize) {
-                if pod.owner == NO {
+            if let Some(pod) = pods.all.get_mut(ended) {
+                if pod.owner.is_none() {
                     pod.owner = owner;
                 }
                 // It was seen a while after it had ended.
@@ -89,8 +90,8 @@ pub(super) fn note(
             let (kind, name) = (symbols.number("ReplicaSet"), symbols.number(replica_set));
             let owner = workload(event, symbols, workloads);
             let scaled = workloads.of(kind, Symbol::NONE, namespace, name, event.time);
-            if let Some(scaled) = workloads.all.get_mut(scaled as usize)
-                && scaled.owner == NO
+            if let Some(scaled) = workloads.all.get_mut(scaled)
+                && scaled.owner.is_none()
             {
                 scaled.owner = owner;
             }

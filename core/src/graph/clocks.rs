@@ -4,10 +4,12 @@
 //! the API server's. Where the two contradict the order in which the cluster stored what it saw,
 //! or the pod's own creation, what the node's clock told of this pod is put right.
 
+use crate::graph::{TaskRow, WorkloadRow};
 use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::event::SourceKind;
+use whathappened_model::table::AtRow;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::task::Stored;
@@ -69,12 +71,12 @@ pub(super) fn stored(versions: &[Version]) -> Option<Stored> {
 /// Puts right what clocks told that were proven wrong.
 pub(super) fn settle(graph: &mut EntityGraph) {
     let ends = ends_of_jobs(graph);
-    let mut wrong: HashMap<u32, ClockOffset> = HashMap::new();
-    for (number, pod) in (0..).zip(&mut graph.pods) {
+    let mut wrong: HashMap<TaskRow, ClockOffset> = HashMap::new();
+    for (number, pod) in graph.pods.numbered_mut() {
         if pod.kind != TaskKind::Pod {
             continue;
         }
-        let job = ends.get(&pod.owner).copied();
+        let job = pod.owner.and_then(|owner| ends.get(&owner).copied());
         if let Some(off) = ahead(pod, job).or_else(|| behind(pod)) {
             put_right(pod, off);
             wrong.insert(number, off);
@@ -86,12 +88,10 @@ pub(super) fn settle(graph: &mut EntityGraph) {
     let symbols = &graph.evidence.symbols;
     let rows = graph.evidence.rows();
     for fact in &mut graph.facts {
-        let Some(off) = wrong.get(&fact.pod) else {
+        let Some(off) = wrong.at(fact.pod) else {
             continue;
         };
-        let kind = rows
-            .get(fact.row as usize)
-            .map(|row| symbols.name(row.fact));
+        let kind = rows.get(fact.row).map(|row| symbols.name(row.fact));
         if is_of_node(kind.unwrap_or_default(), symbols.name(fact.actor)) {
             shift(fact, *off);
         }
@@ -115,16 +115,17 @@ fn shift(fact: &mut Fact, off: ClockOffset) {
 }
 
 /// When each Job was first said to be over.
-fn ends_of_jobs(graph: &EntityGraph) -> HashMap<u32, Stamp> {
+fn ends_of_jobs(graph: &EntityGraph) -> HashMap<WorkloadRow, Stamp> {
     let symbols = &graph.evidence.symbols;
     let job = symbols.find("Job");
     let over: Vec<Symbol> = OVER.iter().filter_map(|name| symbols.find(name)).collect();
-    let mut ends: HashMap<u32, Stamp> = HashMap::new();
+    let mut ends: HashMap<WorkloadRow, Stamp> = HashMap::new();
     for fact in &graph.facts {
-        let workload = graph.workloads.get(fact.workload as usize);
-        let is_job = workload.is_some_and(|one| Some(one.kind) == job);
-        if is_job && over.contains(&fact.signal) && is_exact(&fact.time) {
-            let first = ends.entry(fact.workload).or_insert(fact.time);
+        let Some((number, workload)) = fact.workload.zip(graph.workloads.get(fact.workload)) else {
+            continue;
+        };
+        if Some(workload.kind) == job && over.contains(&fact.signal) && is_exact(&fact.time) {
+            let first = ends.entry(number).or_insert(fact.time);
             *first = (*first).min(fact.time);
         }
     }

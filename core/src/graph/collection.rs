@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 
 use whathappened_model::event::Event;
 use whathappened_model::kind::is_workload;
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::identity::Workloads;
 use super::label_selector::LabelSelector;
 use super::learn::earlier;
-use super::{Fact, NO, Task, Workload};
+use super::{Fact, Task, Workload};
+use crate::evidence::EvidenceRow;
+use crate::graph::WorkloadRow;
 use crate::request::was_done;
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -24,7 +27,7 @@ const COLLECTED: Nanos = 10 * SECOND;
 
 /// One such request.
 pub(super) struct Collection {
-    row: u32,
+    row: EvidenceRow,
     namespace: Symbol,
     /// Of which kind.
     kind: Symbol,
@@ -35,7 +38,7 @@ pub(super) struct Collection {
 
 /// The request that a record is of, where it was done and is understood: fields may leave out objects of
 /// which nobody knows.
-pub(super) fn of(event: &Event, row: u32, symbols: &mut SymbolTable) -> Option<Collection> {
+pub(super) fn of(event: &Event, row: EvidenceRow, symbols: &mut SymbolTable) -> Option<Collection> {
     let kind = event.object_kind.as_deref().unwrap_or_default();
     if event.fact != "k8s.audit.deletecollection"
         || kind != "Pod" && !is_workload(kind)
@@ -60,32 +63,34 @@ pub(super) fn of(event: &Event, row: u32, symbols: &mut SymbolTable) -> Option<C
 pub(super) fn spread(
     collections: &[Collection],
     symbols: &SymbolTable,
-    pods: &mut [Task],
+    pods: &mut Table<Task>,
     workloads: &Workloads,
     facts: &mut Vec<Fact>,
 ) {
     for collection in collections {
         let told: Vec<Fact> = facts
             .iter()
-            .filter(|fact| fact.row == collection.row && fact.pod == NO && fact.workload == NO)
+            .filter(|fact| {
+                fact.row == collection.row && fact.pod.is_none() && fact.workload.is_none()
+            })
             .copied()
             .collect();
         if symbols.name(collection.kind) != "Pod" {
-            let all = (0..).zip(&workloads.all);
+            let all = workloads.all.numbered();
             let taken = all.filter(|(number, one)| collection.took_workload((*number, one), pods));
             facts.extend(taken.flat_map(|(number, _)| {
                 told.iter().map(move |fact| Fact {
-                    workload: number,
+                    workload: Some(number),
                     ..*fact
                 })
             }));
             continue;
         }
-        for (number, pod) in (0..).zip(pods.iter_mut()) {
+        for (number, pod) in pods.numbered_mut() {
             if collection.took(pod, symbols, workloads) {
                 pod.deletion_requested = earlier(pod.deletion_requested, collection.time);
                 facts.extend(told.iter().map(|fact| Fact {
-                    pod: number,
+                    pod: Some(number),
                     ..*fact
                 }));
             }
@@ -96,7 +101,7 @@ pub(super) fn spread(
 impl Collection {
     /// Whether it took a workload, as its labels tell; of one that nobody saw, whether all of its pods that are
     /// known were stopped at once.
-    fn took_workload(&self, (number, one): (u32, &Workload), pods: &[Task]) -> bool {
+    fn took_workload(&self, (number, one): (WorkloadRow, &Workload), pods: &Table<Task>) -> bool {
         let was_there = one.created.is_none_or(|made| made.lo <= self.time.hi)
             && one.gone.is_none_or(|gone| gone.hi >= self.time.lo)
             && one.unasked.is_none_or(|seen| seen <= self.time.hi);
@@ -110,7 +115,10 @@ impl Collection {
         if let Some(body) = &one.body {
             return self.selector.selects(&body.labels);
         }
-        let mut own = pods.iter().filter(|pod| pod.owner == number).peekable();
+        let mut own = pods
+            .iter()
+            .filter(|pod| pod.owner == Some(number))
+            .peekable();
         own.peek().is_some()
             && own.all(|pod| {
                 let stopped = pod.first_asked();
@@ -164,7 +172,7 @@ fn labels_of_maker(
     symbols: &SymbolTable,
     workloads: &Workloads,
 ) -> Option<BTreeMap<String, String>> {
-    let maker = workloads.all.get(pod.owner as usize)?;
+    let maker = workloads.all.get(pod.owner)?;
     let body = maker.body.as_ref();
     let mut labels = body.map(|body| body.labels.clone()).unwrap_or_default();
     if symbols.name(maker.kind) == "Job" {

@@ -8,8 +8,8 @@ use regex::Regex;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::pace::{quantile, seconds};
-use super::{EntityGraph, Fact, NO};
-use crate::evidence::SpillError;
+use super::{EntityGraph, Fact, Task, TaskRow};
+use crate::evidence::{EvidenceRow, SpillError};
 use crate::signals::{SignalClass, named};
 use crate::symbols::Symbol;
 
@@ -96,9 +96,9 @@ impl Report {
 }
 
 /// The rank that the latest reports all name, and since which of them.
-fn slow_to_the_end(reports: &[(Nanos, u32, Report)]) -> Option<(usize, Slowest)> {
+fn slow_to_the_end(reports: &[(Nanos, EvidenceRow, Report)]) -> Option<(usize, Slowest)> {
     let last = reports.last()?.2.slowest?;
-    let same = |report: &&(Nanos, u32, Report)| {
+    let same = |report: &&(Nanos, EvidenceRow, Report)| {
         report
             .2
             .slowest
@@ -124,18 +124,18 @@ fn slow_to_the_end(reports: &[(Nanos, u32, Report)]) -> Option<(usize, Slowest)>
 
 /// Adds facts of ranks that are the slowest by far in what one of them writes of all.
 pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
-    let mut told: BTreeMap<u32, Vec<(Nanos, u32, Report)>> = BTreeMap::new();
+    let mut told: BTreeMap<TaskRow, Vec<(Nanos, EvidenceRow, Report)>> = BTreeMap::new();
     for fact in &graph.facts {
         let compares = graph
             .traits
             .is(graph.name(fact.signal), SignalClass::ComparesRanks);
-        if !compares || fact.pod == NO || fact.time == Stamp::OPEN {
+        let Some(pod) = fact.pod.filter(|_| compares && fact.time != Stamp::OPEN) else {
             continue;
-        }
+        };
         let event = graph.evidence.event(fact.row)?;
         let report = Report::of(event.message.as_deref().unwrap_or_default());
         if let Some(report) = report {
-            let own = told.entry(fact.pod).or_default();
+            let own = told.entry(pod).or_default();
             own.push((fact.time.lo, fact.row, report));
         }
     }
@@ -155,16 +155,16 @@ pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
         found.push((pod, slow, *begin, *line, *end));
     }
     for (pod, slow, begin, line, end) in found {
-        let Some(row) = graph.evidence.rows().get(line as usize) else {
+        let Some(row) = graph.evidence.rows().get(line) else {
             continue;
         };
         let at = |time| Stamp { lo: time, hi: time };
         let of_row = Fact::of_row(line, row, Symbol::NONE);
-        let node = graph.pods.get(pod as usize).map(|pod| pod.node);
+        let node = graph.pods.get(pod).map(|pod| pod.node);
         let symbols = &mut graph.evidence.symbols;
         graph.facts.push(Fact {
             signal: symbols.number(named::LOG_RANK_SLOW),
-            pod,
+            pod: Some(pod),
             node: node.unwrap_or(of_row.node),
             rank: Some(slow.rank),
             time: at(begin),
@@ -178,12 +178,10 @@ pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
 }
 
 /// The pod of a rank, where each pod of the run is one rank: a rank beyond their number says that each has several.
-fn pod_of(graph: &EntityGraph, by: u32, rank: i32, highest: i32) -> Option<u32> {
-    let root = graph.pods.get(by as usize)?.root;
-    let own = (0_u32..)
-        .zip(&graph.pods)
-        .filter(|(_, pod)| pod.root == root);
-    let own = || own.clone().filter(|_| root != NO);
+fn pod_of(graph: &EntityGraph, by: TaskRow, rank: i32, highest: i32) -> Option<TaskRow> {
+    let root = graph.pods.get(by)?.root?;
+    let is_own = |pod: &Task| pod.root == Some(root);
+    let own = || graph.pods.numbered().filter(|(_, pod)| is_own(pod));
     let ranks = own().filter_map(|(_, pod)| pod.rank).max()?;
     let of_rank = own().filter(|(_, pod)| pod.rank == Some(rank));
     let last = of_rank.max_by_key(|(number, pod)| (pod.begin(), *number));
@@ -216,7 +214,7 @@ mod tests {
         )
     }
 
-    fn reports(of: impl Fn(usize) -> String) -> Vec<(Nanos, u32, Report)> {
+    fn reports(of: impl Fn(usize) -> String) -> Vec<(Nanos, EvidenceRow, Report)> {
         let one = |number: usize| {
             let report = Report::of(&of(number)).unwrap();
             (number as Nanos * 100 * SECOND, 0, report)

@@ -7,11 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_model::event::{Event, SourceKind};
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::identity::Workloads;
-use super::{Fact, NO, Task};
-use crate::evidence::{Evidence, Row, SpillError};
+use super::{Fact, Task};
+use crate::evidence::{Evidence, EvidenceRow, Row, SpillError};
+use crate::graph::WorkloadRow;
 use crate::signals::named;
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -28,7 +30,7 @@ const LASTS: Nanos = 40 * SECOND;
 /// Drops what says so of Jobs and pods that were looked at later, or that are new, and adds to the rest which lease was not
 /// renewed. `unscheduled` pods were settled before.
 pub(super) fn settle(
-    pods: &[Task],
+    pods: &Table<Task>,
     workloads: &Workloads,
     evidence: &mut Evidence,
     facts: &mut Vec<Fact>,
@@ -58,14 +60,15 @@ pub(super) fn settle(
         if !is_job && !says(fact, untaken) {
             return true;
         }
-        let row = evidence.rows().get(fact.row as usize);
+        let row = evidence.rows().get(fact.row);
         let name = |row: &Row| if is_job { row.workload } else { row.pod };
         let stays = row.is_some_and(|row| {
             let until = known_until.get(&row.file()).copied().unwrap_or(Nanos::MIN);
             let waits = if is_job {
-                fact.workload != NO && !touched.contains(&fact.workload)
+                fact.workload
+                    .is_some_and(|workload| !touched.contains(&workload))
             } else {
-                pods.get(fact.pod as usize).is_some_and(is_left)
+                pods.get(fact.pod).is_some_and(is_left)
             };
             waits
                 && until.saturating_sub(fact.time.hi) > AT_ONCE
@@ -79,7 +82,7 @@ pub(super) fn settle(
     let leases = Leases::of(evidence)?;
     let mut found = Vec::new();
     for fact in facts.iter() {
-        let file = evidence.rows().get(fact.row as usize).map(Row::file);
+        let file = evidence.rows().get(fact.row).map(Row::file);
         let (lease, signal) = if says(fact, untouched) {
             (
                 "kube-system/kube-controller-manager".to_owned(),
@@ -93,9 +96,7 @@ pub(super) fn settle(
                 named::K8S_LEASE_PAST_SCHEDULER,
             )
         } else if says(fact, untaken) {
-            let node = pods
-                .get(fact.pod as usize)
-                .map_or(Symbol::NONE, |pod| pod.node);
+            let node = pods.get(fact.pod).map_or(Symbol::NONE, |pod| pod.node);
             (
                 format!("kube-node-lease/{}", evidence.symbols.name(node)),
                 named::K8S_LEASE_PAST_NODE,
@@ -108,7 +109,7 @@ pub(super) fn settle(
     }
     for (lease, signal, about) in found {
         let signal = evidence.symbols.number(signal);
-        if let Some(row) = evidence.rows().get(lease as usize) {
+        if let Some(row) = evidence.rows().get(lease) {
             facts.push(Fact {
                 pod: about.pod,
                 workload: about.workload,
@@ -136,18 +137,19 @@ fn is_left(pod: &Task) -> bool {
 
 /// Workloads that have a pod, or own something, or of which anything else is told.
 fn touched(
-    pods: &[Task],
+    pods: &Table<Task>,
     workloads: &Workloads,
     facts: &[Fact],
     untouched: Option<Symbol>,
-) -> BTreeSet<u32> {
+) -> BTreeSet<WorkloadRow> {
     let owners = pods.iter().flat_map(|pod| [pod.owner, pod.root]);
     let owners = owners.chain(workloads.all.iter().map(|one| one.owner));
     // That somebody made it says nothing of who looks after it.
     let told = facts.iter().filter(|fact| {
         Some(fact.signal) != untouched && fact.source_kind != SourceKind::KubernetesAudit
     });
-    owners.chain(told.map(|fact| fact.workload)).collect()
+    let told = told.map(|fact| fact.workload);
+    owners.chain(told).flatten().collect()
 }
 
 /// Until when each file tells of anything.
@@ -192,7 +194,7 @@ fn last_versions(evidence: &Evidence) -> BTreeSet<(Symbol, u64, Symbol)> {
 /// The last renewal of each lease.
 struct Leases {
     /// The row of the renewal, its file, when, and how long it lasts.
-    by_name: BTreeMap<String, (u32, Symbol, Nanos, Nanos)>,
+    by_name: BTreeMap<String, (EvidenceRow, Symbol, Nanos, Nanos)>,
     /// The last renewal of any lease in each file.
     of_file: BTreeMap<Symbol, Nanos>,
 }
@@ -206,7 +208,7 @@ impl Leases {
         let Some(kind) = evidence.symbols.find("k8s.lease") else {
             return Ok(found);
         };
-        for (number, row) in (0_u32..).zip(evidence.rows()) {
+        for (number, row) in evidence.rows().numbered() {
             if row.fact != kind {
                 continue;
             }
@@ -226,7 +228,7 @@ impl Leases {
 
     /// The row of a lease's last renewal, if others of the same list were renewed long after it. `file` is where that is told
     /// which it is to explain: what lies in another folder may be of another cluster.
-    fn past(&self, lease: &str, file: Symbol, symbols: &SymbolTable) -> Option<u32> {
+    fn past(&self, lease: &str, file: Symbol, symbols: &SymbolTable) -> Option<EvidenceRow> {
         let (row, list, renewed, lasts) = *self.by_name.get(lease)?;
         let folder = |file: Symbol| {
             symbols

@@ -1,13 +1,14 @@
 //! When workloads were deleted of which no version of the object shows it: an audit log of metadata
 //! tells of the request alone.
 
+use crate::graph::{TaskRow, WorkloadRow};
 use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::workload::Leaving;
-use super::{EntityGraph, NO};
+use super::EntityGraph;
+use super::workload::{Leaving, owners};
 use crate::symbols::Symbol;
 
 /// Deletions of what was over: they tell nothing of how it ended.
@@ -18,24 +19,28 @@ const CLOCKS: Nanos = SECOND;
 
 /// Notes when workloads were deleted, by themselves or with their namespace, unless they were seen later.
 pub(super) fn note(graph: &mut EntityGraph) {
-    let mut own: HashMap<u32, Stamp> = HashMap::new();
-    let mut changed: HashMap<u32, Nanos> = HashMap::new();
+    let mut own: HashMap<WorkloadRow, Stamp> = HashMap::new();
+    let mut changed: HashMap<WorkloadRow, Nanos> = HashMap::new();
     let mut of_namespace: HashMap<Symbol, Vec<Stamp>> = HashMap::new();
     for fact in &graph.facts {
         let signal = graph.name(fact.signal);
-        if fact.workload != NO && signal.starts_with("k8s.workload.deleted_by_") && signal != TIDIES
+        if let Some(workload) = fact.workload
+            && signal.starts_with("k8s.workload.deleted_by_")
+            && signal != TIDIES
         {
-            own.entry(fact.workload).or_insert(fact.time);
-        } else if fact.workload != NO && signal == named::K8S_WORKLOAD_UPDATED_BY_USER {
+            own.entry(workload).or_insert(fact.time);
+        } else if let Some(workload) = fact.workload
+            && signal == named::K8S_WORKLOAD_UPDATED_BY_USER
+        {
             // Nobody can change what is gone: facts are in time order, the last counts.
-            changed.insert(fact.workload, fact.time.lo);
+            changed.insert(workload, fact.time.lo);
         } else if signal.starts_with("k8s.namespace.deleted_by_") {
-            let row = graph.evidence.rows().get(fact.row as usize);
+            let row = graph.evidence.rows().get(fact.row);
             let name = row.map_or(Symbol::NONE, |row| row.workload);
             of_namespace.entry(name).or_default().push(fact.time);
         }
     }
-    for (number, workload) in (0..).zip(&mut graph.workloads) {
+    for (number, workload) in graph.workloads.numbered_mut() {
         let begun = workload.created.map_or(Nanos::MIN, |created| created.lo);
         let with_it = of_namespace.get(&workload.namespace).into_iter().flatten();
         let deleted = own.get(&number).into_iter().chain(with_it).copied();
@@ -55,23 +60,20 @@ pub(super) fn note(graph: &mut EntityGraph) {
 fn forget_ends(graph: &mut EntityGraph) {
     /// It takes its mark off a pod that it deletes, before or just after that.
     const AT_ONCE: Nanos = 2 * SECOND;
-    let mut taken: HashMap<u32, Vec<Stamp>> = HashMap::new();
+    let mut taken: HashMap<TaskRow, Vec<Stamp>> = HashMap::new();
     for fact in &graph.facts {
-        if graph.is_own_deletion(fact) {
-            taken.entry(fact.pod).or_default().push(fact.time);
+        if let Some(pod) = fact.pod.filter(|_| graph.is_own_deletion(fact)) {
+            taken.entry(pod).or_default().push(fact.time);
         }
     }
-    let gone_above = |owner: u32| {
-        let above = std::iter::successors(graph.workloads.get(owner as usize), |one| {
-            graph.workloads.get(one.owner as usize)
-        });
-        // Owner chains are short; a cycle in hostile input must still end.
-        let gone = above.take(16);
-        gone.flat_map(|one| [one.gone, one.orphaned])
+    let gone_above = |owner: Option<WorkloadRow>| {
+        let above = owners(&graph.workloads, owner);
+        above
+            .flat_map(|(_, one)| [one.gone, one.orphaned])
             .flatten()
             .min()
     };
-    for (number, pod) in (0..).zip(&mut graph.pods) {
+    for (number, pod) in graph.pods.numbered_mut() {
         let gone = gone_above(pod.owner);
         let is_after = |ended: &Stamp| gone.is_some_and(|gone| gone.lo <= ended.hi);
         let was_taken = |ended: &Stamp| {

@@ -9,11 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::json;
 use whathappened_model::event::{Event, EventId};
 use whathappened_model::object::{ObjectBody, ObjectKey, Taint};
+use whathappened_model::table::Table;
 use whathappened_model::time::Stamp;
 
 use super::toleration::Tolerations;
 use super::{Fact, Task, TaskKind, clusters};
 use crate::evidence::{Evidence, Objects, SpillError, Version};
+use crate::graph::TaskRow;
 use crate::signals::named;
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -140,7 +142,7 @@ fn has_gpus(node: &ObjectBody) -> bool {
 
 /// Tells the pods that found no room of the nodes that would have had some, and of the plugins that do not run there.
 pub(super) fn tell_waiting(
-    pods: &[Task],
+    pods: &Table<Task>,
     evidence: &mut Evidence,
     facts: &mut Vec<Fact>,
 ) -> Result<(), SpillError> {
@@ -157,16 +159,18 @@ pub(super) fn tell_waiting(
     if nodes.is_empty() {
         return Ok(());
     }
-    let mut lacks: BTreeMap<u32, BTreeSet<Symbol>> = BTreeMap::new();
+    let mut lacks: BTreeMap<TaskRow, BTreeSet<Symbol>> = BTreeMap::new();
     for fact in facts.iter().filter(|fact| fact.signal == lacking) {
-        lacks.entry(fact.pod).or_default().insert(fact.detail);
+        if let Some(pod) = fact.pod {
+            lacks.entry(pod).or_default().insert(fact.detail);
+        }
     }
     let plugins = plugins(pods, &evidence.symbols, facts);
     let mut told = Vec::new();
-    for ((number, pod), lacks) in (0_u32..)
-        .zip(pods)
-        .filter_map(|(number, pod)| Some(((number, pod), lacks.get(&number)?)))
-    {
+    for (number, lacks) in &lacks {
+        let Some(pod) = pods.get(*number) else {
+            continue;
+        };
         let would_fit = |node: &&ShortNode<'_>| {
             lacks.contains(&node.fact.detail)
                 && !clusters::is_elsewhere(pod, &node.fact)
@@ -174,13 +178,13 @@ pub(super) fn tell_waiting(
         };
         for node in nodes.iter().filter(would_fit).take(TOLD) {
             told.push(Fact {
-                pod: number,
+                pod: Some(*number),
                 ..node.fact
             });
             let plugin = plugins.get(&node.fact.node);
             told.extend(plugin.map(|trouble| Fact {
                 signal: down,
-                pod: number,
+                pod: Some(*number),
                 node: node.fact.node,
                 ..*trouble
             }));
@@ -285,14 +289,14 @@ fn wanted(pod: &ObjectBody, resource: &str) -> i64 {
 const PLUGINS: [&str; 3] = ["device-plugin", "deviceplugin", "nvidia-driver-daemonset"];
 
 /// By node, what is told last of a device plugin there that does not run.
-fn plugins(pods: &[Task], symbols: &SymbolTable, facts: &[Fact]) -> BTreeMap<Symbol, Fact> {
+fn plugins(pods: &Table<Task>, symbols: &SymbolTable, facts: &[Fact]) -> BTreeMap<Symbol, Fact> {
     let troubles: Vec<Symbol> = TROUBLES
         .iter()
         .filter_map(|name| symbols.find(name))
         .collect();
     let mut found: BTreeMap<Symbol, Fact> = BTreeMap::new();
     for fact in facts.iter().filter(|fact| troubles.contains(&fact.signal)) {
-        let Some(pod) = pods.get(fact.pod as usize) else {
+        let Some(pod) = pods.get(fact.pod) else {
             continue;
         };
         let names = [symbols.name(pod.name), symbols.name(fact.container)];

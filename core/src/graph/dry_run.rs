@@ -7,8 +7,9 @@ use std::sync::Arc;
 use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND};
 
-use super::{NO, Task};
-use crate::evidence::{Evidence, SpillError};
+use super::Task;
+use crate::evidence::{Evidence, EvidenceRow, SpillError};
+use crate::graph::{PodOfRow, TaskRow};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// Servers hear of a request within this long.
@@ -42,9 +43,9 @@ pub(super) fn is_undone(event: &Event, pod: Option<&Task>) -> bool {
 /// When the evidence cannot be read back.
 pub(super) fn evicted(
     evidence: &Evidence,
-    pod_of_row: &[u32],
+    pod_of_row: &PodOfRow,
     symbols: &SymbolTable,
-) -> Result<HashSet<u32>, SpillError> {
+) -> Result<HashSet<TaskRow>, SpillError> {
     let mut found = HashSet::new();
     let (asked, condition) = (
         symbols.find("k8s.audit.evict"),
@@ -53,12 +54,12 @@ pub(super) fn evicted(
     if !evidence.rows().iter().any(|row| Some(row.fact) == asked) {
         return Ok(found);
     }
-    for ((number, row), pod) in (0..).zip(evidence.rows()).zip(pod_of_row) {
-        if Some(row.fact) == condition && row.tells && *pod != NO {
+    for ((number, row), pod) in evidence.rows().numbered().zip(pod_of_row) {
+        if let Some(pod) = pod.filter(|_| Some(row.fact) == condition && row.tells) {
             let (_, event): (_, Event) = evidence.body(number)?;
             let holds = event.attribute("status") == Some("True");
             if holds && event.reason.as_deref() == Some("EvictionByEvictionAPI") {
-                found.insert(*pod);
+                found.insert(pod);
             }
         }
     }
@@ -72,28 +73,28 @@ pub(super) fn evicted(
 /// When the evidence cannot be read back.
 pub(super) fn refuted(
     evidence: &Evidence,
-    pod_of_row: &[u32],
+    pod_of_row: &PodOfRow,
     symbols: &SymbolTable,
-) -> Result<HashSet<u32>, SpillError> {
+) -> Result<HashSet<EvidenceRow>, SpillError> {
     let asks: Vec<Symbol> = ["k8s.audit.delete", "k8s.audit.evict"]
         .iter()
         .filter_map(|fact| symbols.find(fact))
         .collect();
-    let mut asked: HashMap<u32, Vec<(Arc<str>, Nanos)>> = HashMap::new();
-    let mut requests: Vec<(u32, Arc<str>, Nanos)> = Vec::new();
+    let mut asked: HashMap<TaskRow, Vec<(Arc<str>, Nanos)>> = HashMap::new();
+    let mut requests: Vec<(EvidenceRow, Arc<str>, Nanos)> = Vec::new();
     // Who asked, and when, for what was not going afterwards.
     let mut refuted: BTreeSet<(Arc<str>, Nanos)> = BTreeSet::new();
-    for ((number, row), pod) in (0_u32..).zip(evidence.rows()).zip(pod_of_row) {
-        if !asks.contains(&row.fact) || !row.tells || *pod == NO {
+    for ((number, row), pod) in evidence.rows().numbered().zip(pod_of_row) {
+        let Some(pod) = pod.filter(|_| asks.contains(&row.fact) && row.tells) else {
             continue;
-        }
+        };
         let (_, event): (_, Event) = evidence.body(number)?;
         let is_pod = event.object_kind.as_deref() == Some("Pod");
         let actor = event.actor.as_deref().unwrap_or_default();
         if !is_pod || !crate::request::was_done(&event) {
             continue;
         }
-        let before = asked.entry(*pod).or_default();
+        let before = asked.entry(pod).or_default();
         if PASS_OVER.contains(&actor) {
             let long_before =
                 |(_, at): &&(Arc<str>, Nanos)| at.saturating_add(SERVERS) < event.time.lo;
@@ -105,7 +106,7 @@ pub(super) fn refuted(
         }
     }
     // What one asked for in one go was asked for in one way.
-    let with_it = |(_, actor, at): &&(u32, Arc<str>, Nanos)| {
+    let with_it = |(_, actor, at): &&(EvidenceRow, Arc<str>, Nanos)| {
         let (from, to) = (at.saturating_sub(ONE_GO), at.saturating_add(ONE_GO));
         let mut near = refuted.range((Arc::clone(actor), from)..=(Arc::clone(actor), to));
         near.next().is_some()

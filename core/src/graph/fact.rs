@@ -3,10 +3,9 @@
 use whathappened_model::event::{EventId, SourceKind};
 use whathappened_model::time::{Nanos, Stamp};
 
+use crate::evidence::EvidenceRow;
+use crate::graph::{TaskRow, WorkloadRow};
 use crate::symbols::Symbol;
-
-/// No such pod or workload.
-pub const NO: u32 = u32::MAX;
 
 /// How far something planned or announced has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,7 +52,7 @@ impl Phase {
 #[derive(Clone, Copy, Debug)]
 pub struct Fact {
     /// The record's row in the evidence.
-    pub row: u32,
+    pub row: EvidenceRow,
     /// The record.
     pub id: EventId,
     /// What it means.
@@ -66,10 +65,10 @@ pub struct Fact {
     pub end: Option<Stamp>,
     /// How often it was seen.
     pub count: u64,
-    /// The pod it is about, [`NO`] for none.
-    pub pod: u32,
-    /// The workload it is about, [`NO`] for none.
-    pub workload: u32,
+    /// The pod it is about, if any.
+    pub pod: Option<TaskRow>,
+    /// The workload it is about, if any.
+    pub workload: Option<WorkloadRow>,
     /// The node it is about or was seen on.
     pub node: Symbol,
     /// The cloud instance it is about.
@@ -94,8 +93,8 @@ pub struct Fact {
     pub container: Symbol,
     /// Who did it.
     pub actor: Symbol,
-    /// Another pod that it names (created, deleted, preemptor), [`NO`] for none.
-    pub other: u32,
+    /// Another pod that it names (created, deleted, preemptor), if any.
+    pub other: Option<TaskRow>,
     /// What it is about beside entities: a resource, a condition, an exception.
     pub detail: Symbol,
     /// What a program could not reach: a name, an address.

@@ -4,10 +4,12 @@
 
 use std::collections::BTreeMap;
 
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::identity::Workloads;
-use super::{Fact, NO, Task};
+use super::{Fact, Task};
+use crate::graph::{TaskRow, WorkloadRow};
 use crate::signals::named;
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -22,7 +24,7 @@ const TOLD: Nanos = 120 * SECOND;
 
 /// Adds that their Job deleted them for the pods of such Jobs that were stopped.
 pub(super) fn note(
-    pods: &[Task],
+    pods: &Table<Task>,
     workloads: &Workloads,
     symbols: &mut SymbolTable,
     facts: &mut Vec<Fact>,
@@ -34,43 +36,46 @@ pub(super) fn note(
         return;
     };
     let deleted = symbols.number(named::K8S_WORKLOAD_POD_DELETED);
-    let is_job = |job: u32| {
-        let one = workloads.all.get(job as usize);
+    let is_job = |job: &WorkloadRow| {
+        let one = workloads.all.get(*job);
         one.is_some_and(|one| symbols.name(one.kind) == "Job")
     };
-    let mut jobs: BTreeMap<u32, Job> = facts
+    let mut jobs: BTreeMap<WorkloadRow, Job> = facts
         .iter()
-        .filter(|fact| fact.signal == gave_up && is_job(fact.workload))
-        .map(|fact| (fact.workload, Job::over_at(fact.time.hi)))
+        .filter(|fact| fact.signal == gave_up)
+        .filter_map(|fact| {
+            let job = fact.workload.filter(is_job)?;
+            Some((job, Job::over_at(fact.time.hi)))
+        })
         .collect();
     if jobs.is_empty() {
         return;
     }
     for pod in pods {
-        if let Some(job) = jobs.get_mut(&pod.owner) {
+        if let Some(job) = pod.owner.and_then(|owner| jobs.get_mut(&owner)) {
             job.pods += 1;
         }
     }
     for fact in facts.iter() {
         if fact.signal == deleted {
-            if let Some(job) = jobs.get_mut(&fact.workload) {
+            if let Some(job) = fact.workload.and_then(|job| jobs.get_mut(&job)) {
                 job.told += 1;
             }
         } else if fact.signal == killing {
-            let pod = pods.get(fact.pod as usize);
-            if let Some(job) = pod.and_then(|pod| jobs.get_mut(&pod.owner)) {
-                job.stops(fact);
+            let owner = pods.get(fact.pod).and_then(|pod| pod.owner);
+            if let Some((pod, job)) = fact.pod.zip(owner.and_then(|job| jobs.get_mut(&job))) {
+                job.stops(pod, fact);
             }
         }
     }
     for (number, job) in jobs {
         if job.stopped_all_left() {
-            facts.extend(job.stopped.into_values().map(|fact| Fact {
+            facts.extend(job.stopped.into_iter().map(|(pod, fact)| Fact {
                 signal: deleted,
-                pod: NO,
-                workload: number,
+                pod: None,
+                workload: Some(number),
                 node: Symbol::NONE,
-                other: fact.pod,
+                other: Some(pod),
                 ..fact
             }));
         }
@@ -85,7 +90,7 @@ struct Job {
     /// Of how many it is told that it deleted them.
     told: usize,
     /// What kubelets told first of each of its pods that they stopped shortly before it was over.
-    stopped: BTreeMap<u32, Fact>,
+    stopped: BTreeMap<TaskRow, Fact>,
 }
 
 impl Job {
@@ -99,9 +104,9 @@ impl Job {
     }
 
     /// Takes in that a kubelet stopped one of its pods.
-    fn stops(&mut self, fact: &Fact) {
+    fn stops(&mut self, pod: TaskRow, fact: &Fact) {
         if (0..=TOLD).contains(&self.over.saturating_sub(fact.time.lo)) {
-            let known = self.stopped.entry(fact.pod).or_insert(*fact);
+            let known = self.stopped.entry(pod).or_insert(*fact);
             if fact.time < known.time {
                 *known = *fact;
             }

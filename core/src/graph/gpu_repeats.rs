@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::witness::Gpus;
-use super::{EntityGraph, Fact, NO, Task, TaskKind};
+use super::{EntityGraph, Fact, Task, TaskKind};
 use crate::symbols::Symbol;
 
 /// What the driver takes for a mistake of the program.
@@ -102,7 +102,7 @@ fn was_other_program(graph: &EntityGraph, node: Symbol, first: Stamp, again: Nan
 /// what they were asked to run.
 fn is_same_program(graph: &EntityGraph, one: &Task, other: &Task) -> bool {
     let name = |task: &Task| {
-        let root = graph.workloads.get(task.root as usize);
+        let root = graph.workloads.get(task.root);
         let whole = graph.name(root.map_or(task.name, |root| root.name));
         let own = if root.is_none() && task.kind == TaskKind::Pod {
             whole.rsplit_once('-').map_or(whole, |(stem, _)| stem)
@@ -138,10 +138,7 @@ fn made_after(graph: &EntityGraph, node: Symbol, at: Nanos, before: Nanos) -> bo
         .peekable();
     there.peek().is_some()
         && there.all(|pod| {
-            let root = graph
-                .workloads
-                .get(pod.root as usize)
-                .filter(|_| pod.root != NO);
+            let root = graph.workloads.get(pod.root);
             let made = root.and_then(|root| root.created).or(pod.created);
             made.is_some_and(|made| made.lo >= before)
         })

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::{NO, Task, TaskKind, Workload, job};
+use super::{Task, TaskKind, Workload, job};
+use crate::graph::{TaskRow, WorkloadRow};
 use crate::signals::SignalTraits;
 use crate::symbols::Symbol;
 
@@ -15,21 +17,21 @@ const AFTERLIFE: Nanos = 600 * SECOND;
 /// Pods by uid and by name.
 #[derive(Debug, Default)]
 pub(super) struct Pods {
-    pub(super) all: Vec<Task>,
+    pub(super) all: Table<Task>,
     /// What signals say of themselves.
     pub(super) traits: Arc<SignalTraits>,
-    by_uid: HashMap<Symbol, u32>,
-    by_name: HashMap<(Symbol, Symbol), Vec<u32>>,
-    by_bare_name: HashMap<Symbol, Vec<u32>>,
+    by_uid: HashMap<Symbol, TaskRow>,
+    by_name: HashMap<(Symbol, Symbol), Vec<TaskRow>>,
+    by_bare_name: HashMap<Symbol, Vec<TaskRow>>,
     /// Those that printed Events tell of, and that bore their names before others that were printed as objects.
-    earlier: HashMap<(Symbol, Symbol), u32>,
+    earlier: HashMap<(Symbol, Symbol), TaskRow>,
     /// Which batch job a number means.
     pub(super) jobs: job::Numbers,
 }
 
 impl Pods {
     /// The pod of a uid, made where it is new.
-    pub(super) fn of_uid(&mut self, uid: Symbol, namespace: Symbol, name: Symbol) -> u32 {
+    pub(super) fn of_uid(&mut self, uid: Symbol, namespace: Symbol, name: Symbol) -> TaskRow {
         if let Some(known) = self.by_uid.get(&uid) {
             return *known;
         }
@@ -46,30 +48,30 @@ impl Pods {
         }
         let named = self.by_name.get(&(namespace, name));
         let printed = named.into_iter().flatten().copied().find(|number| {
-            self.all.get(*number as usize).is_some_and(|pod| {
+            self.all.get(*number).is_some_and(|pod| {
                 let begun = pod.known_begin().unwrap_or(Nanos::MIN);
                 !pod.uid.is_some() && pod.gone.is_none() && begun.saturating_sub(SECOND) <= first
             })
         });
         if let Some(number) = printed {
             self.by_uid.insert(uid, number);
-            if let Some(pod) = self.all.get_mut(number as usize) {
+            if let Some(pod) = self.all.get_mut(number) {
                 pod.uid = uid;
             }
         }
     }
 
     /// Another uid that records use for a pod.
-    pub(super) fn also_known_as(&mut self, uid: Symbol, number: u32) {
+    pub(super) fn also_known_as(&mut self, uid: Symbol, number: TaskRow) {
         self.by_uid.entry(uid).or_insert(number);
     }
 
-    pub(super) fn find_uid(&self, uid: Symbol) -> Option<u32> {
+    pub(super) fn find_uid(&self, uid: Symbol) -> Option<TaskRow> {
         self.by_uid.get(&uid).copied()
     }
 
     /// The pod that bore a name at a time; made where none did.
-    pub(super) fn of_name(&mut self, namespace: Symbol, name: Symbol, at: Nanos) -> u32 {
+    pub(super) fn of_name(&mut self, namespace: Symbol, name: Symbol, at: Nanos) -> TaskRow {
         let named = if namespace.is_some() {
             let exact = self
                 .by_name
@@ -98,9 +100,9 @@ impl Pods {
         name: Symbol,
         at: Nanos,
         (by, told): (Nanos, Stamp),
-    ) -> u32 {
+    ) -> TaskRow {
         let found = self.of_name(namespace, name, at);
-        let is_another = self.all.get(found as usize).is_some_and(|pod| {
+        let is_another = self.all.get(found).is_some_and(|pod| {
             let made_later = pod.created.is_some_and(|created| created.lo > by);
             made_later || was_printed_before(pod.created, told) || runs_unharmed(pod, at, by)
         });
@@ -112,9 +114,9 @@ impl Pods {
 
     /// The pod that bore a name at a time, as a record tells that may have been printed: of one that was made later
     /// than its age tells, it is an earlier one of that name.
-    pub(super) fn of_name_told(&mut self, namespace: Symbol, name: Symbol, told: Stamp) -> u32 {
+    pub(super) fn of_name_told(&mut self, namespace: Symbol, name: Symbol, told: Stamp) -> TaskRow {
         let found = self.of_name(namespace, name, told.lo);
-        let made = self.all.get(found as usize).and_then(|pod| pod.created);
+        let made = self.all.get(found).and_then(|pod| pod.created);
         if was_printed_before(made, told) {
             return self.push(Task::new(TaskKind::Pod, Symbol::NONE, namespace, name));
         }
@@ -122,7 +124,7 @@ impl Pods {
     }
 
     /// The pod that bore a name before the one that an object shows.
-    pub(super) fn earlier(&mut self, namespace: Symbol, name: Symbol) -> u32 {
+    pub(super) fn earlier(&mut self, namespace: Symbol, name: Symbol) -> TaskRow {
         if let Some(known) = self.earlier.get(&(namespace, name)) {
             return *known;
         }
@@ -137,13 +139,13 @@ impl Pods {
             let named = self.by_name.get(key).into_iter().flatten();
             let later = named.filter(|other| *other != number);
             let of_workload = later
-                .filter_map(|other| self.all.get(*other as usize))
-                .find(|other| other.owner != NO);
+                .filter_map(|other| self.all.get(*other))
+                .find(|other| other.owner.is_some());
             let Some((owner, rank)) = of_workload.map(|other| (other.owner, other.rank)) else {
                 continue;
             };
-            if let Some(pod) = self.all.get_mut(*number as usize)
-                && pod.owner == NO
+            if let Some(pod) = self.all.get_mut(*number)
+                && pod.owner.is_none()
             {
                 pod.owner = owner;
                 pod.rank = pod.rank.or(rank);
@@ -153,9 +155,9 @@ impl Pods {
 
     /// The pod that a printed object speaks of: one of its name that was not gone before
     /// it began, else a new one.
-    pub(super) fn printed(&mut self, namespace: Symbol, name: Symbol, begin: Nanos) -> u32 {
+    pub(super) fn printed(&mut self, namespace: Symbol, name: Symbol, begin: Nanos) -> TaskRow {
         let found = self.of_name(namespace, name, begin);
-        let gone = self.all.get(found as usize).and_then(|pod| pod.gone);
+        let gone = self.all.get(found).and_then(|pod| pod.gone);
         if gone.is_some_and(|gone| gone.hi < begin) {
             return self.push(Task::new(TaskKind::Pod, Symbol::NONE, namespace, name));
         }
@@ -164,10 +166,10 @@ impl Pods {
 
     /// Of pods of one name, the one that lived at a time: the latest one that
     /// had begun by then, else the first one to begin after it.
-    fn alive(&self, named: &[u32], at: Nanos) -> Option<u32> {
-        let begin = |number: &u32| {
+    fn alive(&self, named: &[TaskRow], at: Nanos) -> Option<TaskRow> {
+        let begin = |number: &TaskRow| {
             self.all
-                .get(*number as usize)
+                .get(*number)
                 .and_then(Task::begin)
                 .unwrap_or(Nanos::MIN)
         };
@@ -183,23 +185,22 @@ impl Pods {
         latest.or_else(|| named.iter().min_by_key(|number| begin(number)).copied())
     }
 
-    fn end(&self, number: u32) -> Nanos {
+    fn end(&self, number: TaskRow) -> Nanos {
         self.all
-            .get(number as usize)
+            .get(number)
             .and_then(|pod| pod.seen)
             .map_or(Nanos::MAX, |(_, last)| last.saturating_add(AFTERLIFE))
     }
 
     /// The instance or batch job of an id, made where it is new. Pods never find
     /// these by name: a machine may be called like a pod.
-    pub(super) fn of_id(&mut self, kind: TaskKind, id: Symbol, name: Symbol) -> u32 {
+    pub(super) fn of_id(&mut self, kind: TaskKind, id: Symbol, name: Symbol) -> TaskRow {
         let number = self.by_uid.get(&id).copied().unwrap_or_else(|| {
-            let number = u32::try_from(self.all.len()).unwrap_or(NO);
-            self.all.push(Task::new(kind, id, Symbol::NONE, name));
+            let number = self.all.push(Task::new(kind, id, Symbol::NONE, name));
             self.by_uid.insert(id, number);
             number
         });
-        if let Some(one) = self.all.get_mut(number as usize)
+        if let Some(one) = self.all.get_mut(number)
             && !one.name.is_some()
         {
             one.name = name;
@@ -208,23 +209,23 @@ impl Pods {
     }
 
     /// The instances of a name.
-    pub(super) fn instances_of_name(&self, name: Symbol) -> Vec<u32> {
-        (0..)
-            .zip(&self.all)
+    pub(super) fn instances_of_name(&self, name: Symbol) -> Vec<TaskRow> {
+        self.all
+            .numbered()
             .filter(|(_, one)| one.kind == TaskKind::Instance && one.name == name)
             .map(|(number, _)| number)
             .collect()
     }
 
     /// Adds one that none of the others is.
-    pub(super) fn push(&mut self, pod: Task) -> u32 {
-        let number = u32::try_from(self.all.len()).unwrap_or(NO);
+    pub(super) fn push(&mut self, pod: Task) -> TaskRow {
+        let (namespace, name) = (pod.namespace, pod.name);
+        let number = self.all.push(pod);
         self.by_name
-            .entry((pod.namespace, pod.name))
+            .entry((namespace, name))
             .or_default()
             .push(number);
-        self.by_bare_name.entry(pod.name).or_default().push(number);
-        self.all.push(pod);
+        self.by_bare_name.entry(name).or_default().push(number);
         number
     }
 }
@@ -259,11 +260,11 @@ fn runs_unharmed(pod: &Task, at: Nanos, by: Nanos) -> bool {
 /// Workloads by uid and by name.
 #[derive(Debug, Default)]
 pub(super) struct Workloads {
-    pub(super) all: Vec<Workload>,
+    pub(super) all: Table<Workload>,
     /// The earliest time at which a record speaks of each.
-    heard: Vec<Stamp>,
-    by_uid: HashMap<Symbol, u32>,
-    by_name: HashMap<(Symbol, Symbol, Symbol), Vec<u32>>,
+    heard: Table<Workload, Stamp>,
+    by_uid: HashMap<Symbol, WorkloadRow>,
+    by_name: HashMap<(Symbol, Symbol, Symbol), Vec<WorkloadRow>>,
 }
 
 impl Workloads {
@@ -278,7 +279,7 @@ impl Workloads {
         namespace: Symbol,
         name: Symbol,
         at: Stamp,
-    ) -> u32 {
+    ) -> WorkloadRow {
         let known = if uid.is_some() {
             self.by_uid.get(&uid).copied().or_else(|| {
                 self.named(kind, namespace, name, at)
@@ -289,13 +290,13 @@ impl Workloads {
             self.named(kind, namespace, name, at)
         };
         let number = known.unwrap_or_else(|| self.push(kind, namespace, name, at));
-        if let Some(heard) = self.heard.get_mut(number as usize) {
+        if let Some(heard) = self.heard.get_mut(number) {
             heard.lo = heard.lo.min(at.lo);
             heard.hi = heard.hi.min(at.hi);
         }
         if uid.is_some() && !self.by_uid.contains_key(&uid) {
             self.by_uid.insert(uid, number);
-            if let Some(workload) = self.all.get_mut(number as usize) {
+            if let Some(workload) = self.all.get_mut(number) {
                 workload.uid = uid;
             }
         }
@@ -311,12 +312,12 @@ impl Workloads {
         namespace: Symbol,
         name: Symbol,
         at: Stamp,
-    ) -> u32 {
+    ) -> WorkloadRow {
         let before = self
             .named(kind, namespace, name, at)
             .filter(|_| !uid.is_some())
             .filter(|number| {
-                let dated = self.all.get(*number as usize);
+                let dated = self.all.get(*number);
                 dated.is_some_and(|one| one.uid.is_some() || one.created.is_some())
                     && self.begin(*number).hi < at.lo.saturating_sub(2 * SECOND)
             });
@@ -326,9 +327,9 @@ impl Workloads {
         }
     }
 
-    fn push(&mut self, kind: Symbol, namespace: Symbol, name: Symbol, at: Stamp) -> u32 {
-        let number = u32::try_from(self.all.len()).unwrap_or(NO);
-        self.all
+    fn push(&mut self, kind: Symbol, namespace: Symbol, name: Symbol, at: Stamp) -> WorkloadRow {
+        let number = self
+            .all
             .push(Workload::new(kind, Symbol::NONE, namespace, name));
         self.heard.push(at);
         self.by_name
@@ -338,24 +339,24 @@ impl Workloads {
         number
     }
 
-    fn is_without_uid(&self, number: u32) -> bool {
+    fn is_without_uid(&self, number: WorkloadRow) -> bool {
         self.all
-            .get(number as usize)
+            .get(number)
             .is_some_and(|workload| !workload.uid.is_some())
     }
 
     /// When a workload began: when it was made, else when it was first heard of.
-    pub(super) fn begin(&self, number: u32) -> Stamp {
-        let created = self.all.get(number as usize).and_then(|one| one.created);
-        let heard = self.heard.get(number as usize).copied();
+    pub(super) fn begin(&self, number: WorkloadRow) -> Stamp {
+        let created = self.all.get(number).and_then(|one| one.created);
+        let heard = self.heard.get(number).copied();
         created.or(heard).unwrap_or(Stamp::OPEN)
     }
 
     /// Whether its own object says that it was made after a time: what is told of its name
     /// then is told of the one before it.
-    fn was_made_after(&self, number: u32, at: Nanos) -> bool {
+    fn was_made_after(&self, number: WorkloadRow, at: Nanos) -> bool {
         const APART: Nanos = 5 * SECOND;
-        self.all.get(number as usize).is_some_and(|one| {
+        self.all.get(number).is_some_and(|one| {
             one.uid.is_some()
                 && one
                     .created
@@ -370,7 +371,7 @@ impl Workloads {
         namespace: Symbol,
         name: Symbol,
         at: Stamp,
-    ) -> Option<u32> {
+    ) -> Option<WorkloadRow> {
         let named = self.by_name.get(&(kind, namespace, name))?;
         let begun = named
             .iter()
@@ -383,7 +384,7 @@ impl Workloads {
                     .iter()
                     .copied()
                     .filter(|number| {
-                        let made = self.all.get(*number as usize).and_then(|one| one.created);
+                        let made = self.all.get(*number).and_then(|one| one.created);
                         !self.was_made_after(*number, at.hi) && !was_printed_before(made, at)
                     })
                     .min_by_key(|number| self.begin(*number).lo)
@@ -392,7 +393,12 @@ impl Workloads {
 
     /// As [`Self::named`] for what is known without a namespace: the workload of that name, where
     /// only one namespace has any.
-    pub(super) fn named_anywhere(&self, kind: Symbol, name: Symbol, at: Stamp) -> Option<u32> {
+    pub(super) fn named_anywhere(
+        &self,
+        kind: Symbol,
+        name: Symbol,
+        at: Stamp,
+    ) -> Option<WorkloadRow> {
         let of_name = |one: &&Workload| one.kind == kind && one.name == name;
         let mut places = self.all.iter().filter(of_name).map(|one| one.namespace);
         let place = places.next()?;

@@ -8,6 +8,7 @@ use whathappened_model::time::{Nanos, Stamp};
 
 use super::TaskKind;
 use super::identity::{Pods, Workloads};
+use crate::graph::{TaskRow, WorkloadRow};
 use crate::symbols::SymbolTable;
 
 /// The indexes that a Job had counted as completed at some time: `0-2,5` in its status.
@@ -43,11 +44,12 @@ fn range(text: &str) -> Option<(i32, i32)> {
 /// Marks the pods whose index their Job had counted as completed. To be called once pods have owners.
 pub(super) fn mark(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads) {
     // Of several pods of one index the last one did it.
-    let mut last: BTreeMap<(u32, i32), (Nanos, usize)> = BTreeMap::new();
-    for (number, pod) in pods.all.iter().enumerate() {
-        let owner = workloads.all.get(pod.owner as usize);
-        let Some((owner, done)) = owner.and_then(|owner| Some((owner, owner.done.as_ref()?)))
-        else {
+    let mut last: BTreeMap<(WorkloadRow, i32), (Nanos, TaskRow)> = BTreeMap::new();
+    for (number, pod) in pods.all.numbered() {
+        let Some((owner_number, owner)) = pod.owner.zip(workloads.all.get(pod.owner)) else {
+            continue;
+        };
+        let Some(done) = owner.done.as_ref() else {
             continue;
         };
         // How its containers ended says more, where that was seen.
@@ -64,12 +66,12 @@ pub(super) fn mark(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads
         };
         if let Some(index) = index.filter(|index| done.contains(*index)) {
             let begun = pod.begin().unwrap_or(Nanos::MIN);
-            let known = last.entry((pod.owner, index)).or_insert((begun, number));
+            let known = last.entry((owner_number, index)).or_insert((begun, number));
             *known = (begun, number).max(*known);
         }
     }
     for ((owner, _), (begun, number)) in last {
-        let done = workloads.all.get(owner as usize);
+        let done = workloads.all.get(owner);
         if let (Some(pod), Some(done)) = (
             pods.all.get_mut(number),
             done.and_then(|owner| owner.done.as_ref()),

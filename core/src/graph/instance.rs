@@ -4,12 +4,14 @@ use std::collections::HashSet;
 
 use whathappened_model::event::Event;
 use whathappened_model::object::{ObjectBody, ObjectKey};
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::identity::{Pods, Workloads};
 use super::learn::earlier;
-use super::{NO, Task, TaskKind};
+use super::{Task, TaskKind};
 use crate::evidence::Version;
+use crate::graph::{TaskRow, WorkloadRow};
 use crate::signals::SignalTraits;
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -103,7 +105,11 @@ fn what(event: &Event, signal: &str, traits: &SignalTraits) -> Option<InstanceCh
 
 /// The instance that a record names only by name: the one of that name, made
 /// where there is none. Of several it may be any.
-pub(super) fn of_event(event: &Event, symbols: &mut SymbolTable, pods: &mut Pods) -> Option<u32> {
+pub(super) fn of_event(
+    event: &Event,
+    symbols: &mut SymbolTable,
+    pods: &mut Pods,
+) -> Option<TaskRow> {
     if event.object_kind.as_deref() != Some("Instance") || event.entities.instance.is_some() {
         return None;
     }
@@ -141,7 +147,7 @@ pub(super) fn versions(
             symbols,
             workloads,
         );
-        let Some(one) = pods.all.get_mut(number as usize) else {
+        let Some(one) = pods.all.get_mut(number) else {
             return;
         };
         is_known_as(one, account, name);
@@ -177,7 +183,7 @@ pub(super) fn versions(
 /// Learns from one fact about an instance.
 pub(super) fn event(
     event: &Event,
-    number: u32,
+    number: TaskRow,
     symbols: &mut SymbolTable,
     pods: &mut Pods,
     workloads: &mut Workloads,
@@ -196,7 +202,7 @@ pub(super) fn event(
     let word = event.attribute("host_event").or(event.attribute("method"));
     let word = symbols.optional(word.or(event.reason.as_deref()));
     let operation = symbols.optional(event.attribute("event_id"));
-    let Some(one) = pods.all.get_mut(number as usize) else {
+    let Some(one) = pods.all.get_mut(number) else {
         return;
     };
     is_known_as(one, account, name);
@@ -220,7 +226,7 @@ pub(super) fn event(
 }
 
 /// Forgets what was only tried, and settles when each instance was made and deleted.
-pub(super) fn settle(pods: &mut [Task], failed: &HashSet<Symbol>, symbols: &SymbolTable) {
+pub(super) fn settle(pods: &mut Table<Task>, failed: &HashSet<Symbol>, symbols: &SymbolTable) {
     let by_user = symbols.find(BY_USER);
     for one in pods.iter_mut().filter(|one| one.kind == TaskKind::Instance) {
         one.signs.retain(|sign| {
@@ -285,13 +291,18 @@ fn is_known_as(one: &mut Task, account: Symbol, name: Symbol) {
 }
 
 /// The run of an instance; the experiment that one record names is it also where others tell only of its group.
-fn belongs_to(one: &mut Task, run: u32, symbols: &SymbolTable, workloads: &Workloads) {
+fn belongs_to(
+    one: &mut Task,
+    run: Option<WorkloadRow>,
+    symbols: &SymbolTable,
+    workloads: &Workloads,
+) {
     let experiment = symbols.find("Experiment");
-    let is_experiment = |run: u32| {
-        let run = workloads.all.get(run as usize);
+    let is_experiment = |run: Option<WorkloadRow>| {
+        let run = workloads.all.get(run);
         run.is_some_and(|run| Some(run.kind) == experiment)
     };
-    if run != NO && (is_experiment(run) || !is_experiment(one.owner)) {
+    if run.is_some() && (is_experiment(run) || !is_experiment(one.owner)) {
         one.owner = run;
     }
 }
@@ -303,14 +314,14 @@ fn run_of(
     account: Symbol,
     symbols: &mut SymbolTable,
     workloads: &mut Workloads,
-) -> u32 {
+) -> Option<WorkloadRow> {
     let (kind, name) = match (experiment, group) {
         (Some(experiment), _) => ("Experiment", experiment),
         (None, Some(group)) => ("InstanceGroup", group),
-        (None, None) => return NO,
+        (None, None) => return None,
     };
     let (kind, name) = (symbols.number(kind), symbols.number(name));
-    workloads.of(kind, Symbol::NONE, account, name, Stamp::OPEN)
+    Some(workloads.of(kind, Symbol::NONE, account, name, Stamp::OPEN))
 }
 
 #[cfg(test)]

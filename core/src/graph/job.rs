@@ -3,6 +3,7 @@
 //! A job and its steps are one member: what ends a step and not the job has
 //! ended nothing.
 
+use crate::graph::{TaskRow, WorkloadRow};
 use crate::signals::named;
 use std::collections::HashMap;
 
@@ -13,7 +14,7 @@ use whathappened_model::time::Stamp;
 
 use super::identity::{Pods, Workloads};
 use super::learn::{earlier, later};
-use super::{Exit, Fact, NO, Task, TaskKind};
+use super::{Exit, Fact, Task, TaskKind};
 use crate::evidence::{Objects, Version};
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -126,7 +127,7 @@ fn has_cluster(id: &str) -> bool {
 pub(super) fn versions(
     key: &ObjectKey,
     versions: &[Version],
-    root: u32,
+    root: Option<WorkloadRow>,
     symbols: &mut SymbolTable,
     pods: &mut Pods,
 ) {
@@ -138,7 +139,7 @@ pub(super) fn versions(
         let listed = list.map(|list| expand(list)).unwrap_or_default();
         let all = body.node.iter().chain(&listed);
         let nodes: Vec<Symbol> = all.map(|node| symbols.number(node)).collect();
-        let Some(one) = pods.all.get_mut(number as usize) else {
+        let Some(one) = pods.all.get_mut(number) else {
             return;
         };
         was_on(one, &nodes);
@@ -164,12 +165,17 @@ pub(super) fn versions(
 }
 
 /// The job of an id, as the only member of its run.
-pub(super) fn known(id: &str, root: u32, symbols: &mut SymbolTable, pods: &mut Pods) -> u32 {
+pub(super) fn known(
+    id: &str,
+    root: Option<WorkloadRow>,
+    symbols: &mut SymbolTable,
+    pods: &mut Pods,
+) -> TaskRow {
     let name = symbols.number(number(id));
     let id = symbols.number(id);
     let number = pods.of_id(TaskKind::Job, id, name);
-    if let Some(one) = pods.all.get_mut(number as usize)
-        && root != NO
+    if let Some(one) = pods.all.get_mut(number)
+        && root.is_some()
     {
         one.owner = root;
     }
@@ -182,9 +188,10 @@ pub(super) fn unite_parts(symbols: &mut SymbolTable, workloads: &mut Workloads) 
     let Some(kind) = symbols.find(KIND) else {
         return;
     };
-    let parts: Vec<(u32, String)> = (0..)
-        .zip(&workloads.all)
-        .filter(|(_, one)| one.kind == kind && one.owner == NO)
+    let parts: Vec<(WorkloadRow, String)> = workloads
+        .all
+        .numbered()
+        .filter(|(_, one)| one.kind == kind && one.owner.is_none())
         .filter_map(|(part, one)| {
             let (whole, number) = symbols.name(one.uid).rsplit_once('+')?;
             let is_part = !number.is_empty() && number.bytes().all(|one| one.is_ascii_digit());
@@ -192,19 +199,19 @@ pub(super) fn unite_parts(symbols: &mut SymbolTable, workloads: &mut Workloads) 
         })
         .collect();
     for (part, whole) in parts {
-        let Some(one) = workloads.all.get(part as usize) else {
+        let Some(one) = workloads.all.get(part) else {
             continue;
         };
         let (name, created) = (one.name, one.created);
         let begin = created.unwrap_or(Stamp::OPEN);
         let uid = symbols.number(&whole);
         let owner = workloads.of(kind, uid, Symbol::NONE, name, begin);
-        if let Some(one) = workloads.all.get_mut(owner as usize) {
+        if let Some(one) = workloads.all.get_mut(owner) {
             let earliest = created.map(|created| earlier(one.created, created));
             one.created = earliest.unwrap_or(one.created);
         }
-        if let Some(one) = workloads.all.get_mut(part as usize) {
-            one.owner = owner;
+        if let Some(one) = workloads.all.get_mut(part) {
+            one.owner = Some(owner);
         }
     }
 }
@@ -237,7 +244,7 @@ pub(super) fn of_event(
     symbols: &mut SymbolTable,
     pods: &mut Pods,
     workloads: &mut Workloads,
-) -> Option<u32> {
+) -> Option<TaskRow> {
     let about = event
         .object_uid
         .as_deref()
@@ -263,7 +270,7 @@ pub(super) fn of_event(
     let name = event.entities.workload.as_deref();
     let name = symbols.number(name.unwrap_or(number(&id)));
     let root = workloads.of(kind, uid, Symbol::NONE, name, event.time);
-    Some(known(&id, root, symbols, pods))
+    Some(known(&id, Some(root), symbols, pods))
 }
 
 /// Calls users by name of whom daemons only know the number, as the accounts of their jobs tell.
@@ -286,7 +293,7 @@ pub(super) fn name_users(
 }
 
 /// Learns from one fact about a job.
-pub(super) fn event(event: &Event, number: u32, symbols: &mut SymbolTable, pods: &mut Pods) {
+pub(super) fn event(event: &Event, number: TaskRow, symbols: &mut SymbolTable, pods: &mut Pods) {
     let ended = match event.fact.as_str() {
         "slurm.job" if is_of_job(event) && !goes_on(event) => event.reason.clone(),
         "log.line" => said_by_log(event),
@@ -319,7 +326,7 @@ pub(super) fn event(event: &Event, number: u32, symbols: &mut SymbolTable, pods:
     if let (Some(id), Some(name)) = (event.attribute("user_id"), event.attribute("user")) {
         pods.jobs.call(id, name);
     }
-    let Some(one) = pods.all.get_mut(number as usize) else {
+    let Some(one) = pods.all.get_mut(number) else {
         return;
     };
     was_on(one, &nodes);

@@ -3,24 +3,26 @@
 use std::collections::{HashMap, HashSet};
 
 use whathappened_model::event::Event;
+use whathappened_model::table::Table;
 
 use super::identity::{Pods, Workloads};
 use super::job::{KIND, known};
 use super::lone_log::Lines;
 use super::{Task, TaskKind};
 use crate::evidence::{Evidence, SpillError};
+use crate::graph::TaskRow;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// Jobs by the file that only they wrote: a launcher names its job once, and
 /// every line of its log is the job's.
 #[derive(Debug, Default)]
 pub(super) struct Logs {
-    job_of: HashMap<Symbol, Option<u32>>,
+    job_of: HashMap<Symbol, Option<TaskRow>>,
 }
 
 impl Logs {
     /// A line of a file names a job.
-    pub(super) fn names(&mut self, symbols: &SymbolTable, file: Symbol, job: u32) {
+    pub(super) fn names(&mut self, symbols: &SymbolTable, file: Symbol, job: TaskRow) {
         if own_output(symbols.name(file)).is_none() {
             self.job_of
                 .entry(file)
@@ -30,9 +32,14 @@ impl Logs {
     }
 
     /// A file that bears a job's number in its name, as `slurm-93002.out` does, is that job's log.
-    pub(super) fn by_name(&mut self, evidence: &Evidence, symbols: &SymbolTable, pods: &[Task]) {
-        let mut jobs: HashMap<&str, Option<u32>> = HashMap::new();
-        for (number, one) in (0..).zip(pods) {
+    pub(super) fn by_name(
+        &mut self,
+        evidence: &Evidence,
+        symbols: &SymbolTable,
+        pods: &Table<Task>,
+    ) {
+        let mut jobs: HashMap<&str, Option<TaskRow>> = HashMap::new();
+        for (number, one) in pods.numbered() {
             if one.kind == TaskKind::Job {
                 let name = symbols.name(one.name);
                 jobs.entry(name)
@@ -115,8 +122,8 @@ pub(super) fn of_outputs(
         let (kind, uid) = (symbols.number(KIND), symbols.number(&id));
         let name = symbols.number(&number);
         let root = workloads.of(kind, uid, Symbol::NONE, name, row.time);
-        let job = known(&id, root, symbols, pods);
-        if let Some(one) = pods.all.get_mut(job as usize) {
+        let job = known(&id, Some(root), symbols, pods);
+        if let Some(one) = pods.all.get_mut(job) {
             one.see(row.time.lo, row.last());
         }
         logs.job_of.insert(row.file(), Some(job));

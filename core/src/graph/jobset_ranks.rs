@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use super::TaskKind;
 use super::identity::{Pods, Workloads};
-use super::{NO, TaskKind};
+use crate::graph::{TaskRow, WorkloadRow};
 use crate::symbols::SymbolTable;
 
 /// A pod whose Job is the one of a number in its `JobSet`.
 struct Member {
     /// Its place in the list of pods.
-    pod: usize,
+    pod: TaskRow,
     /// The number of its Job.
     job: i32,
     /// The pod's index in its Job.
@@ -19,15 +20,15 @@ struct Member {
 /// Numbers the pods of each `JobSet` through all of its Jobs, where all of those are replicas of one template:
 /// of several, the order of their ranks is the program's own choice.
 pub(super) fn number(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads) {
-    let mut sets: BTreeMap<u32, BTreeMap<&str, Vec<Member>>> = BTreeMap::new();
-    for (number, pod) in pods.all.iter().enumerate() {
-        let Some(job) = workloads.all.get(pod.owner as usize) else {
+    let mut sets: BTreeMap<WorkloadRow, BTreeMap<&str, Vec<Member>>> = BTreeMap::new();
+    for (number, pod) in pods.all.numbered() {
+        let Some(job) = workloads.all.get(pod.owner) else {
             continue;
         };
-        let Some(set) = workloads.all.get(job.owner as usize) else {
+        let (Some(set_number), Some(set)) = (job.owner, workloads.all.get(job.owner)) else {
             continue;
         };
-        let is_job = job.owner != NO && symbols.name(job.kind) == "Job";
+        let is_job = symbols.name(job.kind) == "Job";
         if pod.kind != TaskKind::Pod || !is_job || symbols.name(set.kind) != "JobSet" {
             continue;
         }
@@ -35,7 +36,7 @@ pub(super) fn number(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloa
         let replica = name.and_then(|name| name.strip_prefix('-')?.rsplit_once('-'));
         let (template, job_number) = replica.unwrap_or(("", ""));
         let known = (job_number.parse().ok()).zip(pod.rank.filter(|_| !template.is_empty()));
-        let templates = sets.entry(job.owner).or_default();
+        let templates = sets.entry(set_number).or_default();
         let members = templates.entry(template).or_default();
         members.extend(known.map(|(job, index)| Member {
             pod: number,

@@ -7,6 +7,7 @@ use regex::Regex;
 
 use super::{EntityGraph, TaskKind};
 use crate::evidence::SpillError;
+use crate::graph::TaskRow;
 use crate::signals::named;
 use crate::symbols::Symbol;
 
@@ -36,15 +37,15 @@ pub(super) fn set_apart(graph: &mut EntityGraph) -> Result<(), SpillError> {
     }
     // Which task's log says so, by machine and number of the process.
     let mut own: HashMap<Symbol, HashMap<String, HashSet<Symbol>>> = HashMap::new();
-    let mut read: HashMap<u32, usize> = HashMap::new();
-    for (number, pod) in (0_u32..).zip(&graph.pod_of_row) {
-        let task = graph.pods.get(*pod as usize);
-        let Some(task) =
-            task.filter(|task| matches!(task.kind, TaskKind::Log | TaskKind::Instance))
-        else {
+    let mut read: HashMap<TaskRow, usize> = HashMap::new();
+    for (number, pod) in graph.pod_of_row.numbered() {
+        let (Some(pod), Some(task)) = (*pod, graph.pods.get(*pod)) else {
             continue;
         };
-        let lines = read.entry(*pod).or_default();
+        if !matches!(task.kind, TaskKind::Log | TaskKind::Instance) {
+            continue;
+        }
+        let lines = read.entry(pod).or_default();
         *lines += 1;
         if *lines > FIRST_LINES {
             continue;

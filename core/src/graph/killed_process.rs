@@ -2,6 +2,7 @@
 //! SIGKILL ended them: the number of the process is what both name. A shell's `Killed` names none: of a program that
 //! is the only one on its machine to end so then, it is the one that the kernel killed.
 
+use crate::graph::TaskRow;
 use crate::signals::named;
 use std::collections::{HashMap, HashSet};
 
@@ -65,7 +66,7 @@ pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
     let mut unnumbered: Vec<Fact> = Vec::new();
     for fact in &graph.facts {
         // In a container a process has another number than on its machine.
-        let task = graph.pods.get(fact.pod as usize);
+        let task = graph.pods.get(fact.pod);
         let Some(task) = task.filter(|task| task.kind != TaskKind::Pod) else {
             continue;
         };
@@ -141,10 +142,14 @@ fn kills(graph: &EntityGraph) -> Result<Kills, SpillError> {
 
 /// Kills that a shell's word on a process without its number tells of: the only ones of something that may train on its
 /// machine at that time, where no other program there ended so.
-fn of_shells(graph: &EntityGraph, kills: &Kills, told: &[Fact]) -> Vec<(&'static str, u32, Fact)> {
+fn of_shells(
+    graph: &EntityGraph,
+    kills: &Kills,
+    told: &[Fact],
+) -> Vec<(&'static str, Option<TaskRow>, Fact)> {
     let mut found = Vec::new();
     for fact in told {
-        let Some(task) = graph.pods.get(fact.pod as usize) else {
+        let Some(task) = graph.pods.get(fact.pod) else {
             continue;
         };
         let progress = task.progress.as_deref();
@@ -160,7 +165,7 @@ fn of_shells(graph: &EntityGraph, kills: &Kills, told: &[Fact]) -> Vec<(&'static
             fact.time != Stamp::OPEN && within.contains(&since)
         };
         let others = told.iter().filter(|other| other.pod != fact.pod);
-        let mut beside = others.filter_map(|other| graph.pods.get(other.pod as usize));
+        let mut beside = others.filter_map(|other| graph.pods.get(other.pod));
         if beside.any(|other| other.machines().any(|one| one == task.node)) {
             continue;
         }

@@ -1,10 +1,12 @@
 //! Until when pods wrote, and where: a line without a meaning still shows that its program went on.
 
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::learn::later;
 use super::{Task, TaskKind};
 use crate::evidence::{Clock, Evidence};
+use crate::graph::PodOfRow;
 use crate::symbols::SymbolTable;
 
 /// Takes into account the lines of which no rule knows the meaning.
@@ -14,15 +16,15 @@ use crate::symbols::SymbolTable;
 pub(super) fn note(
     evidence: &Evidence,
     symbols: &SymbolTable,
-    pod_of_row: &[u32],
-    pods: &mut [Task],
+    pod_of_row: &PodOfRow,
+    pods: &mut Table<Task>,
 ) {
     /// A launcher takes this long to see that its process ended, and to tell of it.
     const TELLS: Nanos = 60 * SECOND;
     let lines = symbols.find("log.line");
     for (row, pod) in evidence.rows().iter().zip(pod_of_row) {
         if Some(row.fact) == lines
-            && let Some(pod) = pods.get_mut(*pod as usize)
+            && let Some(pod) = pods.get_mut(*pod)
             && let Some((failed, over)) = pod.last_words.zip(pod.said_over)
         {
             let after = row.time.lo > failed.hi.saturating_add(SECOND);
@@ -30,7 +32,7 @@ pub(super) fn note(
         }
         if Some(row.fact) == lines
             && row.node.is_some()
-            && let Some(pod) = pods.get_mut(*pod as usize)
+            && let Some(pod) = pods.get_mut(*pod)
             && pod.kind == TaskKind::Pod
             && !pod.node.is_some()
         {
@@ -39,7 +41,7 @@ pub(super) fn note(
         }
         if Some(row.fact) == lines
             && row.clock == Clock::Neighbour
-            && let Some(pod) = pods.get_mut(*pod as usize)
+            && let Some(pod) = pods.get_mut(*pod)
         {
             let is_after = row.file() == pod.words_in && row.line() > pod.words_end;
             pod.wrote_after_words |= is_after && pod.last_words.is_some();
@@ -47,7 +49,7 @@ pub(super) fn note(
         if row.tells || Some(row.fact) != lines {
             continue;
         }
-        let Some(pod) = pods.get_mut(*pod as usize) else {
+        let Some(pod) = pods.get_mut(*pod) else {
             continue;
         };
         let file = || log_of(symbols.name(row.file()));

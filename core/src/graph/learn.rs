@@ -1,17 +1,17 @@
 //! What single facts teach about the lives of pods and workloads.
 
+use crate::graph::TaskRow;
 use crate::signals::named;
 
 use whathappened_model::event::{Event, SourceKind};
 use whathappened_model::kind::is_workload;
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::claims;
 use super::identity::{Pods, Workloads};
 use super::indexes::CompletedIndexes;
-use super::last_words;
 use super::workload_names::{created, workload};
-use super::{Exit, Task, TaskKind, instance, job, told_ends};
+use super::{Exit, Task, TaskKind, claims, instance, job, last_words, told_ends};
 use crate::request::was_done;
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -46,28 +46,29 @@ pub(super) fn later(known: Option<Stamp>, reported: Stamp) -> Option<Stamp> {
 /// Learns from one fact. `number` is the pod it is about.
 pub(super) fn event(
     event: &Event,
-    number: u32,
+    number: Option<TaskRow>,
     symbols: &mut SymbolTable,
     pods: &mut Pods,
     workloads: &mut Workloads,
 ) {
-    match pods.all.get(number as usize).map(|one| one.kind) {
+    let one = number.zip(pods.all.get(number).map(|one| one.kind));
+    match one {
         // What its programs write is read as that of a pod.
-        Some(TaskKind::Instance) if event.fact != "log.line" => {
+        Some((number, TaskKind::Instance)) if event.fact != "log.line" => {
             return instance::event(event, number, symbols, pods, workloads);
         }
-        Some(TaskKind::Job) => {
+        Some((number, TaskKind::Job)) => {
             job::event(event, number, symbols, pods);
             if event.fact != "log.line" {
                 return;
             }
         }
-        Some(TaskKind::Instance | TaskKind::Pod | TaskKind::Log) | None => {}
+        Some((_, TaskKind::Instance | TaskKind::Pod | TaskKind::Log)) | None => {}
     }
     claims::note(event, number, symbols, pods, workloads);
     if let Some(done) = CompletedIndexes::of(event) {
         let number = workload(event, symbols, workloads);
-        if let Some(job) = workloads.all.get_mut(number as usize) {
+        if let Some(job) = workloads.all.get_mut(number) {
             job.done = Some(done);
         }
     }
@@ -76,7 +77,7 @@ pub(super) fn event(
     {
         let number = workload(event, symbols, workloads);
         let queue = symbols.number(queue);
-        if let Some(queued) = workloads.all.get_mut(number as usize) {
+        if let Some(queued) = workloads.all.get_mut(number) {
             queued.queue = queue;
         }
     }
@@ -91,7 +92,7 @@ pub(super) fn event(
         created(event, symbols, workloads);
         return;
     }
-    let Some(pod) = pods.all.get_mut(number as usize) else {
+    let Some(pod) = pods.all.get_mut(number) else {
         return;
     };
     if let Some(rank) = event.rank {
@@ -183,14 +184,14 @@ pub(super) fn event(
 /// Notes that a workload was deleted in such a way that its pods go on without it.
 fn orphaned(event: &Event, symbols: &mut SymbolTable, workloads: &mut Workloads) {
     let number = workload(event, symbols, workloads);
-    if let Some(left) = workloads.all.get_mut(number as usize) {
+    if let Some(left) = workloads.all.get_mut(number) {
         left.orphaned = earlier(left.orphaned, event.time);
     }
 }
 
 /// Ends that were only measured count for pods of which no record tells one, and what is only announced for
 /// those of which no object shows what became of it.
-pub(super) fn heard(pods: &mut [Task]) {
+pub(super) fn heard(pods: &mut Table<Task>) {
     for pod in pods {
         if pod.exits.is_empty() {
             pod.exits = std::mem::take(&mut pod.heard);

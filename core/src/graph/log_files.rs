@@ -8,7 +8,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 use super::log_name::{self, Order, Rotated, Stamped};
 use super::node_folder;
 use super::task::Task;
-use crate::evidence::{Evidence, Row, SpillError};
+use crate::evidence::{Evidence, EvidenceRow, Row, SpillError};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// Between two files of one log, of which each bears a day in its name, no more than this passed.
@@ -71,7 +71,7 @@ impl LogFiles {
     /// When the line cannot be read back.
     pub(super) fn see(
         &mut self,
-        (number, row): (u32, &Row),
+        (number, row): (EvidenceRow, &Row),
         evidence: &Evidence,
     ) -> Result<(), SpillError> {
         let seen = match self.0.entry(row.file()) {

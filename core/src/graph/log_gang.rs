@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
+use super::TaskKind;
 use super::identity::{Pods, Workloads};
-use super::{NO, TaskKind};
+use crate::graph::TaskRow;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// What such a run is called where a Job would stand.
@@ -32,7 +33,7 @@ const ATTEMPT: &str = "attempt_";
 /// A log that may be that of a member.
 pub(super) struct Member {
     /// Its task.
-    pub(super) task: u32,
+    pub(super) task: TaskRow,
     /// Which ranks it says that it is.
     pub(super) ranks: BTreeSet<i32>,
     /// The number in its name.
@@ -125,8 +126,8 @@ pub(super) fn join(
         let gang = workloads.of(kind, Symbol::NONE, namespace, name, at);
         let numbers_are_ranks = numbers_are_ranks(&namesakes);
         for member in namesakes.members {
-            if let Some(one) = pods.all.get_mut(member.task as usize) {
-                one.owner = gang;
+            if let Some(one) = pods.all.get_mut(member.task) {
+                one.owner = Some(gang);
                 // Who never said which rank it is: it may be the one that the others miss.
                 if numbers_are_ranks && member.ranks.is_empty() {
                     one.rank = one.rank.or(member.number);
@@ -168,8 +169,8 @@ fn is_gang(namesakes: &Namesakes) -> bool {
 /// Pods of which only logs, or only Events, are known and whose owner no name tells.
 pub(super) fn of_pods(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut Workloads) {
     let mut found: BTreeMap<(Symbol, String), Namesakes> = BTreeMap::new();
-    for (task, pod) in (0..).zip(&pods.all) {
-        let unknown = pod.kind == TaskKind::Pod && pod.owner == NO && pod.body.is_none();
+    for (task, pod) in pods.all.numbered() {
+        let unknown = pod.kind == TaskKind::Pod && pod.owner.is_none() && pod.body.is_none();
         if !unknown || pod.created.is_some() {
             continue;
         }
@@ -203,7 +204,8 @@ mod tests {
     type Log<'a> = (&'a [i32], Option<(Nanos, Nanos)>);
 
     fn logs(members: &[Log<'_>], is_numbered: bool) -> Namesakes {
-        let members = (0..).zip(members).map(|(task, (ranks, seen))| Member {
+        let tasks = (0..).filter_map(TaskRow::at);
+        let members = tasks.zip(members).map(|(task, (ranks, seen))| Member {
             task,
             ranks: ranks.iter().copied().collect(),
             number: None,

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use whathappened_model::event::Event;
 
-use super::fact::{Fact, NO};
+use super::fact::Fact;
 use super::identity::{Pods, Workloads};
 use super::log_files::LogFiles;
 use super::log_gang::{self, Member, Namesakes};
 use super::task::{Task, TaskKind};
 use super::undated::Years;
 use super::{job_logs, learn, node_folder, progress};
-use crate::evidence::{Evidence, Row, SpillError};
+use crate::evidence::{Evidence, EvidenceRow, Row, SpillError};
+use crate::graph::{PodOfRow, TaskRow};
 use crate::signals::named;
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -23,7 +24,7 @@ pub(super) struct Lines<'a> {
     pub(super) pods: &'a mut Pods,
     pub(super) workloads: &'a mut Workloads,
     /// The task that each row is of, by its number.
-    pub(super) pod_of_row: &'a mut [u32],
+    pub(super) pod_of_row: &'a mut PodOfRow,
     pub(super) facts: &'a mut [Fact],
 }
 
@@ -40,15 +41,15 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
     }
     let is_alone =
         |row: &Row| Some(row.fact) == lines && !row.node.is_some() && !row.instance.is_some();
-    let mut tasks: BTreeMap<Symbol, u32> = BTreeMap::new();
-    let mut ranks: BTreeMap<u32, BTreeSet<i32>> = BTreeMap::new();
-    let mut files: BTreeMap<u32, Symbol> = BTreeMap::new();
-    let named = node_folder::named_by_their_logs(all.evidence);
-    let machines = node_folder::Machines::of(named.iter().copied(), all.symbols);
+    let mut tasks: BTreeMap<Symbol, TaskRow> = BTreeMap::new();
+    let mut ranks: BTreeMap<TaskRow, BTreeSet<i32>> = BTreeMap::new();
+    let mut files: BTreeMap<TaskRow, Symbol> = BTreeMap::new();
     let places = node_folder::places_of_logs(all.evidence, all.symbols);
+    let named: HashSet<Symbol> = places.iter().map(|(machine, _)| *machine).collect();
+    let machines = node_folder::Machines::of(named.iter().copied(), all.symbols);
     let beside = node_folder::of_nameless_logs(all.evidence, all.symbols);
     let mut logs = LogFiles::default();
-    for (number, row) in (0..).zip(all.evidence.rows()) {
+    for (number, row) in all.evidence.rows().numbered() {
         if is_alone(row) {
             logs.see((number, row), all.evidence)?;
         }
@@ -56,8 +57,8 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
     let logs = logs.joined(all.symbols);
     let lone_machine = lone_machine(&named, logs.values().map(|part| part.log));
     let namesakes = namesakes(logs.values().map(|part| part.log), all.symbols);
-    let mut rankless: BTreeSet<u32> = BTreeSet::new();
-    for (number, row) in (0..).zip(all.evidence.rows()) {
+    let mut rankless: BTreeSet<TaskRow> = BTreeSet::new();
+    for (number, row) in all.evidence.rows().numbered() {
         if !is_alone(row) {
             continue;
         }
@@ -102,12 +103,12 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
             };
             all.pods.push(log)
         });
-        if let Some((file, one)) = file.zip(all.pods.all.get_mut(task as usize)) {
+        if let Some((file, one)) = file.zip(all.pods.all.get_mut(task)) {
             file.note(row.file(), one, all.symbols);
         }
         files.insert(task, whole);
-        if let Some(slot) = all.pod_of_row.get_mut(number as usize) {
-            *slot = task;
+        if let Some(slot) = all.pod_of_row.get_mut(number) {
+            *slot = Some(task);
         }
         let said = all.teach(number, task)?;
         if row.tells {
@@ -122,11 +123,11 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
         .iter()
         .filter(|(task, ranks)| ranks.len() > 1 || rankless.contains(task))
     {
-        if let Some(one) = all.pods.all.get_mut(*task as usize) {
+        if let Some(one) = all.pods.all.get_mut(*task) {
             one.rank = None;
         }
     }
-    all.name_facts(|fact| fact.pod == NO);
+    all.name_facts(|fact| fact.pod.is_none());
     let gangs = gangs(&files, &mut ranks, all.symbols, all.pods);
     log_gang::join(gangs, all.symbols, all.pods, all.workloads);
     Ok(())
@@ -140,19 +141,19 @@ impl Lines<'_> {
     /// When the evidence cannot be read back.
     pub(super) fn give(
         &mut self,
-        mut owner: impl FnMut(&Row, &SymbolTable) -> Option<u32>,
+        mut owner: impl FnMut(&Row, &SymbolTable) -> Option<TaskRow>,
     ) -> Result<(), SpillError> {
         let Some(lines) = self.symbols.find("log.line") else {
             return Ok(());
         };
         let mut given = HashSet::new();
-        for (number, row) in (0..).zip(self.evidence.rows()) {
-            if let Some(slot) = self.pod_of_row.get_mut(number as usize)
-                && *slot == NO
+        for (number, row) in self.evidence.rows().numbered() {
+            if let Some(slot) = self.pod_of_row.get_mut(number)
+                && slot.is_none()
                 && row.fact == lines
                 && let Some(task) = owner(row, self.symbols)
             {
-                *slot = task;
+                *slot = Some(task);
                 given.insert(number);
                 self.teach(number, task)?;
             }
@@ -164,7 +165,7 @@ impl Lines<'_> {
     /// Tells facts whose they are.
     fn name_facts(&mut self, which: impl Fn(&Fact) -> bool) {
         for fact in self.facts.iter_mut().filter(|fact| which(fact)) {
-            if let Some(task) = self.pod_of_row.get(fact.row as usize) {
+            if let Some(task) = self.pod_of_row.get(fact.row) {
                 fact.pod = *task;
             }
         }
@@ -174,11 +175,11 @@ impl Lines<'_> {
     ///
     /// # Errors
     /// When the line cannot be read back.
-    fn teach(&mut self, number: u32, task: u32) -> Result<Said, SpillError> {
-        let Some(row) = self.evidence.rows().get(number as usize) else {
+    fn teach(&mut self, number: EvidenceRow, task: TaskRow) -> Result<Said, SpillError> {
+        let Some(row) = self.evidence.rows().get(number) else {
             return Ok(Said::default());
         };
-        if let Some(one) = self.pods.all.get_mut(task as usize) {
+        if let Some(one) = self.pods.all.get_mut(task) {
             one.see(row.time.lo, row.last());
         }
         if !row.tells {
@@ -186,12 +187,12 @@ impl Lines<'_> {
         }
         let (_, mut event): (_, Event) = self.evidence.body(number)?;
         self.years.place(number, &mut event);
-        if let Some(one) = self.pods.all.get(task as usize) {
+        if let Some(one) = self.pods.all.get(task) {
             event.origin.line = one.place_of_line(row.file(), event.origin.line);
         }
         job_logs::forget_others(&mut event);
-        learn::event(&event, task, self.symbols, self.pods, self.workloads);
-        progress::note(&event, number, self.pods.all.get_mut(task as usize));
+        learn::event(&event, Some(task), self.symbols, self.pods, self.workloads);
+        progress::note(&event, number, self.pods.all.get_mut(task));
         Ok(Said {
             rank: event.rank,
             raises: event
@@ -246,8 +247,8 @@ fn in_folder(path: &str) -> Option<&str> {
 
 /// Logs by what their paths have in common: a number apart, in one folder.
 fn gangs(
-    files: &BTreeMap<u32, Symbol>,
-    ranks: &mut BTreeMap<u32, BTreeSet<i32>>,
+    files: &BTreeMap<TaskRow, Symbol>,
+    ranks: &mut BTreeMap<TaskRow, BTreeSet<i32>>,
     symbols: &SymbolTable,
     pods: &Pods,
 ) -> BTreeMap<(Symbol, String), Namesakes> {
@@ -269,7 +270,7 @@ fn gangs(
             task: *task,
             ranks: ranks.remove(task).unwrap_or_default(),
             number: name.number,
-            seen: pods.all.get(*task as usize).and_then(|one| one.seen),
+            seen: pods.all.get(*task).and_then(|one| one.seen),
         });
     }
     found

@@ -32,7 +32,7 @@ pub(super) fn of_folders(
     for file in logs.keys() {
         clocks.entry(folder(symbols.name(*file))).or_default();
     }
-    for (number, row) in (0..).zip(evidence.rows()) {
+    for (number, row) in evidence.rows().numbered() {
         // What names no zone itself tells none.
         let names = row.clock == Clock::Named && row.time.hi != Nanos::MAX;
         if row.source_kind() != SourceKind::NodeLog || !names {

@@ -1,12 +1,13 @@
 //! Ranks that waited in different collectives at one place of one process group, from what the watchdogs
 //! of each wrote: the program does not do the same on all of them.
 
+use crate::graph::WorkloadRow;
 use crate::signals::named;
 use std::collections::BTreeMap;
 
 use whathappened_model::time::{Nanos, SECOND};
 
-use super::{EntityGraph, Fact, NO};
+use super::{EntityGraph, Fact};
 use crate::evidence::SpillError;
 
 /// Watchdogs of one hang speak within this long of each other.
@@ -40,17 +41,14 @@ pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
         return Ok(());
     };
     // The group stands in a line of its own: by run, rank and place.
-    let mut groups: BTreeMap<(u32, i32, String), String> = BTreeMap::new();
-    let mut reports: BTreeMap<(u32, String), Vec<Report>> = BTreeMap::new();
+    let mut groups: BTreeMap<(WorkloadRow, i32, String), String> = BTreeMap::new();
+    let mut reports: BTreeMap<(WorkloadRow, String), Vec<Report>> = BTreeMap::new();
     for fact in &graph.facts {
         if fact.signal != timeout && fact.signal != state {
             continue;
         }
-        let Some(pod) = graph
-            .pods
-            .get(fact.pod as usize)
-            .filter(|pod| pod.root != NO)
-        else {
+        let pod = graph.pods.get(fact.pod);
+        let Some((pod, root)) = pod.and_then(|pod| Some((pod, pod.root?))) else {
             continue;
         };
         let event = graph.evidence.event(fact.row)?;
@@ -61,9 +59,9 @@ pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
         };
         if fact.signal == state {
             let group = event.attribute("pg").map(str::to_owned);
-            groups.extend(group.map(|group| ((pod.root, rank, seq.to_owned()), group)));
+            groups.extend(group.map(|group| ((root, rank, seq.to_owned()), group)));
         } else if let Some(op) = event.attribute("op").and_then(collective) {
-            let place = (pod.root, seq.to_owned());
+            let place = (root, seq.to_owned());
             reports.entry(place).or_default().push(Report {
                 rank,
                 time: fact.time.lo,

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use whathappened_model::event::SourceKind;
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::zones::{FARTHEST, QUARTER};
@@ -15,7 +16,7 @@ const BESIDE: Nanos = 60 * SECOND;
 
 /// By how much the lines of each file that name no zone have to be moved to be beside those that name one; nothing where they
 /// are so already, or no one zone puts most of them there.
-pub(super) fn of_files(rows: &[Row]) -> BTreeMap<Symbol, Nanos> {
+pub(super) fn of_files(rows: &Table<Row>) -> BTreeMap<Symbol, Nanos> {
     let mut last: HashMap<Symbol, (Clock, Nanos)> = HashMap::new();
     let mut votes: BTreeMap<Symbol, BTreeMap<Option<Nanos>, usize>> = BTreeMap::new();
     for row in rows {

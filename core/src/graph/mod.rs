@@ -63,6 +63,7 @@ mod pool;
 mod progress;
 mod remade;
 mod restart_loop;
+mod root;
 mod rows;
 mod scheduling;
 mod short_name;
@@ -89,7 +90,7 @@ mod zones;
 
 pub use clusters::is_elsewhere;
 pub use cordon::Cordons;
-pub use fact::{Fact, NO, Phase};
+pub use fact::{Fact, Phase};
 pub use instance::{InstanceChange, InstanceRecord, instance_group};
 pub(crate) use job::STEP_FAILED;
 pub use journal::Journals;
@@ -102,6 +103,7 @@ pub use node_instance::{NodeInstance, NodeInstances};
 pub(crate) use parent::indexed;
 pub use parent::{deployment_of, is_queue_entry, makers};
 pub use pool::Membership;
+pub use root::Root;
 pub use task::{Exit, Progress, Task, TaskKind};
 pub use topology::{Location, PlaceKind, Topology};
 pub use workload::Workload;
@@ -109,11 +111,21 @@ pub use workload::Workload;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use whathappened_model::table::{HasRow, RowNumber, Table};
 use whathappened_model::time::Nanos;
 
-use crate::evidence::{Evidence, SpillError};
+use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::{Ruleset, SignalClass, SignalTraits};
 use crate::symbols::Symbol;
+
+/// The number of a task.
+pub type TaskRow = RowNumber<Task>;
+
+/// The number of a workload.
+pub type WorkloadRow = RowNumber<Workload>;
+
+/// Which pod each record is about.
+pub type PodOfRow = Table<Row, Option<TaskRow>>;
 
 /// Everything that is known, tied together.
 #[derive(Debug)]
@@ -121,19 +133,19 @@ pub struct EntityGraph {
     /// The facts themselves.
     pub evidence: Evidence,
     /// Every pod, in order of (namespace, name, creation, uid).
-    pub pods: Vec<Task>,
+    pub pods: Table<Task>,
     /// Every workload, in order of (namespace, kind, name, creation, uid).
-    pub workloads: Vec<Workload>,
+    pub workloads: Table<Workload>,
     /// What the records mean, in order of (time, signal, id).
     pub facts: Vec<Fact>,
-    /// For each row of evidence the pod it is about, [`NO`] for none.
-    pub pod_of_row: Vec<u32>,
+    /// For each row of evidence the pod it is about, if any.
+    pub pod_of_row: PodOfRow,
     /// Which cloud instances carried which nodes.
     pub node_instances: NodeInstances,
     /// In which region and zone machines were.
     pub topology: Topology,
     /// Which signals speak of which workloads, and when they did last.
-    pub said: HashMap<(u32, Symbol), Nanos>,
+    pub said: HashMap<(WorkloadRow, Symbol), Nanos>,
     /// What others saw of the troubles that these facts tell of, where a store knows.
     pub elsewhere: Vec<crate::shared_fault::OutsideFault>,
     /// What signals say of themselves.
@@ -150,7 +162,7 @@ impl EntityGraph {
     #[must_use]
     pub fn survived(&self, line: &Fact) -> bool {
         let since = Progress::told_by(line.end.unwrap_or(line.time));
-        let progress = self.pods.get(line.pod as usize);
+        let progress = self.pods.get(line.pod);
         let progress = progress.and_then(|pod| pod.progress.as_deref());
         let not_started = self
             .traits
@@ -183,27 +195,31 @@ impl EntityGraph {
 
     /// Whether any record says this of a workload.
     #[must_use]
-    pub fn says(&self, workload: u32, signal: &str) -> bool {
+    pub fn says(&self, workload: impl Into<Option<WorkloadRow>>, signal: &str) -> bool {
         self.last_said(workload, signal).is_some()
     }
 
     /// When a record said this of a workload last.
     #[must_use]
-    pub fn last_said(&self, workload: u32, signal: &str) -> Option<Nanos> {
+    pub fn last_said(
+        &self,
+        workload: impl Into<Option<WorkloadRow>>,
+        signal: &str,
+    ) -> Option<Nanos> {
         let signal = self.evidence.symbols.find(signal)?;
-        self.said.get(&(workload, signal)).copied()
+        self.said.get(&(workload.into()?, signal)).copied()
     }
 
     /// A workload and all that it owns, directly or through others.
     #[must_use]
-    pub fn family(&self, root: u32) -> BTreeSet<u32> {
+    pub fn family(&self, root: WorkloadRow) -> BTreeSet<WorkloadRow> {
         let mut found = BTreeSet::from([root]);
         // Owner chains are short; a cycle in hostile input must still end.
         for _ in 0..16 {
             let before = found.len();
-            let owned = (0..).zip(&self.workloads);
-            let owned: Vec<u32> = owned
-                .filter(|(_, one)| one.owner != NO && found.contains(&one.owner))
+            let owned = self.workloads.numbered();
+            let owned: Vec<WorkloadRow> = owned
+                .filter(|(_, one)| found.has(one.owner))
                 .map(|(number, _)| number)
                 .collect();
             found.extend(owned);
@@ -214,19 +230,29 @@ impl EntityGraph {
         found
     }
 
+    /// A workload and those above it, the lowest first.
+    pub fn owners(
+        &self,
+        first: impl Into<Option<WorkloadRow>>,
+    ) -> impl Iterator<Item = (WorkloadRow, &Workload)> {
+        workload::owners(&self.workloads, first.into())
+    }
+
     /// How many pods a workload wants at a time: by its own object, or by the `ReplicaSet`s that it made, which make all
     /// of its pods, where its own was not seen. What people are shown of a `JobSet` says only which Jobs it made.
     #[must_use]
-    pub fn pods_wanted(&self, workload: u32) -> Option<i64> {
-        let one = self.workloads.get(workload as usize)?;
+    pub fn pods_wanted(&self, workload: impl Into<Option<WorkloadRow>>) -> Option<i64> {
+        let workload = workload.into()?;
+        let one = self.workloads.get(workload)?;
         let by = match (&one.body, self.name(one.kind)) {
             (Some(body), kind) if body.pods.is_some() || kind != "JobSet" => return body.pods,
             (_, "JobSet") => "Job",
             _ => "ReplicaSet",
         };
         let made = self.workloads.iter();
-        let made = made
-            .filter(|one| one.owner == workload && one.gone.is_none() && self.name(one.kind) == by);
+        let made = made.filter(|one| {
+            one.owner == Some(workload) && one.gone.is_none() && self.name(one.kind) == by
+        });
         let wanted = made.filter_map(|one| one.body.as_ref()?.pods);
         wanted.reduce(i64::saturating_add)
     }
@@ -247,8 +273,8 @@ impl EntityGraph {
     /// Whether a fact is about a machine, not about what ran on it.
     #[must_use]
     pub fn is_of_machine(&self, fact: &Fact) -> bool {
-        let member = self.pods.get(fact.pod as usize);
-        fact.workload == NO && member.is_none_or(|one| one.kind == TaskKind::Instance)
+        let member = self.pods.get(fact.pod);
+        fact.workload.is_none() && member.is_none_or(|one| one.kind == TaskKind::Instance)
     }
 
     /// A name that the evidence uses.

@@ -1,6 +1,10 @@
 //! Containers that never came to be. When their pod is taken away, its kubelet gives an end to each of its
 //! containers, also to one that it never could start: `ContainerStatusUnknown`, code 137. No program ended there.
 
+use std::collections::HashSet;
+
+use whathappened_model::table::{HasRow, Table};
+
 use super::{Fact, Task};
 use crate::evidence::{Evidence, SpillError};
 use crate::symbols::Symbol;
@@ -13,23 +17,23 @@ const NOT_FOUND: &str = "ContainerStatusUnknown";
 /// # Errors
 /// Where a record cannot be read back.
 pub(super) fn forget_ends(
-    pods: &mut [Task],
+    pods: &mut Table<Task>,
     evidence: &Evidence,
     facts: &mut Vec<Fact>,
 ) -> Result<(), SpillError> {
     let Some(not_found) = evidence.symbols.find(NOT_FOUND) else {
         return Ok(());
     };
-    let mut unended = vec![false; pods.len()];
-    for (pod, unended) in pods.iter_mut().zip(&mut unended) {
-        *unended = never_ran(pod, not_found);
-        if *unended {
+    let mut unended = HashSet::new();
+    for (number, pod) in pods.numbered_mut() {
+        if never_ran(pod, not_found) {
             pod.exits.retain(|exit| exit.reason != not_found);
+            unended.insert(number);
         }
     }
     let mut kept = Vec::with_capacity(facts.len());
     for fact in facts.drain(..) {
-        let of_such = unended.get(fact.pod as usize) == Some(&true);
+        let of_such = unended.has(fact.pod);
         if !of_such || evidence.event(fact.row)?.reason.as_deref() != Some(NOT_FOUND) {
             kept.push(fact);
         }

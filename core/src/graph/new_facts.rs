@@ -1,14 +1,14 @@
 //! Facts of a record: one for each of its signals.
 
-use crate::signals::named;
+use crate::evidence::{EvidenceRow, Row};
+use crate::graph::TaskRow;
 use whathappened_model::event::Event;
 use whathappened_model::kind::is_workload;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::identity::{Pods, Workloads};
-use super::{Fact, NO, Phase, call, clusters, last_words, log_level, workload_names};
-use crate::evidence::Row;
-use crate::signals::{Ruleset, SignalClass};
+use super::{Fact, Phase, call, clusters, last_words, log_level, workload_names};
+use crate::signals::{Ruleset, SignalClass, named};
 use crate::symbols::SymbolTable;
 
 /// Attributes that say what a fact is about beside its entities, the first one there counts.
@@ -70,8 +70,8 @@ fn lag(event: &Event, signal: &str, ruleset: &Ruleset) -> Nanos {
 pub(super) fn of_event(
     event: &Event,
     row: &Row,
-    number: u32,
-    pod: u32,
+    number: EvidenceRow,
+    pod: Option<TaskRow>,
     symbols: &mut SymbolTable,
     pods: &mut Pods,
     workloads: &mut Workloads,
@@ -82,7 +82,7 @@ pub(super) fn of_event(
         Some(kind) if is_workload(kind) || kind == "PersistentVolumeClaim" => {
             workload_names::workload(event, symbols, workloads)
         }
-        _ => NO,
+        _ => None,
     };
     let detail = DETAILS.iter().find_map(|key| event.attribute(key));
     let other = other_pod(event, symbols, pods);
@@ -160,7 +160,7 @@ fn seen_again(event: &Event, row: &Row) -> Option<Stamp> {
 }
 
 /// Makes two of each fact of a record: whatever was between, it was so at first, and at last anew.
-fn repeat(facts: &mut Vec<Fact>, row: u32, last: Stamp) {
+fn repeat(facts: &mut Vec<Fact>, row: EvidenceRow, last: Stamp) {
     let from = facts.iter().rposition(|fact| fact.row != row);
     let from = from.map_or(0, |other| other + 1);
     let mut anew = Vec::new();
@@ -217,18 +217,16 @@ fn pool(event: &Event) -> Option<String> {
 }
 
 /// The other pod that a record names, by uid or by name.
-fn other_pod(event: &Event, symbols: &mut SymbolTable, pods: &mut Pods) -> u32 {
+fn other_pod(event: &Event, symbols: &mut SymbolTable, pods: &mut Pods) -> Option<TaskRow> {
     let uid = event
         .attribute("preemptor_uid")
         .or_else(|| event.attribute("other_uid"));
     if let Some(uid) = uid
         && let Some(found) = symbols.find(uid).and_then(|uid| pods.find_uid(uid))
     {
-        return found;
+        return Some(found);
     }
-    let Some(name) = event.attribute("other_pod") else {
-        return NO;
-    };
+    let name = event.attribute("other_pod")?;
     let namespace = event
         .attribute("other_namespace")
         .or(event.entities.namespace.as_deref());
@@ -239,5 +237,5 @@ fn other_pod(event: &Event, symbols: &mut SymbolTable, pods: &mut Pods) -> u32 {
     let is_deleted = reason.contains("Delete");
     let earlier = if is_deleted { REPLACED } else { 0 };
     let at = event.time.lo.saturating_sub(earlier);
-    pods.of_name(namespace, symbols.number(name), at)
+    Some(pods.of_name(namespace, symbols.number(name), at))
 }

@@ -5,16 +5,16 @@
 use std::collections::{HashMap, HashSet};
 
 use whathappened_model::event::SourceKind;
+use whathappened_model::table::Table;
 
-use super::fact::{Fact, NO};
-use super::pod_log;
+use super::fact::Fact;
 use super::task::Task;
-use super::vm_log;
+use super::{pod_log, vm_log};
 use crate::evidence::{Evidence, Row};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// Gives facts of machines' logs that name no machine to the known node that the path to their file names.
-pub(super) fn claim(evidence: &Evidence, pods: &[Task], facts: &mut [Fact]) {
+pub(super) fn claim(evidence: &Evidence, pods: &Table<Task>, facts: &mut [Fact]) {
     let of_pods = pods.iter().flat_map(Task::machines);
     let of_facts = facts.iter().map(|fact| fact.node);
     let nodes: HashSet<Symbol> = of_pods
@@ -25,13 +25,13 @@ pub(super) fn claim(evidence: &Evidence, pods: &[Task], facts: &mut [Fact]) {
         fact.source_kind == SourceKind::NodeLog
             && !fact.node.is_some()
             && !fact.instance.is_some()
-            && fact.pod == NO
-            && fact.workload == NO
+            && fact.pod.is_none()
+            && fact.workload.is_none()
     };
     let machines = Machines::of(nodes, &evidence.symbols);
     let mut known: HashMap<Symbol, Option<Symbol>> = HashMap::new();
     for fact in facts.iter_mut().filter(is_of_nobody) {
-        let Some(row) = evidence.rows().get(fact.row as usize) else {
+        let Some(row) = evidence.rows().get(fact.row) else {
             continue;
         };
         let file = row.file();
@@ -109,15 +109,6 @@ fn first_word(name: &str) -> Option<&str> {
     (!is_address).then_some(word)
 }
 
-/// The machines whose own logs name them.
-pub(super) fn named_by_their_logs(evidence: &Evidence) -> HashSet<Symbol> {
-    let of_machines = evidence
-        .rows()
-        .iter()
-        .filter(|row| row.source_kind() == SourceKind::NodeLog && row.node.is_some());
-    of_machines.map(|row| row.node).collect()
-}
-
 /// The machines whose own logs name them, each with the folders that these lie in.
 pub(super) fn places_of_logs(
     evidence: &Evidence,
@@ -172,7 +163,7 @@ pub(super) fn last_part(path: &str) -> &str {
 
 /// Gives facts of a machine's log to the instance whose name or id a folder on the way to the file bears, where
 /// that log calls its machine by one name that is none of a known machine: on EC2 it is `ip-10-0-0-7`.
-pub(super) fn rename(evidence: &Evidence, pods: &[Task], facts: &mut [Fact]) {
+pub(super) fn rename(evidence: &Evidence, pods: &Table<Task>, facts: &mut [Fact]) {
     let instances = vm_log::instances(pods);
     if instances.is_empty() {
         return;
@@ -194,7 +185,7 @@ pub(super) fn rename(evidence: &Evidence, pods: &[Task], facts: &mut [Fact]) {
         let [one] = instances.get(&folder)?.as_slice() else {
             return None;
         };
-        let node = pods.get(*one as usize)?.node;
+        let node = pods.get(*one)?.node;
         (!known.contains(&word(name)) && node.is_some()).then_some(node)
     };
     let owners: HashMap<Symbol, Symbol> = called
@@ -204,7 +195,7 @@ pub(super) fn rename(evidence: &Evidence, pods: &[Task], facts: &mut [Fact]) {
     for fact in facts.iter_mut() {
         if fact.source_kind == SourceKind::NodeLog
             && fact.node.is_some()
-            && let Some(row) = evidence.rows().get(fact.row as usize)
+            && let Some(row) = evidence.rows().get(fact.row)
             && let Some(node) = owners.get(&row.file())
         {
             fact.node = *node;

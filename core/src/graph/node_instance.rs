@@ -12,6 +12,7 @@ use whathappened_model::time::{Nanos, SECOND};
 use super::slurm_machine::SlurmMachines;
 use super::{EntityGraph, Task, TaskKind};
 use crate::evidence::{Objects, Version};
+use crate::graph::TaskRow;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// GKE writes the numeric id of the instance here; `spec.providerID` has only its name.
@@ -21,7 +22,7 @@ const GCE_ID: &str = "container.googleapis.com/instance_id";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeInstance {
     /// Number of the instance among the graph's tasks.
-    pub member: u32,
+    pub member: TaskRow,
     /// Its id.
     pub instance: Symbol,
     /// From when, [`Nanos::MIN`] where nothing tells.
@@ -79,7 +80,7 @@ pub(super) fn join(graph: &EntityGraph, of_slurm: &SlurmMachines) -> NodeInstanc
     nodes.extend(pins.keys().filter_map(|node| symbols.find(node)));
     let mut found: NodeInstances = HashMap::new();
     let mut accounts: HashMap<Symbol, HashSet<Symbol>> = HashMap::new();
-    for (number, one) in (0..).zip(&graph.pods) {
+    for (number, one) in graph.pods.numbered() {
         if one.kind != TaskKind::Instance {
             continue;
         }
@@ -138,11 +139,11 @@ fn called(symbols: &SymbolTable, one: &Task, nodes: &HashSet<Symbol>) -> Option<
 /// An instance of the node's name, where the node's object does not say otherwise.
 fn by_name(
     graph: &EntityGraph,
-    (number, name): (u32, Symbol),
+    (number, name): (TaskRow, Symbol),
     pins: &BTreeMap<String, Vec<ProviderId>>,
     mut node_instance: NodeInstance,
 ) -> Option<NodeInstance> {
-    let one = graph.pods.get(number as usize)?;
+    let one = graph.pods.get(number)?;
     let name = graph.name(name);
     let account = graph.name(one.namespace);
     let zone = graph.name(one.zone);
@@ -178,7 +179,7 @@ fn same_account(a: &str, b: &str) -> bool {
 /// not told, the neighbour's tells it.
 fn one_after_the_other(graph: &EntityGraph, node_instances: &mut [NodeInstance]) {
     let seen = |node_instance: &NodeInstance| {
-        let one = graph.pods.get(node_instance.member as usize);
+        let one = graph.pods.get(node_instance.member);
         one.and_then(|one| one.seen)
             .unwrap_or((node_instance.from, node_instance.to))
     };

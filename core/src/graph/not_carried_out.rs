@@ -42,7 +42,7 @@ pub(super) fn forget(graph: &mut EntityGraph) -> Result<(), SpillError> {
     let refused: HashSet<usize> = requests
         .into_iter()
         .filter(|(_, fact)| {
-            let row = graph.evidence.rows().get(fact.row as usize);
+            let row = graph.evidence.rows().get(fact.row);
             let row = row.filter(|row| row.file().is_some());
             let by = fact.time.lo.saturating_add(GOES_DOWN);
             row.is_some_and(|row| journals.goes_on_after(row, by)) && !went_down(graph, fact)

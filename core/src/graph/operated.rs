@@ -12,7 +12,7 @@ pub(super) fn parts(symbols: &SymbolTable, workloads: &mut Workloads) {
             makers(part, symbols.name(one.name)).find_map(|(kind, name)| {
                 let (kind, name) = (symbols.find(kind)?, symbols.find(name)?);
                 let above = workloads.named(kind, one.namespace, name, at)?;
-                let made = workloads.all.get(above as usize)?.created;
+                let made = workloads.all.get(above)?.created;
                 made.is_none_or(|made| made.lo <= at.hi).then_some(above)
             })
         });

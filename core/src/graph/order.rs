@@ -1,6 +1,8 @@
 //! The one order in which tasks, workloads and facts stand, by their content.
 
-use super::{EntityGraph, Exit, NO, Task, Workload};
+use whathappened_model::table::{RowNumber, Table};
+
+use super::{EntityGraph, Exit, Task, Workload};
 use crate::symbols::Symbol;
 
 /// Sorts by content and renumbers, so that nothing shows in what order records came.
@@ -45,28 +47,29 @@ pub(super) fn put_in_order(graph: &mut EntityGraph) {
     let workload_order = order(&graph.workloads, |a, b| {
         workload_key(a).cmp(&workload_key(b))
     });
-    let renumber = |order: &[u32], number: u32| order.get(number as usize).copied().unwrap_or(NO);
     place(&mut graph.pods, &pod_order);
     place(&mut graph.workloads, &workload_order);
     for pod in &mut graph.pods {
-        pod.owner = renumber(&workload_order, pod.owner);
-        pod.root = renumber(&workload_order, pod.root);
+        pod.owner = workload_order.get(pod.owner).copied();
+        pod.root = workload_order.get(pod.root).copied();
     }
     for workload in &mut graph.workloads {
-        workload.owner = renumber(&workload_order, workload.owner);
+        workload.owner = workload_order.get(workload.owner).copied();
     }
     for fact in &mut graph.facts {
-        fact.pod = renumber(&pod_order, fact.pod);
-        fact.other = renumber(&pod_order, fact.other);
-        fact.workload = renumber(&workload_order, fact.workload);
+        fact.pod = pod_order.get(fact.pod).copied();
+        fact.other = pod_order.get(fact.other).copied();
+        fact.workload = workload_order.get(fact.workload).copied();
     }
     for number in &mut graph.pod_of_row {
-        *number = renumber(&pod_order, *number);
+        *number = pod_order.get(*number).copied();
     }
-    for fact in graph.facts.iter().filter(|fact| fact.workload != NO) {
-        let said = graph.said.entry((fact.workload, fact.signal));
-        let last = said.or_insert(fact.time.hi);
-        *last = fact.time.hi.max(*last);
+    for fact in &graph.facts {
+        if let Some(workload) = fact.workload {
+            let said = graph.said.entry((workload, fact.signal));
+            let last = said.or_insert(fact.time.hi);
+            *last = fact.time.hi.max(*last);
+        }
     }
     let name = |sym: Symbol| symbols.name(sym);
     graph
@@ -75,20 +78,25 @@ pub(super) fn put_in_order(graph: &mut EntityGraph) {
 }
 
 /// For each old number its new one.
-fn order<T>(items: &[T], compare: impl Fn(&T, &T) -> std::cmp::Ordering) -> Vec<u32> {
-    let mut sorted: Vec<usize> = (0..items.len()).collect();
-    sorted.sort_by(|a, b| compare(&items[*a], &items[*b]));
-    let mut order = vec![NO; items.len()];
-    for (new, old) in sorted.into_iter().enumerate() {
-        order[old] = u32::try_from(new).unwrap_or(NO);
+fn order<T>(
+    items: &Table<T>,
+    compare: impl Fn(&T, &T) -> std::cmp::Ordering,
+) -> Table<T, RowNumber<T>> {
+    let mut sorted: Vec<(RowNumber<T>, &T)> = items.numbered().collect();
+    sorted.sort_by(|(_, a), (_, b)| compare(a, b));
+    let mut order: Table<T, RowNumber<T>> = items.numbers().collect();
+    for (new, (old, _)) in items.numbers().zip(sorted) {
+        if let Some(slot) = order.get_mut(old) {
+            *slot = new;
+        }
     }
     order
 }
 
 /// Moves each item to its number, where it is: a copy of all tasks beside them is what would
 /// take the most memory of a case.
-fn place<T>(items: &mut [T], order: &[u32]) {
-    let mut to: Vec<usize> = order.iter().map(|number| *number as usize).collect();
+fn place<T>(items: &mut Table<T>, order: &Table<T, RowNumber<T>>) {
+    let mut to: Vec<usize> = order.iter().map(|number| number.index()).collect();
     if to.len() != items.len() {
         return;
     }
@@ -107,13 +115,13 @@ fn place<T>(items: &mut [T], order: &[u32]) {
 
 #[cfg(test)]
 mod tests {
-    use super::place;
+    use super::*;
 
     #[test]
     fn items_are_put_in_order_where_they_are() {
         // Every order of five.
-        let mut orders: Vec<Vec<u32>> = vec![Vec::new()];
-        for number in 0..5 {
+        let mut orders: Vec<Vec<RowNumber<String>>> = vec![Vec::new()];
+        for number in (0..5).filter_map(RowNumber::at) {
             orders = orders
                 .iter()
                 .flat_map(|order| {
@@ -127,10 +135,17 @@ mod tests {
         }
         assert_eq!(orders.len(), 120);
         for order in orders {
-            let mut items: Vec<String> =
-                order.iter().map(|number| format!("to {number}")).collect();
+            let order = Table::from(order);
+            let mut items: Table<String> = order
+                .iter()
+                .map(|number| format!("to {number:?}"))
+                .collect();
             place(&mut items, &order);
-            assert_eq!(items, ["to 0", "to 1", "to 2", "to 3", "to 4"], "{order:?}");
+            assert_eq!(
+                *items,
+                ["to 0", "to 1", "to 2", "to 3", "to 4"],
+                "{order:?}"
+            );
         }
     }
 }

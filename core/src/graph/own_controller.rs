@@ -1,7 +1,8 @@
 //! Who deletes a pod as the controller of its workload, and not of their own accord.
 
 use super::EntityGraph;
-use super::fact::{Fact, NO};
+use super::fact::Fact;
+use crate::graph::TaskRow;
 use crate::signals::named;
 
 /// What the service accounts of operators that make and replace pods are called after.
@@ -27,13 +28,12 @@ const CONTROLLERS: [&str; 4] = ["-controller", "-collector", "-autoscaler", "-bi
 impl EntityGraph {
     /// The pod that the controller of its workload deleted, as its Event or the audit log tells.
     #[must_use]
-    pub fn taken_by_its_controller(&self, fact: &Fact) -> Option<u32> {
-        let pod = match self.name(fact.signal) {
+    pub fn taken_by_its_controller(&self, fact: &Fact) -> Option<TaskRow> {
+        match self.name(fact.signal) {
             named::K8S_WORKLOAD_POD_DELETED => fact.other,
             _ if self.is_own_deletion(fact) => fact.pod,
-            _ => NO,
-        };
-        (pod != NO).then_some(pod)
+            _ => None,
+        }
     }
 
     /// Whether a fact is that a controller deleted a pod that it had made: other accounts of programs (a pipeline's runner)

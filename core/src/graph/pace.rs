@@ -5,14 +5,15 @@
 
 use std::collections::BTreeMap;
 
+use crate::evidence::{Evidence, EvidenceRow};
 use crate::signals::named;
 use whathappened_model::event::Event;
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::fact::Fact;
 use super::own_time::OwnTimes;
 use super::task::Task;
-use crate::evidence::Evidence;
 use crate::symbols::SymbolTable;
 
 /// What is derived where steps take longer until the log's end.
@@ -48,7 +49,7 @@ const MOST: f64 = 1.3;
 struct Point {
     time: Nanos,
     step: i64,
-    row: u32,
+    row: EvidenceRow,
     /// What the line says of its throughput, in thousandths of its own unit.
     rate: Option<u64>,
     /// The rank that wrote it, where its line says so.
@@ -76,7 +77,7 @@ pub(super) struct Sample {
     /// The step at its end.
     pub(super) step: i64,
     /// The line at its end.
-    pub(super) row: u32,
+    pub(super) row: EvidenceRow,
     /// Seconds a step.
     pub(super) pace: f64,
     /// What the line at its end says of the rank's own work.
@@ -95,7 +96,7 @@ struct Interval {
 #[derive(Debug, PartialEq)]
 struct Slowdown {
     /// The line that tells of the first slow step.
-    row: u32,
+    row: EvidenceRow,
     /// The step after which it began.
     after: i64,
     begin: Nanos,
@@ -107,7 +108,7 @@ struct Slowdown {
 }
 
 /// Notes a training step told by a row at a known time.
-pub(super) fn note(event: &Event, row: u32, step: i64, pod: &mut Task) {
+pub(super) fn note(event: &Event, row: EvidenceRow, step: i64, pod: &mut Task) {
     pod.pace.add(Point {
         time: event.time.lo,
         step,
@@ -141,12 +142,16 @@ fn rate_of(event: &Event) -> Option<u64> {
 }
 
 /// Facts of pods whose steps take longer than they did, from the first such step to the last.
-pub(super) fn slowed(evidence: &Evidence, pods: &[Task], symbols: &mut SymbolTable) -> Vec<Fact> {
+pub(super) fn slowed(
+    evidence: &Evidence,
+    pods: &Table<Task>,
+    symbols: &mut SymbolTable,
+) -> Vec<Fact> {
     let mut found = Vec::new();
-    for (number, pod) in (0..).zip(pods) {
+    for (number, pod) in pods.numbered() {
         let slow = pod.pace.slowdown().or_else(|| pod.pace.passed());
         let Some((slow, row)) = slow.and_then(|slow| {
-            let row = evidence.rows().get(slow.row as usize)?;
+            let row = evidence.rows().get(slow.row)?;
             Some((slow, row))
         }) else {
             continue;
@@ -155,7 +160,7 @@ pub(super) fn slowed(evidence: &Evidence, pods: &[Task], symbols: &mut SymbolTab
         let words = slow.words();
         let signal = if slow.until.is_some() { PASSED } else { SLOW };
         found.push(Fact {
-            pod: number,
+            pod: Some(number),
             time: at(slow.begin),
             onset: slow.begin,
             end: Some(at(slow.end)),
@@ -169,7 +174,7 @@ pub(super) fn slowed(evidence: &Evidence, pods: &[Task], symbols: &mut SymbolTab
 impl Pace {
     /// The steps that are kept, in order of time: when, which, and the record that tells of it.
     #[must_use]
-    pub fn steps(&self) -> Vec<(Nanos, i64, u32)> {
+    pub fn steps(&self) -> Vec<(Nanos, i64, EvidenceRow)> {
         let mut points = self.points.clone();
         points.sort_unstable();
         let points = points.into_iter();

@@ -7,7 +7,8 @@ use whathappened_model::time::{Nanos, Stamp};
 
 use super::identity::{Pods, Workloads};
 use super::indexes::{self, index_in_name};
-use super::{NO, Task, TaskKind, Workload, jobset_ranks, log_gang, operated, pod_group};
+use super::{Task, TaskKind, Workload, jobset_ranks, log_gang, operated, pod_group};
+use crate::graph::WorkloadRow;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// What the API server draws the ends of generated names from.
@@ -55,17 +56,17 @@ pub(super) fn adopt(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut 
 
 /// What a pod owns is its owner's: the pod that leads a group owns the set of those that follow it.
 fn led(symbols: &SymbolTable, pods: &Pods, workloads: &mut Workloads) {
-    for number in 0..workloads.all.len() {
+    for number in workloads.all.numbers() {
         let Some(leader) = workloads.all.get(number) else {
             continue;
         };
-        if leader.owner != NO || symbols.name(leader.kind) != "Pod" {
+        if leader.owner.is_some() || symbols.name(leader.kind) != "Pod" {
             continue;
         }
         let pod = pods.find_uid(leader.uid).filter(|_| leader.uid.is_some());
-        let owner = pod.and_then(|pod| Some(pods.all.get(pod as usize)?.owner));
+        let owner = pods.all.get(pod).and_then(|pod| pod.owner);
         if let Some(leader) = workloads.all.get_mut(number) {
-            leader.owner = owner.unwrap_or(NO);
+            leader.owner = owner;
         }
     }
 }
@@ -97,7 +98,7 @@ fn ranks(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads) {
         if pod.kind != TaskKind::Pod || pod.rank.is_some() {
             continue;
         }
-        let owner = workloads.all.get(pod.owner as usize);
+        let owner = workloads.all.get(pod.owner);
         let Some(owner) = owner.filter(|owner| symbols.name(owner.kind) == "Job") else {
             continue;
         };
@@ -139,8 +140,8 @@ fn by_label(symbols: &mut SymbolTable, pods: &Pods, workloads: &mut Workloads) {
     for pod in &pods.all {
         let Some(owner) = workloads
             .all
-            .get(pod.owner as usize)
-            .filter(|owner| owner.kind == replica_set && owner.owner == NO)
+            .get(pod.owner)
+            .filter(|owner| owner.kind == replica_set && owner.owner.is_none())
         else {
             continue;
         };
@@ -155,8 +156,8 @@ fn by_label(symbols: &mut SymbolTable, pods: &Pods, workloads: &mut Workloads) {
         let at = pod.begin().unwrap_or(Nanos::MAX);
         let at = Stamp { lo: at, hi: at };
         let above = workloads.of(kind, Symbol::NONE, pod.namespace, name, at);
-        if let Some(owner) = workloads.all.get_mut(pod.owner as usize) {
-            owner.owner = above;
+        if let Some(owner) = workloads.all.get_mut(pod.owner) {
+            owner.owner = Some(above);
         }
     }
 }
@@ -168,7 +169,7 @@ fn by_index(symbols: &mut SymbolTable, pods: &Pods, workloads: &mut Workloads) {
     for pod in &pods.all {
         // An object says itself that it has no owner; a line of a table does not.
         let told = pod.body.is_some() && pod.uid.is_some();
-        let unknown = pod.kind == TaskKind::Pod && pod.owner == NO && !told;
+        let unknown = pod.kind == TaskKind::Pod && pod.owner.is_none() && !told;
         let Some(stem) = drawn(symbols.name(pod.name)).filter(|_| unknown) else {
             continue;
         };
@@ -212,7 +213,7 @@ fn jobs_of_sets(symbols: &SymbolTable, workloads: &mut Workloads) {
 fn queued(symbols: &SymbolTable, workloads: &mut Workloads) {
     let queued = symbols.find("Workload");
     own(symbols, workloads, "Workload", |workloads, _, one| {
-        let mut jobs = (0..).zip(&workloads.all).filter(|(_, job)| {
+        let mut jobs = workloads.all.numbered().filter(|(_, job)| {
             job.namespace == one.namespace
                 && Some(job.kind) != queued
                 && is_queue_entry(
@@ -234,20 +235,21 @@ pub(super) fn own(
     symbols: &SymbolTable,
     workloads: &mut Workloads,
     kind: &str,
-    find: impl Fn(&Workloads, u32, &Workload) -> Option<u32>,
+    find: impl Fn(&Workloads, WorkloadRow, &Workload) -> Option<WorkloadRow>,
 ) {
     let Some(kind) = symbols.find(kind) else {
         return;
     };
     let known: &Workloads = workloads;
-    let found: Vec<(u32, u32)> = (0..)
-        .zip(&known.all)
-        .filter(|(_, one)| one.kind == kind && one.owner == NO && one.body.is_none())
+    let found: Vec<(WorkloadRow, WorkloadRow)> = known
+        .all
+        .numbered()
+        .filter(|(_, one)| one.kind == kind && one.owner.is_none() && one.body.is_none())
         .filter_map(|(number, one)| Some((number, find(known, number, one)?)))
         .collect();
     for (number, above) in found {
-        if let Some(one) = workloads.all.get_mut(number as usize) {
-            one.owner = above;
+        if let Some(one) = workloads.all.get_mut(number) {
+            one.owner = Some(above);
         }
     }
 }
@@ -263,7 +265,7 @@ fn by_name(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads) {
     for pod in &mut pods.all {
         // An object says itself that it has no owner; a line of a table does not.
         let told = pod.body.is_some() && pod.uid.is_some();
-        if pod.kind != TaskKind::Pod || pod.owner != NO || told {
+        if pod.kind != TaskKind::Pod || pod.owner.is_some() || told {
             continue;
         }
         let last = pod.seen.map_or(Nanos::MAX, |(_, last)| last);
@@ -277,7 +279,7 @@ fn by_name(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads) {
             } else {
                 workloads.named_anywhere(kind, name, at)?
             };
-            let maker = workloads.all.get(number as usize)?;
+            let maker = workloads.all.get(number)?;
             let was_there = maker.created.is_none_or(|created| created.lo <= last);
             was_there.then_some(number)
         });
@@ -297,14 +299,14 @@ fn by_name(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads) {
             makers.into_iter().find_map(|(kind, name)| {
                 let (kind, name) = (symbols.find(kind)?, symbols.find(name)?);
                 let number = workloads.named(kind, pod.namespace, name, at)?;
-                let created = workloads.all.get(number as usize)?.created;
+                let created = workloads.all.get(number)?.created;
                 created
                     .is_none_or(|created| created.lo <= last)
                     .then_some(number)
             })
         };
         if let Some(found) = found.or_else(of_set).or_else(loosely) {
-            pod.owner = found;
+            pod.owner = Some(found);
         }
     }
 }

@@ -10,8 +10,9 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::own_time::Own;
 use super::pace::{Sample, quantile, seconds};
-use super::{EntityGraph, Fact, NO, Task};
+use super::{EntityGraph, Fact, Task};
 use crate::evidence::Evidence;
+use crate::graph::{Root, TaskRow};
 use crate::signals::named;
 use crate::symbols::Symbol;
 
@@ -38,7 +39,7 @@ const PART: f64 = 0.2;
 
 /// What one rank says of its steps.
 struct Stream {
-    pod: u32,
+    pod: TaskRow,
     rank: Option<i32>,
     node: Symbol,
     samples: Vec<Sample>,
@@ -67,15 +68,13 @@ struct Apart {
 /// Adds facts of ranks that are slower than their peers.
 pub(super) fn note(graph: &mut EntityGraph) {
     // A pod without a workload above it is a run of its own, whose log may name several ranks.
-    let mut runs: BTreeMap<(u32, u32), Vec<Stream>> = BTreeMap::new();
-    for (number, pod) in (0_u32..).zip(&graph.pods) {
+    let mut runs: BTreeMap<Root, Vec<Stream>> = BTreeMap::new();
+    for (number, pod) in graph.pods.numbered() {
         let streams = streams(number, pod);
         if !streams.is_empty() {
-            let run = match pod.root {
-                NO => (NO, number),
-                root => (root, NO),
-            };
-            runs.entry(run).or_default().extend(streams);
+            runs.entry(Root::of(number, pod))
+                .or_default()
+                .extend(streams);
         }
     }
     for streams in runs.into_values() {
@@ -88,7 +87,7 @@ pub(super) fn note(graph: &mut EntityGraph) {
     }
 }
 
-fn streams(number: u32, pod: &Task) -> Vec<Stream> {
+fn streams(number: TaskRow, pod: &Task) -> Vec<Stream> {
     let ranks = pod.pace.by_rank().into_iter();
     ranks
         .map(|(rank, samples)| Stream {
@@ -267,7 +266,7 @@ fn median(measured: &[(Sample, f64)]) -> f64 {
 }
 
 fn fact(apart: &Apart, stream: &Stream, evidence: &mut Evidence) -> Option<Fact> {
-    let row = evidence.rows().get(apart.begin.row as usize)?;
+    let row = evidence.rows().get(apart.begin.row)?;
     let signal = match apart.by {
         By::Own(_) => named::LOG_RANK_SLOW,
         By::Pace => named::LOG_RANK_BEHIND,
@@ -278,7 +277,7 @@ fn fact(apart: &Apart, stream: &Stream, evidence: &mut Evidence) -> Option<Fact>
     let symbols = &mut evidence.symbols;
     Some(Fact {
         signal: symbols.number(signal),
-        pod: stream.pod,
+        pod: Some(stream.pod),
         node: stream.node,
         rank: stream.rank,
         time: at(apart.begin.from),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use whathappened_model::time::{Nanos, Stamp};
 
-use super::NO;
 use super::identity::{Pods, Workloads};
+use crate::graph::TaskRow;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// What such a run is called where a Job would stand.
@@ -13,10 +13,10 @@ const KIND: &str = "PodGroup";
 
 /// Gives the pods of a group one owner, and what Kueue queues for them, which bears the name of the group.
 pub(super) fn own(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut Workloads) {
-    let mut found: BTreeMap<(Symbol, String), (Nanos, Vec<u32>)> = BTreeMap::new();
-    for (number, pod) in (0..).zip(&pods.all) {
+    let mut found: BTreeMap<(Symbol, String), (Nanos, Vec<TaskRow>)> = BTreeMap::new();
+    for (number, pod) in pods.all.numbered() {
         let group = pod.body.as_ref().and_then(|body| body.pod_group());
-        let Some(group) = group.filter(|_| pod.owner == NO) else {
+        let Some(group) = group.filter(|_| pod.owner.is_none()) else {
             continue;
         };
         let begin = pod.begin().unwrap_or(Nanos::MAX);
@@ -40,13 +40,13 @@ pub(super) fn own(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut Wo
         };
         let owner = workloads.of(kind, Symbol::NONE, namespace, name, at);
         for member in members {
-            if let Some(pod) = pods.all.get_mut(member as usize) {
-                pod.owner = owner;
+            if let Some(pod) = pods.all.get_mut(member) {
+                pod.owner = Some(owner);
             }
         }
         for one in &mut workloads.all {
             if Some(one.kind) == queued && (one.namespace, one.name) == (namespace, name) {
-                one.owner = owner;
+                one.owner = Some(owner);
             }
         }
     }

@@ -5,18 +5,18 @@ use std::collections::HashMap;
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::Nanos;
 
-use super::fact::NO;
 use super::identity::Pods;
 use super::lone_log::Lines;
 use super::parent;
 use super::rows::was_long_before;
 use super::task::TaskKind;
 use crate::evidence::SpillError;
+use crate::graph::TaskRow;
 use crate::symbols::{Symbol, SymbolTable};
 
-/// A pod that bears a name.
+/// A pod that bears a name; of names alone nobody knows the pod.
 pub(super) struct Bearer {
-    pub(super) task: u32,
+    pub(super) task: Option<TaskRow>,
     name: Symbol,
     namespace: Symbol,
     begin: Nanos,
@@ -47,7 +47,7 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
             .or_insert_with(|| bearers.of_path(symbols.name(row.file()), symbols));
         let begun = named.iter().rfind(|one| one.begin <= row.time.hi);
         let first = named.first().filter(|one| !was_long_before(one.begin, row));
-        begun.or(first).map(|one| one.task)
+        begun.or(first)?.task
     })
 }
 
@@ -59,7 +59,7 @@ impl Names {
     pub(super) fn of(pods: impl Iterator<Item = (Symbol, Symbol)>, symbols: &SymbolTable) -> Self {
         let bearer = |(name, namespace)| {
             let bearer = Bearer {
-                task: NO,
+                task: None,
                 name,
                 namespace,
                 begin: Nanos::MIN,
@@ -86,10 +86,10 @@ pub(super) struct Bearers {
 impl Bearers {
     pub(super) fn of(pods: &Pods, symbols: &SymbolTable) -> Self {
         let mut found: HashMap<Symbol, Vec<Bearer>> = HashMap::new();
-        for (task, pod) in (0..NO).zip(&pods.all) {
+        for (task, pod) in pods.all.numbered() {
             if pod.kind == TaskKind::Pod && pod.name.is_some() {
                 found.entry(pod.name).or_default().push(Bearer {
-                    task,
+                    task: Some(task),
                     name: pod.name,
                     namespace: pod.namespace,
                     begin: pod.begin().unwrap_or(Nanos::MIN),

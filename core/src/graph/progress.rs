@@ -1,16 +1,18 @@
 //! How far the training of each pod came, as its log tells, and where it
 //! stopped getting on although it still spoke.
 
+use crate::evidence::{Evidence, EvidenceRow};
+use crate::graph::{PodOfRow, WorkloadRow};
 use crate::signals::named;
 use std::collections::{HashMap, HashSet};
 
 use whathappened_model::event::Event;
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::fact::{Fact, NO};
+use super::fact::Fact;
 use super::pace;
 use super::task::{Progress, RECENT, Task};
-use crate::evidence::Evidence;
 use crate::symbols::SymbolTable;
 
 /// The signal of a line that tells of a step.
@@ -45,7 +47,7 @@ fn number(event: &Event, attribute: &str) -> Option<i64> {
 }
 
 /// Notes a training step told by a row. Lines may come in any order.
-pub(super) fn note(event: &Event, row: u32, pod: Option<&mut Task>) {
+pub(super) fn note(event: &Event, row: EvidenceRow, pod: Option<&mut Task>) {
     let Some(pod) = pod.filter(|_| event.signals.iter().any(|signal| signal == PROGRESS)) else {
         return;
     };
@@ -104,17 +106,17 @@ fn with(mut recent: Recent, new: (Nanos, Option<i32>)) -> Recent {
 /// to the last line.
 pub(super) fn stalled(
     evidence: &Evidence,
-    pods: &[Task],
-    pod_of_row: &[u32],
-    zoneless: &HashSet<u32>,
+    pods: &Table<Task>,
+    pod_of_row: &PodOfRow,
+    zoneless: &HashSet<EvidenceRow>,
     symbols: &mut SymbolTable,
 ) -> Vec<Fact> {
     let lines = symbols.find("log.line");
-    let mut last_line = vec![None::<Stamp>; pods.len()];
+    let mut last_line: Table<Task, Option<Stamp>> = pods.iter().map(|_| None).collect();
     for (row, pod) in evidence.rows().iter().zip(pod_of_row) {
         if Some(row.fact) == lines
             && row.time.hi != Nanos::MAX
-            && let Some(last) = last_line.get_mut(*pod as usize)
+            && let Some(last) = last_line.get_mut(*pod)
         {
             *last = Some(last.map_or(row.time, |last| last.max(row.time)));
         }
@@ -122,29 +124,30 @@ pub(super) fn stalled(
     // Logs were read until then at least: whose pod is there and wrote nothing more is silent.
     let read_until = last_line.iter().flatten().max().copied();
     // Of a log store the lines of one run are read at once, those of others whenever somebody asks.
-    let mut read_of_run: HashMap<u32, Stamp> = HashMap::new();
+    let mut read_of_run: HashMap<Option<WorkloadRow>, Stamp> = HashMap::new();
     for (pod, last) in pods.iter().zip(&last_line) {
         if let Some(last) = last {
             let known = read_of_run.entry(pod.root).or_insert(*last);
             *known = (*known).max(*last);
         }
     }
-    let now = (0_u32..)
-        .zip(evidence.rows())
+    let now = evidence
+        .rows()
+        .numbered()
         .filter(|(number, row)| row.time.hi != Nanos::MAX && !zoneless.contains(number))
         .map(|(_, row)| row.time)
         .chain(evidence.objects.latest().map(|at| Stamp { lo: at, hi: at }))
         .max();
     let mut found = Vec::new();
-    for ((number, pod), last) in (0..).zip(pods).zip(last_line) {
-        let (Some(progress), Some(last)) = (&pod.progress, last) else {
+    for ((number, pod), last) in pods.numbered().zip(&last_line) {
+        let (Some(progress), Some(last)) = (&pod.progress, *last) else {
             continue;
         };
         let runs = pod.phase.as_deref() == Some("Running")
             && pod.exits.iter().all(|exit| exit.init)
             && pod.deletion_requested.is_none()
             && pod.gone.is_none();
-        let Some(row) = evidence.rows().get(progress.row as usize) else {
+        let Some(row) = evidence.rows().get(progress.row) else {
             continue;
         };
         let usual = progress.usual();
@@ -172,7 +175,7 @@ pub(super) fn stalled(
             continue;
         };
         found.push(Fact {
-            pod: number,
+            pod: Some(number),
             end: Some(last),
             ..Fact::of_row(progress.row, row, symbols.number(signal))
         });
@@ -183,7 +186,7 @@ pub(super) fn stalled(
 impl Fact {
     /// A row under another meaning, about nothing yet.
     pub(super) fn of_row(
-        number: u32,
+        number: EvidenceRow,
         row: &crate::evidence::Row,
         signal: crate::symbols::Symbol,
     ) -> Self {
@@ -196,8 +199,8 @@ impl Fact {
             onset: row.time.lo,
             end: row.end,
             count: row.count,
-            pod: NO,
-            workload: NO,
+            pod: None,
+            workload: None,
             node: Symbol::NONE,
             instance: Symbol::NONE,
             phase: super::Phase::Untold,
@@ -210,7 +213,7 @@ impl Fact {
             withdrawn: None,
             container: Symbol::NONE,
             actor: Symbol::NONE,
-            other: NO,
+            other: None,
             detail: Symbol::NONE,
             target: Symbol::NONE,
             exit_code: None,

@@ -1,13 +1,14 @@
 //! Jobs that were made anew under their name, where no uid tells them apart: a Job that is over
 //! makes no pod any more, so what a pod began after is told of the one before it.
 
+use crate::graph::WorkloadRow;
 use crate::signals::named;
 use std::collections::{BTreeMap, HashMap};
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::identity::are_ages;
-use super::{EntityGraph, NO, Workload};
+use super::{EntityGraph, Workload};
 use crate::symbols::Symbol;
 
 /// What is said of a Job that is over.
@@ -35,34 +36,34 @@ pub(super) fn split(graph: &mut EntityGraph) {
 
 /// The Jobs of which pods began when they were over: when that was last, and when the first
 /// pod began after it.
-fn made_anew(graph: &EntityGraph) -> BTreeMap<u32, (Nanos, Nanos)> {
+fn made_anew(graph: &EntityGraph) -> BTreeMap<WorkloadRow, (Nanos, Nanos)> {
     let Some(kind) = graph.evidence.symbols.find("Job") else {
         return BTreeMap::new();
     };
-    let mut begins: HashMap<u32, Vec<Stamp>> = HashMap::new();
+    let mut begins: HashMap<WorkloadRow, Vec<Stamp>> = HashMap::new();
     for pod in &graph.pods {
-        if let (true, Some(begin)) = (pod.owner != NO, pod.known_begin()) {
+        if let (Some(owner), Some(begin)) = (pod.owner, pod.known_begin()) {
             let made = pod.created.filter(|made| made.lo == begin);
             let made = made.unwrap_or(Stamp {
                 lo: begin,
                 hi: begin,
             });
-            begins.entry(pod.owner).or_default().push(made);
+            begins.entry(owner).or_default().push(made);
         }
     }
     let mut found = BTreeMap::new();
     for fact in &graph.facts {
-        let job = graph.workloads.get(fact.workload as usize);
-        if job.is_none_or(|job| job.kind != kind)
-            || fact.time == Stamp::OPEN
-            || !OVER.contains(&graph.name(fact.signal))
+        let Some((number, job)) = fact.workload.zip(graph.workloads.get(fact.workload)) else {
+            continue;
+        };
+        if job.kind != kind || fact.time == Stamp::OPEN || !OVER.contains(&graph.name(fact.signal))
         {
             continue;
         }
         // An object that says later that it runs is none that was over: what printed both printed ages from one
         // moment, however little is known of when that was.
-        let runs = job.is_some_and(|job| job.says_it_runs_after(fact.time.lo));
-        let begins = begins.get(&fact.workload).into_iter().flatten();
+        let runs = job.says_it_runs_after(fact.time.lo);
+        let begins = begins.get(&number).into_iter().flatten();
         let began_after = |begin: &Stamp| {
             let in_order = runs || are_ages(fact.time, *begin);
             let over = if in_order { fact.time.lo } else { fact.time.hi };
@@ -72,7 +73,7 @@ fn made_anew(graph: &EntityGraph) -> BTreeMap<u32, (Nanos, Nanos)> {
             .filter_map(began_after)
             .min_by_key(|(_, begin)| *begin)
         {
-            let last = found.entry(fact.workload).or_insert((over, begin));
+            let last = found.entry(number).or_insert((over, begin));
             *last = (over, begin).max(*last);
         }
     }
@@ -80,33 +81,34 @@ fn made_anew(graph: &EntityGraph) -> BTreeMap<u32, (Nanos, Nanos)> {
 }
 
 /// The owner of a Job that was over then: one that was made only later was made anew under its name as well.
-fn owner_then(graph: &mut EntityGraph, owner: u32, over: Nanos) -> u32 {
-    let Some(above) = graph.workloads.get(owner as usize) else {
+fn owner_then(
+    graph: &mut EntityGraph,
+    owner: Option<WorkloadRow>,
+    over: Nanos,
+) -> Option<WorkloadRow> {
+    let Some(above) = graph.workloads.get(owner) else {
         return owner;
     };
     if above.created.is_none_or(|made| made.lo <= over) {
         return owner;
     }
     let (kind, namespace, name) = (above.kind, above.namespace, above.name);
-    let bore_it = |(at, one): &(u32, &Workload)| {
-        *at != owner
+    let bore_it = |(at, one): &(WorkloadRow, &Workload)| {
+        Some(*at) != owner
             && (one.kind, one.namespace, one.name) == (kind, namespace, name)
             && one.created.is_none_or(|made| made.lo <= over)
     };
-    let made = |(at, one): &(u32, &Workload)| (one.created.map(|made| made.lo), *at);
-    if let Some((at, _)) = (0..).zip(&graph.workloads).filter(bore_it).max_by_key(made) {
-        return at;
+    let made = |(at, one): &(WorkloadRow, &Workload)| (one.created.map(|made| made.lo), *at);
+    if let Some((at, _)) = graph.workloads.numbered().filter(bore_it).max_by_key(made) {
+        return Some(at);
     }
     let mut predecessor = Workload::new(kind, Symbol::NONE, namespace, name);
     predecessor.owner = above.owner;
-    let at = u32::try_from(graph.workloads.len()).unwrap_or(NO);
-    graph.workloads.push(predecessor);
-    at
+    Some(graph.workloads.push(predecessor))
 }
 
-fn split_off(graph: &mut EntityGraph, job: u32, over: Nanos, begin: Nanos) {
-    let earlier = u32::try_from(graph.workloads.len()).unwrap_or(NO);
-    let Some(later) = graph.workloads.get_mut(job as usize) else {
+fn split_off(graph: &mut EntityGraph, job: WorkloadRow, over: Nanos, begin: Nanos) {
+    let Some(later) = graph.workloads.get_mut(job) else {
         return;
     };
     let mut before = Workload::new(later.kind, Symbol::NONE, later.namespace, later.name);
@@ -117,19 +119,23 @@ fn split_off(graph: &mut EntityGraph, job: u32, over: Nanos, begin: Nanos) {
             hi: begin,
         });
     }
-    graph.workloads.push(before);
+    let earlier = graph.workloads.push(before);
     let owner = owner_then(graph, above, over);
-    if let Some(before) = graph.workloads.get_mut(earlier as usize) {
+    if let Some(before) = graph.workloads.get_mut(earlier) {
         before.owner = owner;
     }
-    for pod in graph.pods.iter_mut().filter(|pod| pod.owner == job) {
+    for pod in graph.pods.iter_mut().filter(|pod| pod.owner == Some(job)) {
         if pod.begin().is_some_and(|begun| begun <= over) {
-            pod.owner = earlier;
+            pod.owner = Some(earlier);
         }
     }
-    for fact in graph.facts.iter_mut().filter(|fact| fact.workload == job) {
+    for fact in graph
+        .facts
+        .iter_mut()
+        .filter(|fact| fact.workload == Some(job))
+    {
         if fact.time.lo <= over {
-            fact.workload = earlier;
+            fact.workload = Some(earlier);
         }
     }
 }

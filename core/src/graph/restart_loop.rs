@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use whathappened_model::event::Event;
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, Stamp};
 
-use super::{EntityGraph, Fact, NO, Task};
+use super::{EntityGraph, Fact, Task};
 use crate::evidence::{Evidence, SpillError};
+use crate::graph::Root;
 use crate::signals::named;
 
 /// So many times from one checkpoint are no bad luck.
@@ -30,20 +32,21 @@ pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
     Ok(())
 }
 
-fn facts(pods: &[Task], evidence: &mut Evidence, facts: &[Fact]) -> Result<Vec<Fact>, SpillError> {
+fn facts(
+    pods: &Table<Task>,
+    evidence: &mut Evidence,
+    facts: &[Fact],
+) -> Result<Vec<Fact>, SpillError> {
     let Some(loaded) = evidence.symbols.find(named::LOG_CHECKPOINT_LOADED) else {
         return Ok(Vec::new());
     };
     let saved = evidence.symbols.find(named::LOG_CHECKPOINT_SAVED);
-    let mut by_run: BTreeMap<(u32, u32), (Vec<Load>, Nanos)> = BTreeMap::new();
+    let mut by_run: BTreeMap<Root, (Vec<Load>, Nanos)> = BTreeMap::new();
     for fact in facts.iter().filter(|fact| fact.time != Stamp::OPEN) {
-        let Some(pod) = pods.get(fact.pod as usize) else {
+        let (Some(number), Some(pod)) = (fact.pod, pods.get(fact.pod)) else {
             continue;
         };
-        let run = match pod.root {
-            NO => (NO, fact.pod),
-            root => (root, NO),
-        };
+        let run = Root::of(number, pod);
         if fact.signal == loaded {
             let event = evidence.event(fact.row)?;
             let run = by_run.entry(run).or_insert((Vec::new(), Nanos::MIN));
@@ -62,7 +65,7 @@ fn facts(pods: &[Task], evidence: &mut Evidence, facts: &[Fact]) -> Result<Vec<F
             let words = one.words();
             let (first, last) = (one.begin, one.end);
             let row = last.fact.row;
-            if let Some(row_of) = evidence.rows().get(row as usize) {
+            if let Some(row_of) = evidence.rows().get(row) {
                 let base = Fact::of_row(row, row_of, loaded);
                 found.push((base, first.time, last.clone(), one.times, words));
             }
@@ -117,10 +120,10 @@ fn load(fact: &Fact, event: &Event) -> Option<Load> {
 }
 
 /// The steps that all members of a run tell of, in order of time.
-fn steps_of(pods: &[Task], (root, pod): (u32, u32)) -> Vec<(Nanos, i64)> {
-    let members = (0_u32..).zip(pods).filter(|(number, one)| match root {
-        NO => *number == pod,
-        root => one.root == root,
+fn steps_of(pods: &Table<Task>, run: Root) -> Vec<(Nanos, i64)> {
+    let members = pods.numbered().filter(|(number, one)| match run {
+        Root::Pod(pod) => *number == pod,
+        Root::Workload(root) => one.root == Some(root),
     });
     let steps = members.flat_map(|(_, one)| one.pace.steps());
     let mut steps: Vec<(Nanos, i64)> = steps.map(|(time, step, _)| (time, step)).collect();

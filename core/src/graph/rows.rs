@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::identity::Pods;
-use super::{NO, Task, TaskKind};
+use super::{Task, TaskKind};
 use crate::evidence::{Evidence, Row};
+use crate::graph::{PodOfRow, TaskRow};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// Requests for the end of a pod.
@@ -33,13 +34,13 @@ pub(super) fn was_long_before(begin: Nanos, row: &Row) -> bool {
 }
 
 /// The pods of all rows: those with a uid first, so that rows with only a name find who bore it when.
-pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) -> Vec<u32> {
+pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) -> PodOfRow {
     adopt(evidence, symbols, pods);
-    let mut pod_of_row = vec![NO; evidence.rows().len()];
+    let mut pod_of_row: PodOfRow = evidence.rows().iter().map(|_| None).collect();
     for (slot, row) in pod_of_row.iter_mut().zip(evidence.rows()) {
         if row.pod_uid.is_some() {
-            *slot = pods.of_uid(row.pod_uid, row.namespace, row.pod);
-            if let Some(pod) = pods.all.get_mut(*slot as usize) {
+            *slot = Some(pods.of_uid(row.pod_uid, row.namespace, row.pod));
+            if let Some(pod) = pods.all.get_mut(*slot) {
                 pod.see(row.time.lo, row.last());
             }
         }
@@ -61,7 +62,7 @@ pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) 
             };
             let at = row.time.lo.saturating_sub(back);
             // What ended before the pod of that name was made is the end of another one.
-            *slot = if row.of_earlier {
+            let pod = if row.of_earlier {
                 pods.earlier(row.namespace, row.pod)
             } else if ends || row.ends_pod {
                 let by = row.last().saturating_add(CLOCKS);
@@ -72,7 +73,7 @@ pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) 
                 made(pods, &asked, row)
             } else {
                 let found = pods.of_name_told(row.namespace, row.pod, row.time);
-                let made = pods.all.get(found as usize).and_then(|pod| pod.created);
+                let made = pods.all.get(found).and_then(|pod| pod.created);
                 match made {
                     Some(made) if fact == LINE && was_long_before(made.lo, row) => {
                         pods.earlier(row.namespace, row.pod)
@@ -80,16 +81,17 @@ pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) 
                     _ => found,
                 }
             };
+            *slot = Some(pod);
             if ends {
-                note(&mut asked, *slot, row);
+                note(&mut asked, pod, row);
             }
         } else if !row.pod_uid.is_some() && row.instance.is_some() {
-            *slot = pods.of_id(TaskKind::Instance, row.instance, row.node);
+            *slot = Some(pods.of_id(TaskKind::Instance, row.instance, row.node));
         }
     }
     for (slot, row) in pod_of_row.iter().zip(evidence.rows()) {
         if !row.pod_uid.is_some()
-            && let Some(pod) = pods.all.get_mut(*slot as usize)
+            && let Some(pod) = pods.all.get_mut(*slot)
         {
             pod.see(row.time.lo, row.last());
         }
@@ -98,27 +100,31 @@ pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) 
 }
 
 /// When somebody first asked for the end of which pods, as rows tell that have their uids.
-fn asked(evidence: &Evidence, symbols: &SymbolTable, pod_of_row: &[u32]) -> HashMap<u32, Nanos> {
+fn asked(
+    evidence: &Evidence,
+    symbols: &SymbolTable,
+    pod_of_row: &PodOfRow,
+) -> HashMap<TaskRow, Nanos> {
     let mut asked = HashMap::new();
     for (pod, row) in pod_of_row.iter().zip(evidence.rows()) {
-        if *pod != NO && ENDS.contains(&symbols.name(row.fact)) {
-            note(&mut asked, *pod, row);
+        if let Some(pod) = pod.filter(|_| ENDS.contains(&symbols.name(row.fact))) {
+            note(&mut asked, pod, row);
         }
     }
     asked
 }
 
-fn note(asked: &mut HashMap<u32, Nanos>, pod: u32, row: &Row) {
+fn note(asked: &mut HashMap<TaskRow, Nanos>, pod: TaskRow, row: &Row) {
     let first = asked.entry(pod).or_insert(row.time.lo);
     *first = row.time.lo.min(*first);
 }
 
 /// The pod that a request made: names are free once their bearers are gone, so after the end of one was asked for it is
 /// another one.
-fn made(pods: &mut Pods, asked: &HashMap<u32, Nanos>, row: &Row) -> u32 {
+fn made(pods: &mut Pods, asked: &HashMap<TaskRow, Nanos>, row: &Row) -> TaskRow {
     let found = pods.of_name_told(row.namespace, row.pod, row.time);
     let was_asked = asked.get(&found).is_some_and(|asked| *asked < row.time.lo);
-    let made = pods.all.get(found as usize).and_then(|pod| pod.created);
+    let made = pods.all.get(found).and_then(|pod| pod.created);
     let is_it = made.is_some_and(|made| made.lo >= row.time.lo.saturating_sub(CLOCKS));
     if !was_asked || is_it {
         return found;

@@ -2,6 +2,7 @@
 //! for longer has no scheduler that works.
 
 use crate::signals::named;
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::{Fact, Task};
@@ -12,7 +13,7 @@ const AT_ONCE: Nanos = 30 * SECOND;
 
 /// Drops what says so of pods that were looked at later, or that are new.
 pub(super) fn settle(
-    pods: &[Task],
+    pods: &Table<Task>,
     now: Option<Nanos>,
     evidence: &mut Evidence,
     facts: &mut Vec<Fact>,
@@ -25,7 +26,7 @@ pub(super) fn settle(
         if fact.signal != unseen {
             return true;
         }
-        let waits = pods.get(fact.pod as usize).is_some_and(|pod| {
+        let waits = pods.get(fact.pod).is_some_and(|pod| {
             pod.bound.is_none()
                 && pod.unplaced.is_none()
                 && pod.started.is_none()

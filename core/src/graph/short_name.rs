@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use whathappened_model::table::Table;
+
 use super::fact::Fact;
 use super::task::Task;
 use crate::symbols::{Symbol, SymbolTable};
@@ -9,7 +11,7 @@ use crate::symbols::{Symbol, SymbolTable};
 /// Gives facts about machines of a whole name to the known machine whose name is its first word, and those about
 /// machines of one word to the known machine whose name begins with it. Where two whole names begin with that word,
 /// or both names are those of known machines, they stay as they are.
-pub(super) fn join(symbols: &SymbolTable, tasks: &[Task], facts: &mut [Fact]) {
+pub(super) fn join(symbols: &SymbolTable, tasks: &Table<Task>, facts: &mut [Fact]) {
     let known: HashSet<Symbol> = tasks.iter().flat_map(Task::machines).collect();
     let told = facts.iter().map(|fact| fact.node);
     let told: HashSet<Symbol> = told.filter(|node| node.is_some()).collect();

@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use whathappened_model::table::Table;
+
 use super::node_instance::ProviderId;
 use super::{Fact, Task, TaskKind};
 use crate::evidence::{Evidence, SpillError};
@@ -38,7 +40,7 @@ impl SlurmMachines {
         let Some(fact) = evidence.symbols.find(FACT) else {
             return Ok(Self(found));
         };
-        for (number, row) in (0..).zip(evidence.rows()) {
+        for (number, row) in evidence.rows().numbered() {
             if row.fact != fact {
                 continue;
             }
@@ -62,7 +64,7 @@ impl SlurmMachines {
 
     /// Gives facts about a host to the node that it is, where no job or pod was on a machine of the host's own name, and
     /// only one node is that host.
-    pub(super) fn rename(&self, symbols: &SymbolTable, tasks: &[Task], facts: &mut [Fact]) {
+    pub(super) fn rename(&self, symbols: &SymbolTable, tasks: &Table<Task>, facts: &mut [Fact]) {
         if self.0.is_empty() {
             return;
         }
@@ -91,7 +93,7 @@ impl SlurmMachines {
         &self,
         pins: &mut BTreeMap<String, Vec<ProviderId>>,
         symbols: &SymbolTable,
-        tasks: &[Task],
+        tasks: &Table<Task>,
     ) {
         let instances = || tasks.iter().filter(|one| one.kind == TaskKind::Instance);
         for one in &self.0 {

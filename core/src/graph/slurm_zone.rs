@@ -101,7 +101,7 @@ impl ClockReadings {
     fn of(evidence: &Evidence, symbols: &SymbolTable) -> Result<Self, SpillError> {
         let mut said = Self::default();
         let is_slurm = |row: &Row| row.source_kind() == SourceKind::Slurm;
-        for (number, row) in (0..).zip(evidence.rows()) {
+        for (number, row) in evidence.rows().numbered() {
             if !is_slurm(row) || row.time == Stamp::OPEN {
                 continue;
             }
@@ -137,7 +137,7 @@ impl ClockReadings {
                 said.logs.insert(job.to_owned(), written);
             }
         }
-        for (number, row) in (0..).zip(evidence.rows()) {
+        for (number, row) in evidence.rows().numbered() {
             let is_kernel = row.source_kind() == SourceKind::NodeLog && row.clock == Clock::Named;
             let tells = row.tells || Some(row.fact) == launch;
             if is_kernel && tells && row.time != Stamp::OPEN {

@@ -9,6 +9,7 @@ use super::lone_log::Lines;
 use super::parent;
 use super::task::TaskKind;
 use crate::evidence::SpillError;
+use crate::graph::TaskRow;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// Gives lines of files that are called logs, and are nobody's, to the last pod, where all pods bear names of one stem.
@@ -34,17 +35,17 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
         }
         Some(pod)
     })?;
-    if let Some(one) = all.pods.all.get_mut(pod as usize) {
+    if let Some(one) = all.pods.all.get_mut(pod) {
         one.stray_logs.extend(files);
     }
     Ok(())
 }
 
 /// The last pod that began, where all that are known are called alike but for their last words.
-fn last_of_one_stem(pods: &Pods, symbols: &SymbolTable) -> Option<u32> {
+fn last_of_one_stem(pods: &Pods, symbols: &SymbolTable) -> Option<TaskRow> {
     let mut stem: Option<&str> = None;
-    let mut last: Option<(Nanos, &str, u32)> = None;
-    for (number, pod) in (0u32..).zip(&pods.all) {
+    let mut last: Option<(Nanos, &str, TaskRow)> = None;
+    for (number, pod) in pods.all.numbered() {
         let name = symbols.name(pod.name);
         let own = parent::drawn(name)?;
         if pod.kind != TaskKind::Pod || stem.is_some_and(|stem| stem != own) {

@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use whathappened_model::table::Table;
 use whathappened_model::time::Stamp;
 
-use super::fact::NO;
 use super::identity::{Pods, Workloads};
 use super::lone_log::Lines;
 use super::task::{Task, TaskKind};
 use crate::evidence::{Evidence, SpillError};
+use crate::graph::{PodOfRow, TaskRow};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// What the members of such a run are owned by.
@@ -24,9 +25,9 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
     let Some(lines) = all.symbols.find("log.line") else {
         return Ok(());
     };
-    let mut tasks: BTreeMap<(Symbol, Symbol), u32> = BTreeMap::new();
+    let mut tasks: BTreeMap<(Symbol, Symbol), TaskRow> = BTreeMap::new();
     for (row, task) in all.evidence.rows().iter().zip(&*all.pod_of_row) {
-        if *task != NO || row.fact != lines || !row.experiment.is_some() {
+        if task.is_some() || row.fact != lines || !row.experiment.is_some() {
             continue;
         }
         let machine = machine(row.node, row.host);
@@ -56,10 +57,10 @@ fn machine(node: Symbol, host: Symbol) -> Symbol {
 }
 
 /// Notes which experiments the lines of each task name.
-pub(super) fn note(evidence: &Evidence, pod_of_row: &[u32], pods: &mut [Task]) {
+pub(super) fn note(evidence: &Evidence, pod_of_row: &PodOfRow, pods: &mut Table<Task>) {
     for (row, task) in evidence.rows().iter().zip(pod_of_row) {
         if row.experiment.is_some()
-            && let Some(task) = pods.get_mut(*task as usize)
+            && let Some(task) = pods.get_mut(*task)
         {
             task.tags.insert(row.experiment);
         }
@@ -68,9 +69,9 @@ pub(super) fn note(evidence: &Evidence, pod_of_row: &[u32], pods: &mut [Task]) {
 
 /// What only logs tell of, and nothing else says whose it is, is of the experiment that they name.
 pub(super) fn own(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut Workloads) {
-    let mut found: BTreeMap<Symbol, BTreeSet<u32>> = BTreeMap::new();
-    for (number, task) in (0..).zip(&pods.all) {
-        let known = task.owner != NO || task.body.is_some() || task.created.is_some();
+    let mut found: BTreeMap<Symbol, BTreeSet<TaskRow>> = BTreeMap::new();
+    for (number, task) in pods.all.numbered() {
+        let known = task.owner.is_some() || task.body.is_some() || task.created.is_some();
         let is_of_log = matches!(task.kind, TaskKind::Log | TaskKind::Pod);
         if let (Some(tag), 1) = (task.tags.first(), task.tags.len())
             && !known
@@ -84,7 +85,7 @@ pub(super) fn own(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut Wo
     // Symbols are numbered as they come, which the order of the input must not show.
     found.sort_by(|(a, _), (b, _)| symbols.name(*a).cmp(symbols.name(*b)));
     for (tag, members) in found {
-        let tasks = || members.iter().filter_map(|one| pods.all.get(*one as usize));
+        let tasks = || members.iter().filter_map(|one| pods.all.get(*one));
         let places: BTreeSet<Symbol> = tasks().map(|task| task.namespace).collect();
         let [place] = Vec::from_iter(places)[..] else {
             continue;
@@ -95,8 +96,8 @@ pub(super) fn own(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut Wo
             .map_or(Stamp::OPEN, |lo| Stamp { lo, hi: lo });
         let owner = workloads.of(kind, Symbol::NONE, place, tag, at);
         for member in members {
-            if let Some(task) = pods.all.get_mut(member as usize) {
-                task.owner = owner;
+            if let Some(task) = pods.all.get_mut(member) {
+                task.owner = Some(owner);
             }
         }
     }

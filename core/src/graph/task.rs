@@ -7,10 +7,11 @@ use whathappened_model::event::SourceKind;
 use whathappened_model::object::ObjectBody;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
+use super::InstanceRecord;
 use super::last_words::Failures;
 use super::learn::is_refusal;
 use super::pace::Pace;
-use super::{InstanceRecord, NO};
+use crate::graph::WorkloadRow;
 use crate::symbols::Symbol;
 
 mod progress;
@@ -101,10 +102,10 @@ pub struct Task {
     pub seen: Option<(Nanos, Nanos)>,
     /// The last phase seen.
     pub phase: Option<String>,
-    /// The workload that controls it, [`NO`] for none.
-    pub owner: u32,
-    /// Its root: the workload on top of the owner chain, [`NO`] for a bare pod.
-    pub root: u32,
+    /// The workload that controls it.
+    pub owner: Option<WorkloadRow>,
+    /// Its root: the workload on top of the owner chain, [`None`] for a bare pod.
+    pub root: Option<WorkloadRow>,
     /// Who made it, from the audit log.
     pub made_by: Symbol,
     /// Its rank in the gang.
@@ -263,7 +264,9 @@ impl Task {
     /// Whether its object names no owner any more, though it had one.
     pub(crate) fn is_released(&self) -> bool {
         let body = self.body.as_ref();
-        self.owner != NO && self.uid.is_some() && body.is_some_and(|body| body.owners.is_empty())
+        self.owner.is_some()
+            && self.uid.is_some()
+            && body.is_some_and(|body| body.owners.is_empty())
     }
 
     /// Why its kubelet refused it, where it did: it never started.
@@ -325,8 +328,8 @@ impl Task {
             gone: None,
             seen: None,
             phase: None,
-            owner: NO,
-            root: NO,
+            owner: None,
+            root: None,
             made_by: Symbol::NONE,
             rank: None,
             body: None,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use whathappened_model::object::ObjectBody;
 
 use super::{EntityGraph, Task};
+use crate::graph::WorkloadRow;
 
 /// Kinds whose pods are all made alike.
 const ALIKE: [&str; 5] = [
@@ -19,8 +20,8 @@ impl EntityGraph {
     /// The pod's own object, else that of its maker, which has what it was made to be.
     #[must_use]
     pub fn template<'a>(&'a self, pod: &'a Task) -> Option<&'a ObjectBody> {
-        let of_maker = |number: u32| {
-            let maker = self.workloads.get(number as usize)?;
+        let of_maker = |number: Option<WorkloadRow>| {
+            let maker = self.workloads.get(number)?;
             let body = maker.body.as_deref()?;
             let alike = ALIKE.contains(&self.name(maker.kind)) && !body.containers.is_empty();
             alike.then_some(body)

@@ -3,8 +3,11 @@
 use std::collections::HashSet;
 
 use whathappened_model::event::Event;
+use whathappened_model::table::Table;
 
 use super::{Fact, Task};
+use crate::evidence::EvidenceRow;
+use crate::graph::TaskRow;
 
 /// Whether the end of a container is told by another object than its pod.
 pub(super) fn is_told(event: &Event) -> bool {
@@ -13,13 +16,14 @@ pub(super) fn is_told(event: &Event) -> bool {
 
 /// Takes out what was told of pods whose own records tell their ends: the workload's controller saw the same, a while later.
 /// `told` are rows, each with the pod it is about. To be called once what was heard of ends is settled.
-pub(super) fn forget(told: &[(u32, u32)], pods: &[Task], facts: &mut Vec<Fact>) {
-    let is_known = |pod: u32| {
-        pods.get(pod as usize)
-            .is_some_and(|pod| !pod.heard.is_empty())
-    };
+pub(super) fn forget(
+    told: &[(EvidenceRow, Option<TaskRow>)],
+    pods: &Table<Task>,
+    facts: &mut Vec<Fact>,
+) {
+    let is_known = |pod: Option<TaskRow>| pods.get(pod).is_some_and(|pod| !pod.heard.is_empty());
     let known = told.iter().filter(|(_, pod)| is_known(*pod));
-    let rows: HashSet<u32> = known.map(|(row, _)| *row).collect();
+    let rows: HashSet<EvidenceRow> = known.map(|(row, _)| *row).collect();
     if !rows.is_empty() {
         facts.retain(|fact| !rows.contains(&fact.row));
     }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use whathappened_model::event::{Event, SourceKind};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use crate::evidence::{Evidence, SpillError};
+use crate::evidence::{Evidence, EvidenceRow, SpillError};
 use crate::symbols::Symbol;
 
 /// What the clock of the log may be ahead of the end of what is known: a zone that is not UTC.
@@ -21,7 +21,7 @@ const AHEAD: Nanos = 14 * 3600 * SECOND;
 const DISORDER: Nanos = 3600 * SECOND;
 
 /// When such lines were, by their rows.
-pub(super) struct Years(HashMap<u32, Stamp>);
+pub(super) struct Years(HashMap<EvidenceRow, Stamp>);
 
 impl Years {
     /// # Errors
@@ -37,13 +37,13 @@ impl Years {
         let Some(now) = now else {
             return Ok(Self(found));
         };
-        let mut lines: Vec<(Symbol, u64, u32)> = Vec::new();
-        for (number, row) in (0..).zip(evidence.rows()) {
+        let mut lines: Vec<(Symbol, u64, EvidenceRow)> = Vec::new();
+        for (number, row) in evidence.rows().numbered() {
             let is_line = matches!(
                 row.source_kind(),
                 SourceKind::NodeLog | SourceKind::ContainerLog
             );
-            if is_line && row.time == Stamp::OPEN {
+            if is_line && row.lacks_year && row.time == Stamp::OPEN {
                 lines.push((row.file(), row.line(), number));
             }
         }
@@ -68,7 +68,7 @@ impl Years {
     }
 
     /// When it was, where the line tells no more than month, day and time.
-    pub(super) fn place(&self, row: u32, event: &mut Event) {
+    pub(super) fn place(&self, row: EvidenceRow, event: &mut Event) {
         if let Some(stamp) = self.0.get(&row) {
             event.time = *stamp;
         }

@@ -1,18 +1,20 @@
 //! Programs that systemd runs as services: what it says of `train.service` is about the program whose log is
 //! `train.log` on the same machine.
 
+use crate::graph::{PodOfRow, TaskRow};
 use crate::signals::{SignalClass, SignalTraits, named};
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use whathappened_model::event::Event;
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::fact::{Fact, NO};
+use super::fact::Fact;
 use super::journal::Journals;
 use super::node_folder;
 use super::task::{Exit, Progress, Task, TaskKind};
-use crate::evidence::{Clock, Evidence, SpillError};
+use crate::evidence::{Clock, Evidence, EvidenceRow, SpillError};
 use crate::symbols::Symbol;
 
 /// What a machine's start is told by.
@@ -27,20 +29,23 @@ const STOPPED_WITHIN: Nanos = 100 * SECOND;
 /// A machine that goes down in good order stops its services within this long.
 const GOING_DOWN: Nanos = 120 * SECOND;
 
+/// The log of each machine's program of a name; none where it may be either of two.
+type ByUnit = HashMap<(Symbol, String), Option<TaskRow>>;
+
 /// Gives facts about services to the tasks whose logs have their names, with what they tell of their ends.
 ///
 /// # Errors
 /// When a fact cannot be read back.
 pub(super) fn claim(
     evidence: &Evidence,
-    tasks: &mut [Task],
+    tasks: &mut Table<Task>,
     facts: &mut [Fact],
-    pod_of_row: &[u32],
+    pod_of_row: &PodOfRow,
     traits: &SignalTraits,
 ) -> Result<(), SpillError> {
     let symbols = &evidence.symbols;
-    let mut by_unit: HashMap<(Symbol, String), u32> = HashMap::new();
-    for (number, task) in (0..).zip(tasks.iter()) {
+    let mut by_unit: ByUnit = HashMap::new();
+    for (number, task) in tasks.numbered() {
         // A cloud's instance may have the logs of several programs.
         let logs = match task.kind {
             TaskKind::Log => vec![task.name],
@@ -52,9 +57,9 @@ pub(super) fn claim(
             let stem = name.split('.').next().unwrap_or_default();
             // Where no machine is named at all, there is one; of two logs of one name on machines that nothing names
             // it may be either.
-            let before = by_unit.insert((task.node, stem.to_owned()), number);
-            if before.is_some_and(|before| before != number) && !task.node.is_some() {
-                by_unit.insert((task.node, stem.to_owned()), NO);
+            let before = by_unit.insert((task.node, stem.to_owned()), Some(number));
+            if before.is_some_and(|before| before != Some(number)) && !task.node.is_some() {
+                by_unit.insert((task.node, stem.to_owned()), None);
             }
         }
     }
@@ -78,21 +83,22 @@ pub(super) fn claim(
         }
         let event = evidence.event(fact.row)?;
         let unit = unit_of(&event);
-        let row = evidence.rows().get(fact.row as usize);
+        let row = evidence.rows().get(fact.row);
         let own = row.and_then(|row| own_journal.get(&(row.file(), unit.clone())));
         // systemd's lines are of a machine, an engine's description of a container may be of any.
         let is_of_any = matches!(event.attribute("program"), Some("docker" | "systemctl"));
         if !fact.node.is_some() && !is_of_any && own.is_none() {
             continue;
         }
-        let Some(number) = own.or_else(|| by_unit.get(&(fact.node, unit))) else {
+        let of_unit = || by_unit.get(&(fact.node, unit)).copied().flatten();
+        let Some(number) = own.copied().or_else(of_unit) else {
             continue;
         };
         said.push(ServiceRecord {
             place,
             row: fact.row,
-            task: *number,
-            time: if !is_of_any && by_local_clock.contains(number) {
+            task: number,
+            time: if !is_of_any && by_local_clock.contains(&number) {
                 fact.time
             } else {
                 event.time
@@ -107,13 +113,13 @@ pub(super) fn claim(
         });
     }
     // systemd says first how a process ended, and then that this was as it should be.
-    let ends: Vec<(u32, Stamp)> = said
+    let ends: Vec<(TaskRow, Stamp)> = said
         .iter()
         .filter(|one| one.is_exit && one.exit_code != Some(0))
         .map(|one| (one.task, one.time))
         .collect();
     said.retain(|one| {
-        let told = |(task, time): &(u32, Stamp)| {
+        let told = |(task, time): &(TaskRow, Stamp)| {
             let apart = one.time.lo.saturating_sub(time.lo).saturating_abs();
             *task == one.task && apart <= SECOND
         };
@@ -121,7 +127,7 @@ pub(super) fn claim(
     });
     let journals = Journals::of(evidence);
     // Not every systemd names the services that it stops for that.
-    let going_down: Vec<(Symbol, u32, Stamp)> = facts
+    let going_down: Vec<(Symbol, EvidenceRow, Stamp)> = facts
         .iter()
         .filter(|fact| GOES_DOWN.contains(&symbols.name(fact.signal)) && fact.time != Stamp::OPEN)
         .map(|fact| (fact.node, fact.row, fact.time))
@@ -130,7 +136,7 @@ pub(super) fn claim(
         let rows = evidence.rows();
         exit.exit_code == Some(143)
             && going_down.iter().any(|(node, row, since)| {
-                let (down, own) = (rows.get(*row as usize), rows.get(exit.row as usize));
+                let (down, own) = (rows.get(*row), rows.get(exit.row));
                 let is_behind = down
                     .zip(own)
                     .is_some_and(|(down, own)| journals.is_after(own, down));
@@ -140,13 +146,13 @@ pub(super) fn claim(
     };
     let after = |later: &ServiceRecord, earlier: &ServiceRecord| {
         let rows = evidence.rows();
-        let (later, earlier) = (rows.get(later.row as usize), rows.get(earlier.row as usize));
+        let (later, earlier) = (rows.get(later.row), rows.get(earlier.row));
         later
             .zip(earlier)
             .is_some_and(|(later, earlier)| journals.is_after(later, earlier))
     };
     for one in &said {
-        let Some(task) = tasks.get_mut(one.task as usize) else {
+        let Some(task) = tasks.get_mut(one.task) else {
             continue;
         };
         if one.is_outlived(task, &said)
@@ -158,7 +164,7 @@ pub(super) fn claim(
             continue;
         }
         if let Some(fact) = facts.get_mut(one.place) {
-            fact.pod = one.task;
+            fact.pod = Some(one.task);
         }
         if one.is_stop && !had_failed(task, one.time.lo) {
             task.kills.push(one.time);
@@ -181,7 +187,7 @@ pub(super) fn claim(
 
 /// Programs all of whose own lines name no zone: those of a service are by the clock of its machine, as the lines of
 /// the machine's log are.
-fn by_local_clock(evidence: &Evidence, pod_of_row: &[u32]) -> HashSet<u32> {
+fn by_local_clock(evidence: &Evidence, pod_of_row: &PodOfRow) -> HashSet<TaskRow> {
     let line = evidence.symbols.find("log.line");
     let (mut local, mut other) = (HashSet::new(), HashSet::new());
     for (row, task) in evidence.rows().iter().zip(pod_of_row) {
@@ -189,9 +195,9 @@ fn by_local_clock(evidence: &Evidence, pod_of_row: &[u32]) -> HashSet<u32> {
             continue;
         }
         if row.clock == Clock::Local && !row.was_moved() {
-            local.insert(*task);
+            local.extend(*task);
         } else {
-            other.insert(*task);
+            other.extend(*task);
         }
     }
     local.retain(|task| !other.contains(task));
@@ -205,9 +211,9 @@ fn unit_of(event: &Event) -> String {
 }
 
 /// Logs by the journals of their services that they were read from, with the names of these services.
-fn own_journals(evidence: &Evidence, tasks: &[Task]) -> HashMap<(Symbol, String), u32> {
+fn own_journals(evidence: &Evidence, tasks: &Table<Task>) -> HashMap<(Symbol, String), TaskRow> {
     let mut found = HashMap::new();
-    for (number, task) in (0..).zip(tasks) {
+    for (number, task) in tasks.numbered() {
         for file in &task.journals {
             let unit = evidence.symbols.name(task.name);
             let unit = unit.split('.').next().unwrap_or_default();
@@ -224,17 +230,19 @@ fn own_journals(evidence: &Evidence, tasks: &[Task]) -> HashMap<(Symbol, String)
 /// When a fact cannot be read back.
 fn settle_machines(
     evidence: &Evidence,
-    tasks: &mut [Task],
+    tasks: &mut Table<Task>,
     facts: &[Fact],
-    pod_of_row: &[u32],
-    by_unit: &mut HashMap<(Symbol, String), u32>,
+    pod_of_row: &PodOfRow,
+    by_unit: &mut ByUnit,
 ) -> Result<(), SpillError> {
     let folder = |file: Symbol| {
         let path = evidence.symbols.name(file);
         node_folder::folder_of(path).unwrap_or_default()
     };
     let rows = evidence.rows().iter().zip(pod_of_row);
-    let logs: HashMap<u32, Symbol> = rows.map(|(row, pod)| (*pod, row.file())).collect();
+    let logs: HashMap<TaskRow, Symbol> = rows
+        .filter_map(|(row, pod)| Some(((*pod)?, row.file())))
+        .collect();
     type Spoken<'e> = (BTreeSet<Symbol>, BTreeSet<&'e str>);
     let mut spoken_of: BTreeMap<String, Spoken<'_>> = BTreeMap::new();
     for fact in facts {
@@ -244,7 +252,7 @@ fn settle_machines(
             let unit = unit_of(&event);
             let (nodes, folders) = spoken_of.entry(unit).or_default();
             nodes.insert(fact.node);
-            let row = evidence.rows().get(fact.row as usize);
+            let row = evidence.rows().get(fact.row);
             folders.extend(row.map(|row| folder(row.file())));
         }
     }
@@ -253,7 +261,7 @@ fn settle_machines(
         let (Some(node), None) = (nodes.next(), nodes.next()) else {
             continue;
         };
-        let beside = |number: &u32| {
+        let beside = |number: &TaskRow| {
             let own = logs.get(number).map(|file| folder(*file));
             let is_below = |other: &str, own: &str| {
                 let rest = other.strip_prefix(own);
@@ -263,11 +271,11 @@ fn settle_machines(
             own.is_some_and(|own| folders.iter().all(|other| is_below(other, own)))
         };
         let nowhere = by_unit.get(&(Symbol::NONE, unit.clone())).copied();
-        let nowhere = nowhere.filter(beside);
-        let log = nowhere.and_then(|number| Some((number, tasks.get_mut(number as usize)?)));
+        let nowhere = nowhere.flatten().filter(beside);
+        let log = nowhere.and_then(|number| Some((number, tasks.get_mut(number)?)));
         if let Some((number, log)) = log.filter(|_| !by_unit.contains_key(&(node, unit.clone()))) {
             log.node = node;
-            by_unit.insert((node, unit), number);
+            by_unit.insert((node, unit), Some(number));
         }
     }
     Ok(())
@@ -279,8 +287,8 @@ struct ServiceRecord {
     /// Which fact it is.
     place: usize,
     /// The number of its record.
-    row: u32,
-    task: u32,
+    row: EvidenceRow,
+    task: TaskRow,
     time: Stamp,
     /// The same; of a line without a year as it is reckoned, in a zone that may be another.
     reckoned: Stamp,
@@ -386,7 +394,7 @@ impl ServiceRecord {
 
     /// Whether nothing came of a request in a journal that goes on: there was no such service, or it did not run.
     fn came_to_nothing(&self, evidence: &Evidence, journals: &Journals, all: &[Self]) -> bool {
-        let row = evidence.rows().get(self.row as usize);
+        let row = evidence.rows().get(self.row);
         let goes_on = || {
             row.is_some_and(|row| {
                 let by = row.time.hi.saturating_add(STOPPED_WITHIN);

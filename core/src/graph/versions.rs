@@ -6,8 +6,9 @@ use super::identity::{Pods, Workloads};
 use super::learn::{earlier, later};
 use super::list_times::ListTimes;
 use super::workload::Leaving;
-use super::{NO, clocks, instance, job};
+use super::{clocks, instance, job};
 use crate::evidence::{Objects, Version};
+use crate::graph::{TaskRow, WorkloadRow};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// Learns from all versions of all objects.
@@ -56,7 +57,7 @@ pub(super) fn learn(
                 for version in versions {
                     pod_version(number, version, symbols, pods, workloads);
                 }
-                if let Some(pod) = pods.all.get_mut(number as usize) {
+                if let Some(pod) = pods.all.get_mut(number) {
                     pod.unasked = pod.unasked.max(lists.unasked(&key.kind, versions));
                     pod.ready_again = pod.ready_again.max(ready_again(versions));
                     if let Some(stored) = clocks::stored(versions) {
@@ -69,19 +70,16 @@ pub(super) fn learn(
                 let kind = symbols.number(kind);
                 let number = workloads.of(kind, uid, namespace, name, begin);
                 if is_job {
-                    job::versions(key, versions, number, symbols, pods);
+                    job::versions(key, versions, Some(number), symbols, pods);
                 }
-                if let Some(workload) = workloads.all.get_mut(number as usize) {
+                if let Some(workload) = workloads.all.get_mut(number) {
                     let read = lists.unasked(&key.kind, versions);
                     workload.unasked = workload.unasked.max(read);
                 }
                 for version in versions {
-                    let known = workloads
-                        .all
-                        .get(number as usize)
-                        .map_or(NO, |one| one.owner);
+                    let known = workloads.all.get(number).and_then(|one| one.owner);
                     let owner = owner(version, namespace, known, symbols, workloads);
-                    let Some(workload) = workloads.all.get_mut(number as usize) else {
+                    let Some(workload) = workloads.all.get_mut(number) else {
                         continue;
                     };
                     if let Some(created) = version.body.created {
@@ -95,7 +93,7 @@ pub(super) fn learn(
                         let seen = version.at.map(|at| at.lo);
                         workload.unasked = workload.unasked.max(seen);
                     }
-                    if owner != NO {
+                    if owner.is_some() {
                         workload.owner = owner;
                     }
                     // What was printed for people is less than the object.
@@ -133,21 +131,18 @@ fn last_seen(version: &Version) -> Option<Stamp> {
 fn owner(
     version: &Version,
     namespace: Symbol,
-    known: u32,
+    known: Option<WorkloadRow>,
     symbols: &mut SymbolTable,
     workloads: &mut Workloads,
-) -> u32 {
+) -> Option<WorkloadRow> {
     let owners = &version.body.owners;
-    let Some(owner) = owners
+    let owner = owners
         .iter()
         .find(|owner| owner.controller)
-        .or_else(|| owners.first())
-    else {
-        return NO;
-    };
+        .or_else(|| owners.first())?;
     // Static pods are owned by their node, which is no workload.
     if owner.kind == "Node" {
-        return NO;
+        return None;
     }
     let (kind, uid, name) = (
         symbols.number(&owner.kind),
@@ -156,28 +151,28 @@ fn owner(
     );
     let is_known = workloads
         .all
-        .get(known as usize)
+        .get(known)
         .is_some_and(|one| (one.kind, one.namespace, one.name) == (kind, namespace, name));
     if is_known && !uid.is_some() {
         return known;
     }
     let at = version.body.created.unwrap_or(Stamp::OPEN);
-    workloads.of(kind, uid, namespace, name, at)
+    Some(workloads.of(kind, uid, namespace, name, at))
 }
 
 fn pod_version(
-    number: u32,
+    number: TaskRow,
     version: &Version,
     symbols: &mut SymbolTable,
     pods: &mut Pods,
     workloads: &mut Workloads,
 ) {
-    let pod = pods.all.get(number as usize);
+    let pod = pods.all.get(number);
     let Some((namespace, known)) = pod.map(|pod| (pod.namespace, pod.owner)) else {
         return;
     };
     let owner = owner(version, namespace, known, symbols, workloads);
-    let Some(pod) = pods.all.get_mut(number as usize) else {
+    let Some(pod) = pods.all.get_mut(number) else {
         return;
     };
     let body = &version.body;
@@ -213,7 +208,7 @@ fn pod_version(
     if body.phase.is_some() && !older {
         pod.phase.clone_from(&body.phase);
     }
-    if owner != NO && !less {
+    if owner.is_some() && !less {
         pod.owner = owner;
     }
     pod.rank = body.rank().or(pod.rank);

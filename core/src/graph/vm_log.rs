@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, Stamp};
 
 use super::instance::InstanceChange;
@@ -10,6 +11,7 @@ use super::lone_log::Lines;
 use super::node_folder::Machines;
 use super::task::{Task, TaskKind};
 use crate::evidence::{Row, SpillError};
+use crate::graph::TaskRow;
 use crate::symbols::Symbol;
 
 /// Gives lines that name no pod, job or machine to the instance whose name or id a folder on the way
@@ -23,14 +25,14 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
     if instances.is_empty() {
         return Ok(());
     }
-    let lives: HashMap<u32, (Nanos, Nanos)> = instances
+    let lives: HashMap<TaskRow, (Nanos, Nanos)> = instances
         .values()
         .flatten()
-        .filter_map(|number| Some((*number, life(all.pods.all.get(*number as usize)?))))
+        .filter_map(|number| Some((*number, life(all.pods.all.get(*number)?))))
         .collect();
     let by_name = Machines::of(instances.keys().copied(), all.symbols);
     let mut bearers: HashMap<Symbol, Option<Symbol>> = HashMap::new();
-    let mut files: HashSet<(u32, Symbol)> = HashSet::new();
+    let mut files: HashSet<(TaskRow, Symbol)> = HashSet::new();
     all.give(|row, symbols| {
         if row.node.is_some() || row.instance.is_some() {
             return None;
@@ -43,7 +45,7 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
         Some(owner)
     })?;
     for (owner, file) in files {
-        if let Some(one) = all.pods.all.get_mut(owner as usize) {
+        if let Some(one) = all.pods.all.get_mut(owner) {
             one.log_files.insert(file);
         }
     }
@@ -51,9 +53,9 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
 }
 
 /// Instances by name and by id.
-pub(super) fn instances(tasks: &[Task]) -> HashMap<Symbol, Vec<u32>> {
-    let mut found: HashMap<Symbol, Vec<u32>> = HashMap::new();
-    for (number, one) in (0..).zip(tasks) {
+pub(super) fn instances(tasks: &Table<Task>) -> HashMap<Symbol, Vec<TaskRow>> {
+    let mut found: HashMap<Symbol, Vec<TaskRow>> = HashMap::new();
+    for (number, one) in tasks.numbered() {
         if one.kind == TaskKind::Instance {
             for name in [one.name, one.uid] {
                 let of_name = found.entry(name).or_default();
@@ -83,18 +85,22 @@ fn life(one: &Task) -> (Nanos, Nanos) {
 }
 
 /// The only one of these instances that was there when a line was written.
-fn there_then(of_name: &[u32], lives: &HashMap<u32, (Nanos, Nanos)>, row: &Row) -> Option<u32> {
+fn there_then(
+    of_name: &[TaskRow],
+    lives: &HashMap<TaskRow, (Nanos, Nanos)>,
+    row: &Row,
+) -> Option<TaskRow> {
     if let [one] = of_name {
         return Some(*one);
     }
-    let was_there = |number: &&u32| {
+    let was_there = |number: &&TaskRow| {
         let life = lives.get(*number);
         row.time != Stamp::OPEN
             && life.is_some_and(|(from, to)| *from <= row.time.lo && row.time.lo <= *to)
     };
     let there = of_name.iter().filter(was_there);
     // One of which nobody knows since when it is may be of another account, group or zone.
-    let is_known = |number: &&u32| {
+    let is_known = |number: &&TaskRow| {
         lives
             .get(*number)
             .is_some_and(|(from, _)| *from != Nanos::MIN)
@@ -103,7 +109,7 @@ fn there_then(of_name: &[u32], lives: &HashMap<u32, (Nanos, Nanos)>, row: &Row) 
 }
 
 /// What there is one of.
-fn only<'a>(mut some: impl Iterator<Item = &'a u32>) -> Option<u32> {
+fn only<'a>(mut some: impl Iterator<Item = &'a TaskRow>) -> Option<TaskRow> {
     let one = some.next()?;
     some.next().is_none().then_some(*one)
 }

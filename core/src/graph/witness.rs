@@ -5,6 +5,8 @@
 //! Their records have times of different widths and so different ids. Such a
 //! measurement is a witness of the record and no fact of its own.
 
+use crate::evidence::{Evidence, EvidenceRow};
+use crate::graph::TaskRow;
 use crate::signals::named;
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,8 +14,7 @@ use whathappened_model::event::{Event, SourceKind};
 use whathappened_model::pci;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::{Fact, NO};
-use crate::evidence::Evidence;
+use super::Fact;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// Clocks of machines and scrapers are this far apart at most.
@@ -24,7 +25,7 @@ const REBOOT: Nanos = 600 * SECOND;
 
 /// Which fault of which GPU a record tells of, by row.
 #[derive(Debug, Default)]
-pub(super) struct Gpus(HashMap<u32, Gpu>);
+pub(super) struct Gpus(HashMap<EvidenceRow, Gpu>);
 
 #[derive(Debug, Default)]
 struct Gpu {
@@ -35,7 +36,7 @@ struct Gpu {
 
 impl Gpus {
     /// Notes what a record says of a GPU.
-    pub(super) fn note(&mut self, row: u32, event: &Event) {
+    pub(super) fn note(&mut self, row: EvidenceRow, event: &Event) {
         let text = |key: &str| event.attribute(key).map(str::to_owned);
         let pci = event
             .attribute("gpu_pci")
@@ -51,13 +52,13 @@ impl Gpus {
     }
 
     /// The Xid and the bus address that a record tells.
-    pub(super) fn xid_of(&self, row: u32) -> Option<(&str, &str)> {
+    pub(super) fn xid_of(&self, row: EvidenceRow) -> Option<(&str, &str)> {
         let gpu = self.0.get(&row)?;
         Some((gpu.xid.as_deref()?, gpu.pci.as_deref()?))
     }
 
     /// Whether two records may be of one fault of one GPU.
-    fn agree(&self, a: u32, b: u32) -> bool {
+    fn agree(&self, a: EvidenceRow, b: EvidenceRow) -> bool {
         let (Some(a), Some(b)) = (self.0.get(&a), self.0.get(&b)) else {
             return true;
         };
@@ -75,13 +76,17 @@ pub(super) fn fold(evidence: &mut Evidence, facts: &mut Vec<Fact>, gpus: &Gpus) 
     if !facts.iter().any(measured) {
         return;
     }
-    // Whom it is about: a pod, else a machine.
-    type Key = (Symbol, u32, Symbol);
+    /// Whom it is about.
+    #[derive(PartialEq, Eq, Hash)]
+    enum Subject {
+        Pod(TaskRow),
+        Machine(Symbol),
+    }
+    type Key = (Symbol, Subject);
     let key = |fact: &Fact| -> Option<Key> {
-        if fact.pod != NO {
-            return Some((fact.signal, fact.pod, Symbol::NONE));
-        }
-        (fact.node.is_some()).then_some((fact.signal, NO, fact.node))
+        let machine = || fact.node.is_some().then_some(Subject::Machine(fact.node));
+        let subject = fact.pod.map(Subject::Pod).or_else(machine)?;
+        Some((fact.signal, subject))
     };
     let mut reported: HashMap<Key, Vec<&Fact>> = HashMap::new();
     for fact in facts.iter().filter(|fact| !measured(fact)) {
@@ -90,9 +95,9 @@ pub(super) fn fold(evidence: &mut Evidence, facts: &mut Vec<Fact>, gpus: &Gpus) 
         }
     }
     let symbols = &evidence.symbols;
-    let mut left: BTreeMap<u32, usize> = BTreeMap::new();
-    let mut folded: Vec<(u32, u32)> = Vec::new();
-    let mut holders: HashMap<u32, Symbol> = HashMap::new();
+    let mut left: BTreeMap<EvidenceRow, usize> = BTreeMap::new();
+    let mut folded: Vec<(EvidenceRow, EvidenceRow)> = Vec::new();
+    let mut holders: HashMap<EvidenceRow, Symbol> = HashMap::new();
     let mut keep = Vec::with_capacity(facts.len());
     for fact in facts.iter() {
         let others = key(fact)
@@ -194,8 +199,9 @@ mod tests {
     fn seen(events: Vec<Event>, signal: &str) -> Vec<Vec<SourceKind>> {
         let graph = graph(events);
         let of = |fact: &&Fact| graph.name(fact.signal) == signal;
-        let rows = graph.facts.iter().filter(of).map(|fact| fact.row as usize);
-        rows.map(|row| graph.evidence.rows()[row].seen_by().collect())
+        let rows = graph.facts.iter().filter(of).map(|fact| fact.row);
+        rows.map(|row| graph.evidence.rows().get(row).unwrap().seen_by())
+            .map(Iterator::collect)
             .collect()
     }
 

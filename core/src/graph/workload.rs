@@ -3,12 +3,24 @@
 use std::sync::Arc;
 
 use whathappened_model::object::ObjectBody;
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::NO;
 use super::indexes::CompletedIndexes;
 use crate::evidence::Version;
+use crate::graph::WorkloadRow;
 use crate::symbols::Symbol;
+
+/// A workload and those above it, the lowest first.
+pub(super) fn owners(
+    workloads: &Table<Workload>,
+    first: Option<WorkloadRow>,
+) -> impl Iterator<Item = (WorkloadRow, &Workload)> {
+    let row = |number: WorkloadRow| Some((number, workloads.get(number)?));
+    let above = move |(_, one): &(WorkloadRow, &Workload)| one.owner.and_then(row);
+    // Owner chains are short; a cycle in hostile input must still end.
+    std::iter::successors(first.and_then(row), above).take(16)
+}
 
 /// A Job, a `JobSet`, a Deployment, …
 #[derive(Clone, Debug)]
@@ -33,8 +45,8 @@ pub struct Workload {
     pub leaving: Option<Leaving>,
     /// Who made it, from the audit log.
     pub made_by: Symbol,
-    /// The workload that owns it, [`NO`] for none.
-    pub owner: u32,
+    /// The workload that owns it.
+    pub owner: Option<WorkloadRow>,
     /// The queue of the cluster that let it in, of one that Kueue queues.
     pub(crate) queue: Symbol,
     /// The last version of the object.
@@ -113,7 +125,7 @@ impl Workload {
             orphaned: None,
             leaving: None,
             made_by: Symbol::NONE,
-            owner: NO,
+            owner: None,
             queue: Symbol::NONE,
             body: None,
             done: None,

@@ -4,10 +4,10 @@ use whathappened_model::event::{Event, EventId};
 use whathappened_model::kind::is_workload;
 use whathappened_model::time::Stamp;
 
-use super::NO;
 use super::identity::Workloads;
 use super::learn::earlier;
-use crate::evidence::{Evidence, SpillError};
+use crate::evidence::{Evidence, EvidenceRow, SpillError};
+use crate::graph::WorkloadRow;
 use crate::request::was_done;
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -36,14 +36,14 @@ impl Mention {
     }
 
     /// The workload that bore the name then.
-    fn bearer(&self, workloads: &mut Workloads) -> u32 {
+    fn bearer(&self, workloads: &mut Workloads) -> WorkloadRow {
         workloads.of(self.kind, self.uid, self.namespace, self.name, self.time)
     }
 
     /// The workload that was made under the name then, by whom.
     fn made(&self, made_by: Symbol, workloads: &mut Workloads) {
         let made = workloads.made(self.kind, self.uid, self.namespace, self.name, self.time);
-        if let Some(workload) = workloads.all.get_mut(made as usize) {
+        if let Some(workload) = workloads.all.get_mut(made) {
             workload.made_by = made_by;
             workload.created = earlier(workload.created, self.time);
         }
@@ -56,8 +56,9 @@ pub(super) fn in_time_order(
     symbols: &mut SymbolTable,
     workloads: &mut Workloads,
 ) -> Result<(), SpillError> {
-    let mut named: Vec<(Stamp, EventId, u32)> = (0..)
-        .zip(evidence.rows())
+    let mut named: Vec<(Stamp, EventId, EvidenceRow)> = evidence
+        .rows()
+        .numbered()
         .filter(|(_, row)| row.tells && row.workload.is_some())
         .map(|(number, row)| (row.time, row.id, number))
         .collect();
@@ -77,7 +78,7 @@ pub(super) fn in_time_order(
     for (mention, made_by) in &mentions {
         match made_by {
             Some(by) => mention.made(*by, workloads),
-            None => drop(mention.bearer(workloads)),
+            None => _ = mention.bearer(workloads),
         }
     }
     Ok(())
@@ -91,7 +92,12 @@ pub(super) fn created(event: &Event, symbols: &mut SymbolTable, workloads: &mut 
     }
 }
 
-/// The workload that a fact is about, [`NO`] for none.
-pub(super) fn workload(event: &Event, symbols: &mut SymbolTable, workloads: &mut Workloads) -> u32 {
-    Mention::of(event, symbols).map_or(NO, |mention| mention.bearer(workloads))
+/// The workload that a fact is about.
+pub(super) fn workload(
+    event: &Event,
+    symbols: &mut SymbolTable,
+    workloads: &mut Workloads,
+) -> Option<WorkloadRow> {
+    let mention = Mention::of(event, symbols)?;
+    Some(mention.bearer(workloads))
 }

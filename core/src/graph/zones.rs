@@ -13,7 +13,7 @@ use whathappened_model::time::{Nanos, SECOND};
 use super::identity::Pods;
 use super::task::{Task, TaskKind};
 use super::{machine_zones, mixed_zones, pod_log};
-use crate::evidence::{Clock, Evidence, Row, SpillError};
+use crate::evidence::{Clock, Evidence, EvidenceRow, Row, SpillError};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// Zones are so many seconds apart, or several times as many.
@@ -239,15 +239,16 @@ fn shift(evidence: &mut Evidence, zones: &BTreeMap<Symbol, Nanos>) {
     if zones.is_empty() {
         return;
     }
-    let mut lines: Vec<(Symbol, u64, u32)> = (0..)
-        .zip(evidence.rows())
+    let mut lines: Vec<(Symbol, u64, EvidenceRow)> = evidence
+        .rows()
+        .numbered()
         .filter(|(_, row)| zones.contains_key(&row.file()))
         .map(|(number, row)| (row.file(), row.line(), number))
         .collect();
     lines.sort_unstable();
     let mut before: Option<(Symbol, bool)> = None;
     for (file, _, number) in lines {
-        let Some(row) = evidence.rows().get(number as usize) else {
+        let Some(row) = evidence.rows().get(number) else {
             continue;
         };
         let is_local = match row.clock {

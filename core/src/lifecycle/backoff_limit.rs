@@ -9,14 +9,14 @@ use std::collections::HashMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use crate::graph::{EntityGraph, Exit, NO, Task};
+use crate::graph::{EntityGraph, Exit, Task, TaskRow, WorkloadRow};
 
 /// The Job's controller sees a start, and asks for the pod's end, within this long: a rank that
 /// had started anew before that had got over its end.
 const AT_ONCE: Nanos = 30 * SECOND;
 
 /// When pods were deleted by a Job of which too many had failed.
-pub(super) type BackoffDeletions = HashMap<u32, Stamp>;
+pub(super) type BackoffDeletions = HashMap<TaskRow, Stamp>;
 
 /// Who deletes pods beside the controllers of their workloads.
 fn by_others(signal: &str) -> bool {
@@ -31,22 +31,22 @@ fn by_others(signal: &str) -> bool {
 
 /// The pods that a Job which had used up its retries deleted, as it or the audit log tells.
 pub(super) fn spent(graph: &EntityGraph) -> BackoffDeletions {
-    let is_job = |workload: u32| {
-        let job = graph.workloads.get(workload as usize);
+    let is_job = |workload: WorkloadRow| {
+        let job = graph.workloads.get(workload);
         job.is_some_and(|job| graph.name(job.kind) == "Job")
             && graph.says(workload, named::K8S_WORKLOAD_BACKOFF_LIMIT)
     };
-    let (mut spent, mut others) = (BackoffDeletions::new(), HashMap::<u32, Stamp>::new());
+    let (mut spent, mut others) = (BackoffDeletions::new(), HashMap::<TaskRow, Stamp>::new());
     // Facts are in time order: the first of each counts.
     for fact in &graph.facts {
         let signal = graph.name(fact.signal);
         if let Some(deleted) = graph.taken_by_its_controller(fact)
-            && let Some(pod) = graph.pods.get(deleted as usize)
-            && is_job(pod.owner)
+            && let Some(pod) = graph.pods.get(deleted)
+            && pod.owner.is_some_and(is_job)
         {
             spent.entry(deleted).or_insert(fact.time);
-        } else if fact.pod != NO && by_others(signal) {
-            others.entry(fact.pod).or_insert(fact.time);
+        } else if let Some(pod) = fact.pod.filter(|_| by_others(signal)) {
+            others.entry(pod).or_insert(fact.time);
         }
     }
     // Who had asked before the Job did ended it.

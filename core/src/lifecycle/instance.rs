@@ -8,7 +8,9 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 use super::last_words::{ended, given_up};
 use super::went_down::Downs;
 use super::{End, Mode, Restart, State};
-use crate::graph::{EntityGraph, Exit, InstanceChange, InstanceRecord, Progress, Task, TaskKind};
+use crate::graph::{
+    EntityGraph, Exit, InstanceChange, InstanceRecord, Progress, Task, TaskKind, TaskRow,
+};
 use crate::symbols::Symbol;
 
 /// Clocks of a machine and of its cloud are this far apart at most.
@@ -23,25 +25,27 @@ const ONE_END: Nanos = 900 * SECOND;
 
 /// When the work on each instance was first told to be done, by number of the
 /// instance. A machine that is deleted after that has lost nothing.
-pub(super) fn done(graph: &EntityGraph) -> HashMap<u32, Stamp> {
+pub(super) fn done(graph: &EntityGraph) -> HashMap<TaskRow, Stamp> {
     let symbols = &graph.evidence.symbols;
     let mut found = HashMap::new();
     let Some(done) = symbols.find(named::LOG_TRAINING_DONE) else {
         return found;
     };
-    let mut by_name: HashMap<Symbol, Vec<u32>> = HashMap::new();
-    for (number, one) in (0..).zip(&graph.pods) {
+    let mut by_name: HashMap<Symbol, Vec<TaskRow>> = HashMap::new();
+    for (number, one) in graph.pods.numbered() {
         if one.kind == TaskKind::Instance {
             by_name.entry(one.node).or_default().push(number);
         }
     }
     for fact in graph.facts.iter().filter(|fact| fact.signal == done) {
         // A log in a folder of the machine's name does not name it in its lines.
-        let own = graph.pods.get(fact.pod as usize);
-        let own = own.filter(|own| own.kind == TaskKind::Instance);
-        let own = own.map(|_| &fact.pod);
+        let is_instance = |number: &TaskRow| {
+            let own = graph.pods.get(*number);
+            own.is_some_and(|own| own.kind == TaskKind::Instance)
+        };
+        let own = fact.pod.as_ref().filter(|number| is_instance(number));
         for number in by_name.get(&fact.node).into_iter().flatten().chain(own) {
-            let holds = graph.pods.get(*number as usize).is_some_and(|one| {
+            let holds = graph.pods.get(*number).is_some_and(|one| {
                 let (from, to) = one.stay();
                 (from..to).contains(&fact.time.lo)
             });
@@ -343,7 +347,7 @@ fn another_worked_on(graph: &EntityGraph, one: &Task, said: Stamp) -> bool {
     let Some(steps) = one.progress.as_deref() else {
         return false;
     };
-    let row = graph.evidence.rows().get(steps.row as usize);
+    let row = graph.evidence.rows().get(steps.row);
     let is_another = row.is_some_and(|row| program(row.file()) != program(one.words_in));
     one.words_in.is_some() && is_another && steps.went_on_after(said.lo, None)
 }

@@ -12,7 +12,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::helper::is_helpers;
 use super::loss::{Losses, silent_at};
-use crate::graph::{EntityGraph, Exit, NO, Task};
+use crate::graph::{EntityGraph, Exit, Task, TaskRow, WorkloadRow};
 
 /// What is said of a job that is over.
 const OVER: [&str; 3] = [
@@ -58,15 +58,15 @@ fn last_start(pod: &Task) -> Option<Stamp> {
 /// When which jobs were over, and what was cleaned up after them.
 pub(super) struct JobsOver {
     /// Times of a workload, in order.
-    over: HashMap<u32, Vec<Stamp>>,
+    over: HashMap<WorkloadRow, Vec<Stamp>>,
     /// Pods that the controllers of their workloads deleted.
-    cleaned: HashSet<u32>,
+    cleaned: HashSet<TaskRow>,
     /// When the controllers of workloads last deleted a pod.
-    cleaned_up: HashMap<u32, Stamp>,
+    cleaned_up: HashMap<WorkloadRow, Stamp>,
     /// When the controllers of workloads deleted pods that ran, as their kubelets confirmed; in order.
-    stopped: HashMap<u32, Vec<Stamp>>,
+    stopped: HashMap<WorkloadRow, Vec<Stamp>>,
     /// Pods whose kubelets saw them to their end.
-    seen_off: HashSet<u32>,
+    seen_off: HashSet<TaskRow>,
 }
 
 impl JobsOver {
@@ -82,18 +82,23 @@ impl JobsOver {
         // Facts are in time order.
         for fact in &graph.facts {
             let signal = graph.name(fact.signal);
-            if fact.workload != NO && OVER.contains(&signal) && fact.time != Stamp::OPEN {
-                found.over.entry(fact.workload).or_default().push(fact.time);
+            if let Some(workload) = fact.workload
+                && OVER.contains(&signal)
+                && fact.time != Stamp::OPEN
+            {
+                found.over.entry(workload).or_default().push(fact.time);
             }
             if let Some(cleaned) = graph.taken_by_its_controller(fact)
-                && let Some(pod) = graph.pods.get(cleaned as usize)
+                && let Some(pod) = graph.pods.get(cleaned)
             {
                 found.cleaned.insert(cleaned);
-                found.cleaned_up.insert(pod.owner, fact.time);
-                asked.push((cleaned, pod.owner, fact.time));
+                if let Some(owner) = pod.owner {
+                    found.cleaned_up.insert(owner, fact.time);
+                    asked.push((cleaned, owner, fact.time));
+                }
             }
-            if SEEN_OFF.contains(&signal) && fact.pod != NO {
-                found.seen_off.insert(fact.pod);
+            if SEEN_OFF.contains(&signal) {
+                found.seen_off.extend(fact.pod);
             }
         }
         for (pod, owner, time) in asked {
@@ -109,15 +114,16 @@ impl JobsOver {
         &self,
         graph: &EntityGraph,
         losses: &Losses,
-        (number, pod): (u32, &Task),
+        (number, pod): (TaskRow, &Task),
     ) -> Option<Stamp> {
-        let kind = graph.name(graph.workloads.get(pod.owner as usize)?.kind);
+        let owner = pod.owner?;
+        let kind = graph.name(graph.workloads.get(owner)?.kind);
         // A job of the same name may have been over before.
         let begin = pod.known_begin().unwrap_or(Nanos::MIN);
-        let times = self.over.get(&pod.owner).into_iter().flatten();
+        let times = self.over.get(&owner).into_iter().flatten();
         let over = times.copied().find(|time| time.hi >= begin);
         let cleaned_up = |over: &Stamp| {
-            let last = self.cleaned_up.get(&pod.owner);
+            let last = self.cleaned_up.get(&owner);
             last.is_some_and(|last| last.hi >= over.lo) && !self.cleaned.contains(&number)
         };
         // Of a Job that is given up the pods that still run are deleted, in that very moment.
@@ -173,9 +179,10 @@ impl JobsOver {
         &self,
         graph: &EntityGraph,
         losses: &Losses,
-        (number, pod): (u32, &Task),
+        (number, pod): (TaskRow, &Task),
     ) -> Option<Stamp> {
-        let kind = graph.name(graph.workloads.get(pod.owner as usize)?.kind);
+        let owner = pod.owner?;
+        let kind = graph.name(graph.workloads.get(owner)?.kind);
         if kind != "Job" && !is_operated(kind)
             || self.cleaned.contains(&number)
             || self.seen_off.contains(&number)
@@ -184,7 +191,7 @@ impl JobsOver {
         }
         // A run that is made smaller goes on with those that are left, and a kubelet that is not
         // there sees nobody off.
-        let gone_on = graph.says(pod.owner, named::K8S_WORKLOAD_SCALED)
+        let gone_on = graph.says(owner, named::K8S_WORKLOAD_SCALED)
             || losses
                 .get(&pod.node)
                 .is_some_and(|losses| !losses.is_empty());
@@ -192,7 +199,7 @@ impl JobsOver {
             return None;
         }
         let begin = pod.known_begin().unwrap_or(Nanos::MIN);
-        let times = self.stopped.get(&pod.owner)?.iter().copied();
+        let times = self.stopped.get(&owner)?.iter().copied();
         let stopped = times
             .filter(|time| time.hi >= begin)
             .min_by_key(|time| time.hi)?;

@@ -1,12 +1,11 @@
 //! When nodes were lost.
 
-use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Task};
-use crate::signals::SignalClass;
+use crate::signals::{SignalClass, named};
 use crate::symbols::Symbol;
 
 /// A stretch in which a node did not answer.
@@ -65,7 +64,7 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
     // Facts are in time order, so a loss is closed by the next recovery.
     for fact in &graph.facts {
         // Of requests alone that is told of the node's pods.
-        let of_pod = graph.pods.get(fact.pod as usize);
+        let of_pod = graph.pods.get(fact.pod);
         let of_pod = of_pod.filter(|_| Some(fact.signal) == pods_down);
         let node = of_pod.map_or(fact.node, |pod| pod.node);
         if !node.is_some() {

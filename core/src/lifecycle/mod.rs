@@ -17,6 +17,7 @@ mod went_down;
 
 use std::collections::HashMap;
 
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 pub use helper::is_helpers;
@@ -26,7 +27,7 @@ pub use last_words::{given_up, signed_off};
 pub(crate) use pod::failing_start;
 pub(crate) use pod_death::ran_on_after;
 
-use crate::graph::{EntityGraph, Exit, NO, Task, TaskKind};
+use crate::graph::{EntityGraph, Exit, Task, TaskKind, WorkloadRow};
 
 /// The longest time that pods are usually given to stop.
 pub const LONGEST_GRACE: Nanos = 900 * SECOND;
@@ -140,11 +141,11 @@ pub fn is_stale(graph: &EntityGraph, pod: &Task) -> bool {
 }
 
 /// When the last pod of each number of a workload was made.
-fn last_begins(graph: &EntityGraph) -> HashMap<(u32, i32), Nanos> {
+fn last_begins(graph: &EntityGraph) -> HashMap<(WorkloadRow, i32), Nanos> {
     let mut found = HashMap::new();
-    for pod in graph.pods.iter().filter(|pod| pod.owner != NO) {
-        if let Some((rank, begin)) = pod.rank.zip(pod.known_begin()) {
-            let last = found.entry((pod.owner, rank)).or_insert(begin);
+    for pod in &graph.pods {
+        if let (Some(owner), Some(rank), Some(begin)) = (pod.owner, pod.rank, pod.known_begin()) {
+            let last = found.entry((owner, rank)).or_insert(begin);
             *last = begin.max(*last);
         }
     }
@@ -153,7 +154,7 @@ fn last_begins(graph: &EntityGraph) -> HashMap<(u32, i32), Nanos> {
 
 /// The ends of all pods, by pod number.
 #[must_use]
-pub fn ends(graph: &EntityGraph) -> Vec<End> {
+pub fn ends(graph: &EntityGraph) -> Table<Task, End> {
     let losses = loss::losses(graph);
     let done = instance::done(graph);
     let spent = backoff_limit::spent(graph);
@@ -163,16 +164,17 @@ pub fn ends(graph: &EntityGraph) -> Vec<End> {
     let downs = went_down::Downs::of(graph);
     let missed = missed::Missed::of(graph);
     let last_begins = last_begins(graph);
-    (0..)
-        .zip(&graph.pods)
+    graph
+        .pods
+        .numbered()
         .map(|(number, one)| match one.kind {
             TaskKind::Pod | TaskKind::Log => {
                 let around = pod::Surroundings {
                     losses: &losses,
                     spent: spent.get(&number).copied(),
                     job_over: over.by(graph, &losses, (number, one)),
-                    next_begin: one.rank.and_then(|rank| {
-                        let last = last_begins.get(&(one.owner, rank)).copied();
+                    next_begin: one.owner.zip(one.rank).and_then(|place| {
+                        let last = last_begins.get(&place).copied();
                         last.filter(|last| one.known_begin().is_some_and(|own| own < *last))
                     }),
                     over_since: seen_off.over_since(graph, &losses, (number, one)),

@@ -2,25 +2,26 @@
 //! from the API server. Where an audit log holds such requests and goes on, and none is for this pod, it had
 //! ended before, or was removed by force.
 
+use crate::graph::{EntityGraph, Task, TaskRow, WorkloadRow};
 use crate::signals::named;
 use std::collections::HashSet;
 
 use whathappened_model::event::SourceKind;
+use whathappened_model::table::HasRow;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::loss::Losses;
-use crate::graph::{EntityGraph, NO, Task};
 
 /// A kubelet has stopped what ran, and told so, after this long.
 const STOPPED_WITHIN: Nanos = 120 * SECOND;
 
 /// What kubelets' requests tell of the pods that they saw to their end.
 pub(super) struct SeenOff {
-    pods: HashSet<u32>,
+    pods: HashSet<TaskRow>,
     /// From when to when there is an audit log that holds kubelets' requests.
     recorded: Option<(Nanos, Nanos)>,
     /// Workloads of which their cluster itself tells.
-    heard_of: HashSet<u32>,
+    heard_of: HashSet<WorkloadRow>,
     /// The time of the latest record.
     now: Option<Nanos>,
 }
@@ -33,17 +34,15 @@ impl SeenOff {
         let mut heard_of = HashSet::new();
         for fact in &graph.facts {
             let signal = graph.name(fact.signal);
-            if fact.pod != NO
-                && matches!(
-                    signal,
-                    named::K8S_POD_DELETED_BY_KUBELET | named::K8S_CONTAINER_KILLING
-                )
-            {
-                pods.insert(fact.pod);
+            if matches!(
+                signal,
+                named::K8S_POD_DELETED_BY_KUBELET | named::K8S_CONTAINER_KILLING
+            ) {
+                pods.extend(fact.pod);
             }
             by_kubelet |= signal == named::K8S_POD_DELETED_BY_KUBELET;
-            if fact.source_kind == SourceKind::Kubernetes && fact.workload != NO {
-                heard_of.insert(fact.workload);
+            if fact.source_kind == SourceKind::Kubernetes {
+                heard_of.extend(fact.workload);
             }
             if fact.source_kind == SourceKind::KubernetesAudit && fact.time != Stamp::OPEN {
                 let (first, last) = recorded.unwrap_or((fact.time.lo, fact.time.hi));
@@ -64,15 +63,15 @@ impl SeenOff {
         &self,
         graph: &EntityGraph,
         losses: &Losses,
-        (number, pod): (u32, &Task),
+        (number, pod): (TaskRow, &Task),
     ) -> Option<Nanos> {
         let asked = pod.first_asked()?;
         // Of a workload of which requests alone are known nobody would be heard to say so either.
-        let owner = graph.workloads.get(pod.owner as usize);
+        let owner = graph.workloads.get(pod.owner);
         let is_unheard = owner.is_some_and(|owner| owner.body.is_none())
-            && !self.heard_of.contains(&pod.owner)
+            && !self.heard_of.has(pod.owner)
             && self.goes_on_after(asked);
-        let is_unmade = pod.owner == NO || is_unheard;
+        let is_unmade = pod.owner.is_none() || is_unheard;
         // A kubelet that is not there sees nobody off.
         let is_lost = losses
             .get(&pod.node)

@@ -7,7 +7,7 @@ use super::loss::Loss;
 use super::missed::is_missed;
 use super::pod::{Surroundings, failed_start};
 use super::{LONGEST_GRACE, Mode};
-use crate::graph::{EntityGraph, Exit, NO, Task};
+use crate::graph::{EntityGraph, Exit, Task};
 
 /// Clocks of two machines are this far apart at most.
 pub(super) const CLOCKS: Nanos = 5 * SECOND;
@@ -277,7 +277,7 @@ pub(crate) fn ran_on_after(graph: &EntityGraph, pod: &Task, said: Stamp) -> bool
         other.root == pod.root && step.is_some_and(later)
     };
     pod.stopped.is_some_and(|stopped| later(stopped.lo))
-        && pod.root != NO
+        && pod.root.is_some()
         && graph.pods.iter().any(went_on)
 }
 

@@ -57,7 +57,7 @@ pub(super) fn about(
 /// The machines that the member was on, by name; a run that got none has the
 /// region where all nodes are.
 fn machines<'w>(graph: &'w EntityGraph, death: &Death) -> Vec<(&'w str, Location)> {
-    let Some(pod) = graph.pods.get(death.pod as usize) else {
+    let Some(pod) = graph.pods.get(death.pod) else {
         let everywhere = graph.topology.everywhere();
         return everywhere.into_iter().map(|place| ("", place)).collect();
     };

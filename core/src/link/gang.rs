@@ -5,13 +5,13 @@ use std::collections::HashMap;
 
 use super::index::Index;
 use crate::death::{Death, WAITED};
-use crate::graph::{EntityGraph, Task};
+use crate::graph::{EntityGraph, Task, TaskRow};
 use crate::resolve::Run;
 use crate::signals::SignalClass;
 use crate::symbols::Symbol;
 
 /// Members with the first such fact of each.
-type First = Vec<(u32, Vec<usize>)>;
+type First = Vec<(TaskRow, Vec<usize>)>;
 
 /// What members of each attempt wrote first of others: that they waited in vain, or that they are gone. Of two members
 /// each, as one of them is another than the member that it is about.
@@ -34,8 +34,8 @@ impl GangComplaints {
         for death in deaths {
             let key = (death.run, death.attempt);
             first.entry(key).or_insert_with(|| {
-                let number = (death.attempt as usize).saturating_sub(1);
-                let attempt = runs.get(death.run).and_then(|run| run.attempts.get(number));
+                let run = runs.get(death.run);
+                let attempt = run.and_then(|run| run.attempt(death.attempt));
                 let pods = attempt.map_or(&[][..], |attempt| attempt.pods.as_slice());
                 [&waited, &gone].map(|signals| first_of(graph, pods, signals, index))
             });
@@ -48,14 +48,14 @@ impl GangComplaints {
         let of_attempt = self.first.get(&(death.run, death.attempt));
         let kinds = of_attempt.into_iter().flatten();
         kinds.filter_map(|first| {
-            let other = first.iter().find(|(pod, _)| *pod != death.pod);
+            let other = first.iter().find(|(pod, _)| Some(*pod) != death.pod);
             other.map(|(_, facts)| facts)
         })
     }
 }
 
 /// The first fact with one of some signals of each of two pods, the earliest.
-fn first_of(graph: &EntityGraph, pods: &[u32], signals: &[Symbol], index: &Index) -> First {
+fn first_of(graph: &EntityGraph, pods: &[TaskRow], signals: &[Symbol], index: &Index) -> First {
     let says = |number: &&usize| {
         let fact = graph.facts.get(**number);
         fact.is_some_and(|fact| signals.contains(&fact.signal))
@@ -75,10 +75,10 @@ pub(super) fn others<'a>(
     graph: &'a EntityGraph,
     runs: &'a [Run],
     death: &'a Death,
-) -> impl Iterator<Item = (u32, &'a Task)> {
-    let number = (death.attempt as usize).saturating_sub(1);
-    let attempt = runs.get(death.run).and_then(|run| run.attempts.get(number));
+) -> impl Iterator<Item = (TaskRow, &'a Task)> {
+    let run = runs.get(death.run);
+    let attempt = run.and_then(|run| run.attempt(death.attempt));
     let pods = attempt.into_iter().flat_map(|attempt| &attempt.pods);
-    pods.filter(|pod| **pod != death.pod)
-        .filter_map(|pod| Some((*pod, graph.pods.get(*pod as usize)?)))
+    pods.filter(|pod| Some(**pod) != death.pod)
+        .filter_map(|pod| Some((*pod, graph.pods.get(*pod)?)))
 }

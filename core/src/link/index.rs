@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
-use crate::graph::{EntityGraph, NO, TaskKind};
+use crate::graph::{EntityGraph, TaskKind, TaskRow, WorkloadRow};
 use crate::symbols::Symbol;
 
 /// Numbers of facts, in time order.
 pub(super) struct Index {
-    pub(super) pod: HashMap<u32, Vec<usize>>,
+    pub(super) pod: HashMap<TaskRow, Vec<usize>>,
     /// By the other pod that a record names.
-    pub(super) named: HashMap<u32, Vec<usize>>,
+    pub(super) named: HashMap<TaskRow, Vec<usize>>,
     /// By the machine's name.
     pub(super) node: HashMap<Symbol, Vec<usize>>,
     /// By the cloud's id of the machine.
     pub(super) instance: HashMap<Symbol, Vec<usize>>,
-    pub(super) workload: HashMap<u32, Vec<usize>>,
+    pub(super) workload: HashMap<WorkloadRow, Vec<usize>>,
     /// By the namespace's name.
     pub(super) namespace: HashMap<Symbol, Vec<usize>>,
     pub(super) cluster: Vec<usize>,
@@ -40,13 +40,13 @@ pub(super) fn index(graph: &EntityGraph) -> Index {
         queues: Vec::new(),
     };
     for (number, fact) in graph.facts.iter().enumerate() {
-        if fact.other != NO {
-            index.named.entry(fact.other).or_default().push(number);
+        if let Some(other) = fact.other {
+            index.named.entry(other).or_default().push(number);
         }
-        let member = graph.pods.get(fact.pod as usize);
+        let member = graph.pods.get(fact.pod);
         let own = member.is_some_and(|one| one.kind != TaskKind::Instance);
-        if fact.pod != NO {
-            index.pod.entry(fact.pod).or_default().push(number);
+        if let Some(pod) = fact.pod {
+            index.pod.entry(pod).or_default().push(number);
         }
         if own {
             continue;
@@ -61,7 +61,7 @@ pub(super) fn index(graph: &EntityGraph) -> Index {
             }
         }
         // What keeps a group from growing keeps every pod waiting that needs it.
-        if signal.starts_with("autoscaler.scale_up.") && fact.pod != NO {
+        if signal.starts_with("autoscaler.scale_up.") && fact.pod.is_some() {
             index.cluster.push(number);
         }
         if signal.starts_with("kueue.queue_") {
@@ -74,14 +74,10 @@ pub(super) fn index(graph: &EntityGraph) -> Index {
                 .or_default()
                 .push(number);
         }
-        if fact.workload != NO {
-            index
-                .workload
-                .entry(fact.workload)
-                .or_default()
-                .push(number);
+        if let Some(workload) = fact.workload {
+            index.workload.entry(workload).or_default().push(number);
         } else if signal.starts_with("k8s.namespace.") {
-            let name = graph.evidence.rows().get(fact.row as usize);
+            let name = graph.evidence.rows().get(fact.row);
             let name = name.map_or(Symbol::NONE, |row| row.workload);
             index.namespace.entry(name).or_default().push(number);
         } else if fact.node.is_some() {

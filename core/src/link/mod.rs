@@ -12,6 +12,7 @@ mod tolerance;
 
 use std::collections::HashMap;
 
+use whathappened_model::table::AtRow;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use index::index;
@@ -19,7 +20,7 @@ use tenure::stays;
 use tolerance::Tolerance;
 
 use crate::death::{Death, DeathState};
-use crate::graph::{EntityGraph, Fact, NO};
+use crate::graph::{EntityGraph, Fact, WorkloadRow};
 use crate::resolve::{Root, Run};
 use crate::symbols::Symbol;
 
@@ -83,9 +84,10 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
             waits if waits.starts_with("slurm.waiting.") => of_wait(fact, death),
             _ => in_lifecycle(fact, death),
         };
-        if let Some(pod) = graph.pods.get(death.pod as usize) {
-            touch(index.pod.get(&death.pod), "pod", &own);
-            touch(index.named.get(&death.pod), "named", &own);
+        if let Some(pod) = graph.pods.get(death.pod) {
+            let number = death.pod;
+            touch(index.pod.at(number), "pod", &own);
+            touch(index.named.at(number), "named", &own);
             let tolerance = Tolerance::of(graph, pod);
             for stay in stays(graph, pod, &index) {
                 let befalls =
@@ -126,7 +128,7 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
             touch(Some(&vec![fact]), via, &|_| true);
         }
         // What befalls a namespace befalls the workloads in it.
-        let namespace = match graph.pods.get(death.pod as usize) {
+        let namespace = match graph.pods.get(death.pod) {
             Some(pod) => Some(pod.namespace),
             None => runs
                 .get(death.run)
@@ -138,7 +140,7 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
             &|fact| around(fact, death),
         );
         // What was never made was refused to whoever was to make it.
-        if let (NO, Some(Root::Workload(root))) =
+        if let (None, Some(Root::Workload(root))) =
             (death.pod, runs.get(death.run).map(|run| run.root))
         {
             for workload in graph.family(root) {
@@ -150,7 +152,7 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
         let above = chain(graph, runs, death);
         if !index.queues.is_empty() {
             let below = above.iter().filter_map(|one| children.get(one)).flatten();
-            let queued: Vec<u32> = above.iter().chain(below).copied().collect();
+            let queued: Vec<WorkloadRow> = above.iter().chain(below).copied().collect();
             let stopped = queue::about(graph, &index.queues, &queued);
             touch(Some(&stopped), "queue", &|fact| around(fact, death));
         }
@@ -169,56 +171,39 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
     found
 }
 
-fn claims(graph: &EntityGraph) -> HashMap<(&str, &str), u32> {
+fn claims(graph: &EntityGraph) -> HashMap<(&str, &str), WorkloadRow> {
     let is_claim = |kind: Symbol| graph.name(kind) == "PersistentVolumeClaim";
-    let number = |index: usize| u32::try_from(index).unwrap_or(NO);
     graph
         .workloads
-        .iter()
-        .enumerate()
+        .numbered()
         .filter(|(_, one)| is_claim(one.kind))
-        .map(|(index, one)| {
-            (
-                (graph.name(one.namespace), graph.name(one.name)),
-                number(index),
-            )
-        })
+        .map(|(number, one)| ((graph.name(one.namespace), graph.name(one.name)), number))
         .collect()
 }
 
 /// Kueue's Workload objects are owned by the job they admit, not its owners.
-fn children(graph: &EntityGraph) -> HashMap<u32, Vec<u32>> {
-    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-    for (index, one) in graph.workloads.iter().enumerate() {
-        if one.owner != NO && graph.name(one.kind) == "Workload" {
-            children
-                .entry(one.owner)
-                .or_default()
-                .push(u32::try_from(index).unwrap_or(NO));
+fn children(graph: &EntityGraph) -> HashMap<WorkloadRow, Vec<WorkloadRow>> {
+    let mut children: HashMap<WorkloadRow, Vec<WorkloadRow>> = HashMap::new();
+    for (number, one) in graph.workloads.numbered() {
+        if let Some(owner) = one.owner
+            && graph.name(one.kind) == "Workload"
+        {
+            children.entry(owner).or_default().push(number);
         }
     }
     children
 }
 
 /// The workloads above a pod, or the root of a run that never got one.
-fn chain(graph: &EntityGraph, runs: &[Run], death: &Death) -> Vec<u32> {
-    let first = match graph.pods.get(death.pod as usize) {
+fn chain(graph: &EntityGraph, runs: &[Run], death: &Death) -> Vec<WorkloadRow> {
+    let first = match graph.pods.get(death.pod) {
         Some(pod) => pod.owner,
         None => match runs.get(death.run).map(|run| run.root) {
-            Some(Root::Workload(root)) => root,
-            _ => NO,
+            Some(Root::Workload(root)) => Some(root),
+            _ => None,
         },
     };
-    let up = |number: &u32| {
-        graph
-            .workloads
-            .get(*number as usize)
-            .map(|one| one.owner)
-            .filter(|owner| *owner != NO)
-    };
-    std::iter::successors(Some(first).filter(|owner| *owner != NO), up)
-        .take(16)
-        .collect()
+    graph.owners(first).map(|(number, _)| number).collect()
 }
 
 /// The ends of what keeps ending: what brings one about brings all of them about.
@@ -236,7 +221,7 @@ impl RepeatedEnds {
     fn of(graph: &EntityGraph, death: &Death, index: &index::Index) -> Self {
         let pod = graph
             .pods
-            .get(death.pod as usize)
+            .get(death.pod)
             .filter(|_| death.state == DeathState::CrashLoop);
         let Some(pod) = pod else {
             return Self {
@@ -254,7 +239,8 @@ impl RepeatedEnds {
             .filter(mine)
             .map(|exit| exit.time)
             .collect();
-        let facts = index.pod.get(&death.pod).into_iter().flatten();
+        let facts = index.pod.at(death.pod);
+        let facts = facts.into_iter().flatten();
         let mut lines = facts
             .filter_map(|fact| graph.facts.get(*fact))
             .filter(|fact| is_line(graph, fact));

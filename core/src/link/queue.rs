@@ -1,6 +1,6 @@
 //! What was done to a queue touches the workloads that it had let in.
 
-use crate::graph::EntityGraph;
+use crate::graph::{EntityGraph, WorkloadRow};
 use crate::symbols::Symbol;
 
 /// The label by which a job names the queue of its namespace.
@@ -8,18 +8,18 @@ const LABEL: &str = "kueue.x-k8s.io/queue-name";
 
 /// Those of some facts about queues that are about one of the queues of some workloads: the one of the namespace, which the job
 /// names itself, or the one of the cluster, which Kueue names when it lets a workload in.
-pub(super) fn about(graph: &EntityGraph, facts: &[usize], workloads: &[u32]) -> Vec<usize> {
+pub(super) fn about(graph: &EntityGraph, facts: &[usize], workloads: &[WorkloadRow]) -> Vec<usize> {
     let is_about = |fact: &usize| {
         let row = graph.facts.get(*fact)?.row;
-        let row = graph.evidence.rows().get(row as usize)?;
-        let names = |number: &u32| names(graph, *number, row.namespace, row.workload);
+        let row = graph.evidence.rows().get(row)?;
+        let names = |number: &WorkloadRow| names(graph, *number, row.namespace, row.workload);
         workloads.iter().any(names).then_some(*fact)
     };
     facts.iter().filter_map(is_about).collect()
 }
 
-fn names(graph: &EntityGraph, workload: u32, namespace: Symbol, queue: Symbol) -> bool {
-    let Some(workload) = graph.workloads.get(workload as usize) else {
+fn names(graph: &EntityGraph, workload: WorkloadRow, namespace: Symbol, queue: Symbol) -> bool {
+    let Some(workload) = graph.workloads.get(workload) else {
         return false;
     };
     if !namespace.is_some() {

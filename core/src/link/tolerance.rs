@@ -26,7 +26,7 @@ impl Tolerance {
             return false;
         }
         // A request names all taints that are to be there, of which only one is new.
-        let row = graph.evidence.rows().get(fact.row as usize);
+        let row = graph.evidence.rows().get(fact.row);
         let kind = row.map(|row| graph.evidence.symbols.name(row.fact));
         let taint = graph.name(fact.detail);
         kind == Some("k8s.node.taint")

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::name::Name;
-use crate::evidence::SpillError;
+use crate::evidence::{EvidenceRow, SpillError};
 use crate::graph::{EntityGraph, Fact, Task, TaskKind};
 use crate::symbols::Symbol;
 
@@ -23,7 +23,7 @@ pub struct MachineMatch {
     /// Ids of instances.
     instances: BTreeSet<Symbol>,
     /// Rows of the evidence: what is told of one GPU, or in a file that names no machine.
-    rows: BTreeSet<u32>,
+    rows: BTreeSet<EvidenceRow>,
 }
 
 impl MachineMatch {
@@ -135,7 +135,7 @@ fn by_name(graph: &EntityGraph, name: &Name, found: &mut MachineMatch) {
             found.nodes.insert(fact.node);
             "machine".clone_into(&mut found.how);
         } else if !fact.node.is_some() && !fact.instance.is_some() {
-            let row = graph.evidence.rows().get(fact.row as usize);
+            let row = graph.evidence.rows().get(fact.row);
             if row.is_some_and(|row| name.is(graph.name(row.file()))) {
                 found.rows.insert(fact.row);
                 "file of an unnamed machine".clone_into(&mut found.how);

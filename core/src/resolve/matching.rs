@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::name::Name;
-use super::run::{Root, Run};
+use super::run::Run;
 use super::tier::{LABELS, TierMatch, tiers};
-use crate::graph::{EntityGraph, NO, Workload};
+use crate::graph::{EntityGraph, Root, TaskRow, Workload, WorkloadRow};
 
 /// What a name means.
 #[derive(Clone, Debug, Default)]
@@ -15,7 +15,7 @@ pub struct NameMatch {
     /// Numbers of the runs, newest first.
     pub runs: Vec<usize>,
     /// Pods that were asked for by name, where only they were.
-    pub pods: Vec<u32>,
+    pub pods: Vec<TaskRow>,
     /// Runs of the same name elsewhere that were not taken.
     pub others: Vec<OtherRun>,
     /// The nearest names, where nothing matched.
@@ -150,22 +150,15 @@ fn one_place(
     (here, others)
 }
 
-pub(super) fn chain(graph: &EntityGraph, pod: u32) -> impl Iterator<Item = u32> + '_ {
-    let first = graph.pods.get(pod as usize).map_or(NO, |pod| pod.owner);
-    let up = |number: &u32| {
-        graph
-            .workloads
-            .get(*number as usize)
-            .map(|one| one.owner)
-            .filter(|owner| *owner != NO)
-    };
-    std::iter::successors(Some(first).filter(|owner| *owner != NO), up).take(16)
+pub(super) fn chain(graph: &EntityGraph, pod: TaskRow) -> impl Iterator<Item = WorkloadRow> + '_ {
+    let first = graph.pods.get(pod).and_then(|pod| pod.owner);
+    graph.owners(first).map(|(number, _)| number)
 }
 
-fn top(graph: &EntityGraph, workload: u32) -> u32 {
-    let up = |number: &u32| {
-        let owner = graph.workloads.get(*number as usize)?.owner;
-        let above = graph.workloads.get(owner as usize)?;
+fn top(graph: &EntityGraph, workload: WorkloadRow) -> WorkloadRow {
+    let up = |number: &WorkloadRow| {
+        let owner = graph.workloads.get(*number)?.owner?;
+        let above = graph.workloads.get(owner)?;
         (graph.name(above.kind) != "CronJob").then_some(owner)
     };
     std::iter::successors(Some(workload), up)

@@ -8,9 +8,10 @@ mod places;
 mod run;
 mod tier;
 
+pub use crate::graph::Root;
 pub use listed::ListedName;
 pub use machine::{MachineMatch, place};
 pub use matching::{NameMatch, OtherRun, rank_names, resolve};
 pub use name::Name;
-pub use run::{Attempt, Root, Run, runs};
+pub use run::{Attempt, Run, runs};
 pub use tier::{BY_ARRAY, BY_STEM, LABELS};

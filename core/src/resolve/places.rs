@@ -6,12 +6,12 @@ use std::hash::Hash;
 
 use whathappened_model::time::Nanos;
 
-use crate::graph::{EntityGraph, Task, indexed};
+use crate::graph::{EntityGraph, Task, WorkloadRow, indexed};
 use crate::symbols::Symbol;
 
 /// Kind, name and owner of an owner: a Job that its set made anew bears the name of the one
 /// before.
-type Maker = Option<(Symbol, Symbol, u32)>;
+type Maker = Option<(Symbol, Symbol, Option<WorkloadRow>)>;
 
 /// When the first of those who took a place of one generation was over. Whether a pod stands
 /// where an earlier one stood: of one that is known from Events alone only its rank is known,
@@ -21,11 +21,11 @@ pub(super) struct Places<'a> {
     /// By set, Job and index in the name.
     named: HashMap<&'a str, Nanos>,
     /// Of no known rank, by owner,
-    unranked_of: HashMap<u32, Nanos>,
+    unranked_of: HashMap<Option<WorkloadRow>, Nanos>,
     /// and whoever it was.
     unranked: Option<Nanos>,
     /// Of a known rank, by owner.
-    ranked_of: HashMap<u32, Nanos>,
+    ranked_of: HashMap<Option<WorkloadRow>, Nanos>,
     /// By rank and maker,
     ranks: HashMap<(i32, Maker), Nanos>,
     /// those of them whose group is not known,
@@ -94,7 +94,7 @@ fn first<K: Eq + Hash>(of: &mut HashMap<K, Nanos>, key: K, over: Nanos) {
 }
 
 fn maker(graph: &EntityGraph, pod: &Task) -> Maker {
-    let owner = graph.workloads.get(pod.owner as usize)?;
+    let owner = graph.workloads.get(pod.owner)?;
     Some((owner.kind, owner.name, owner.owner))
 }
 

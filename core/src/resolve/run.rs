@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::places::Places;
-use crate::graph::{EntityGraph, NO, Task, TaskKind, Workload};
+use crate::graph::{EntityGraph, Root, Task, TaskKind, TaskRow, Workload, WorkloadRow};
 use crate::lifecycle::{End, State};
 use crate::signals::named;
 use crate::symbols::Symbol;
@@ -19,20 +20,11 @@ const EXPERIMENT: [&str; 5] = [
     "run-name",
 ];
 
-/// What a run is the run of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Root {
-    /// A workload on top of its owner chain.
-    Workload(u32),
-    /// A pod or cloud instance that nobody owns.
-    Pod(u32),
-}
-
 /// One generation of a gang.
 #[derive(Clone, Debug, Default)]
 pub struct Attempt {
     /// Its pods, in the order of the graph.
-    pub pods: Vec<u32>,
+    pub pods: Vec<TaskRow>,
 }
 
 /// All pods of one root object.
@@ -41,7 +33,7 @@ pub struct Run {
     /// The root object.
     pub root: Root,
     /// Its pods, in the order of the graph.
-    pub pods: Vec<u32>,
+    pub pods: Vec<TaskRow>,
     /// Generations of the gang, oldest first.
     pub attempts: Vec<Attempt>,
     /// When it began, as far as any record tells.
@@ -49,6 +41,19 @@ pub struct Run {
 }
 
 impl Run {
+    /// The number of the last generation, from 1.
+    #[must_use]
+    pub fn last_attempt(&self) -> u32 {
+        u32::try_from(self.attempts.len()).unwrap_or(1).max(1)
+    }
+
+    /// The generation of a number, from 1.
+    #[must_use]
+    pub fn attempt(&self, number: u32) -> Option<&Attempt> {
+        let before = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.attempts.get(before)
+    }
+
     /// A stable id: the root's uid, else its names.
     #[must_use]
     pub fn id(&self, graph: &EntityGraph) -> String {
@@ -64,35 +69,27 @@ impl Run {
     #[must_use]
     pub fn names<'a>(&self, graph: &'a EntityGraph) -> (&'a str, &'a str, &'a str, &'a str) {
         match self.root {
-            Root::Workload(number) => {
-                graph
-                    .workloads
-                    .get(number as usize)
-                    .map_or(("", "", "", ""), |one| {
-                        (
-                            graph.name(one.uid),
-                            graph.name(one.kind),
-                            graph.name(one.namespace),
-                            graph.name(one.name),
-                        )
-                    })
-            }
-            Root::Pod(number) => graph
-                .pods
-                .get(number as usize)
-                .map_or(("", "", "", ""), |pod| {
-                    let name = if pod.name.is_some() {
-                        pod.name
-                    } else {
-                        pod.uid
-                    };
-                    (
-                        graph.name(pod.uid),
-                        pod.kind.as_str(),
-                        graph.name(pod.namespace),
-                        graph.name(name),
-                    )
-                }),
+            Root::Workload(number) => graph.workloads.get(number).map_or(("", "", "", ""), |one| {
+                (
+                    graph.name(one.uid),
+                    graph.name(one.kind),
+                    graph.name(one.namespace),
+                    graph.name(one.name),
+                )
+            }),
+            Root::Pod(number) => graph.pods.get(number).map_or(("", "", "", ""), |pod| {
+                let name = if pod.name.is_some() {
+                    pod.name
+                } else {
+                    pod.uid
+                };
+                (
+                    graph.name(pod.uid),
+                    pod.kind.as_str(),
+                    graph.name(pod.namespace),
+                    graph.name(name),
+                )
+            }),
         }
     }
 
@@ -101,16 +98,13 @@ impl Run {
     #[must_use]
     pub fn experiment(&self, graph: &EntityGraph) -> (String, String) {
         let root = match self.root {
-            Root::Workload(root) => graph
-                .workloads
-                .get(root as usize)
-                .and_then(|one| one.body.as_ref()),
+            Root::Workload(root) => graph.workloads.get(root).and_then(|one| one.body.as_ref()),
             Root::Pod(_) => None,
         };
         let pods = || {
             self.pods
                 .iter()
-                .filter_map(|pod| graph.pods.get(*pod as usize)?.body.as_ref())
+                .filter_map(|pod| graph.pods.get(*pod)?.body.as_ref())
         };
         let found = EXPERIMENT.iter().find_map(|key| {
             root.into_iter().chain(pods()).find_map(|body| {
@@ -126,7 +120,7 @@ impl Run {
 
     /// The attempt that a pod belongs to, from 1.
     #[must_use]
-    pub fn attempt_of(&self, pod: u32) -> u32 {
+    pub fn attempt_of(&self, pod: TaskRow) -> u32 {
         let found = self
             .attempts
             .iter()
@@ -137,31 +131,30 @@ impl Run {
 
 /// All runs, in order of (begin, id), oldest first.
 #[must_use]
-pub fn runs(graph: &EntityGraph, ends: &[End]) -> Vec<Run> {
-    let mut pods_of: BTreeMap<Root, Vec<u32>> = BTreeMap::new();
-    let number = |index: usize| u32::try_from(index).unwrap_or(NO);
-    let mut bare: BTreeMap<(&str, &str), u32> = BTreeMap::new();
-    let node_instances: HashSet<u32> = graph
+pub fn runs(graph: &EntityGraph, ends: &Table<Task, End>) -> Vec<Run> {
+    let mut pods_of: BTreeMap<Root, Vec<TaskRow>> = BTreeMap::new();
+    let mut bare: BTreeMap<(&str, &str), TaskRow> = BTreeMap::new();
+    let node_instances: HashSet<TaskRow> = graph
         .node_instances
         .values()
         .flatten()
         .map(|node_instance| node_instance.member)
         .collect();
-    for (index, pod) in graph.pods.iter().enumerate() {
+    for (number, pod) in graph.pods.numbered() {
         // The machine under a node is a place, and whoever was on it is told of.
-        if node_instances.contains(&number(index)) {
+        if node_instances.contains(&number) {
             continue;
         }
-        let root = if pod.kind == TaskKind::Instance && pod.root == NO {
-            Root::Pod(number(index))
-        } else if pod.root == NO {
+        let root = match pod.root {
+            Some(root) => Root::Workload(root),
+            None if pod.kind == TaskKind::Instance => Root::Pod(number),
             // Bare pods of one name follow each other: they are attempts of one run.
-            let name = (graph.name(pod.namespace), graph.name(pod.name));
-            Root::Pod(*bare.entry(name).or_insert(number(index)))
-        } else {
-            Root::Workload(pod.root)
+            None => {
+                let name = (graph.name(pod.namespace), graph.name(pod.name));
+                Root::Pod(*bare.entry(name).or_insert(number))
+            }
         };
-        pods_of.entry(root).or_default().push(number(index));
+        pods_of.entry(root).or_default().push(number);
     }
     // A workload that never got a pod is a run too: quota, queue or admission held it. What Kueue queues is, where nothing
     // else is known of what it queues.
@@ -171,20 +164,21 @@ pub fn runs(graph: &EntityGraph, ends: &[End]) -> Vec<Run> {
         "Workload" => !with_pods.contains(&one.namespace),
         _ => true,
     };
-    let spoken_of: HashSet<u32> = graph.said.keys().map(|(workload, _)| *workload).collect();
-    for (index, workload) in graph.workloads.iter().enumerate() {
-        let known = workload.body.is_some() || spoken_of.contains(&number(index));
-        let top = workload.owner == NO
+    let spoken_of: HashSet<WorkloadRow> =
+        graph.said.keys().map(|(workload, _)| *workload).collect();
+    for (number, workload) in graph.workloads.numbered() {
+        let known = workload.body.is_some() || spoken_of.contains(&number);
+        let top = workload.owner.is_none()
             || graph
                 .workloads
-                .get(workload.owner as usize)
+                .get(workload.owner)
                 .is_some_and(|owner| graph.name(owner.kind) == "CronJob");
         if top
             && known
             && makes_runs(workload)
             && whathappened_model::kind::is_workload(graph.name(workload.kind))
         {
-            pods_of.entry(Root::Workload(number(index))).or_default();
+            pods_of.entry(Root::Workload(number)).or_default();
         }
     }
     let mut found: Vec<Run> = pods_of
@@ -192,15 +186,12 @@ pub fn runs(graph: &EntityGraph, ends: &[End]) -> Vec<Run> {
         .map(|(root, pods)| {
             let attempts = attempts(graph, &pods, ends);
             let made = match root {
-                Root::Workload(number) => graph
-                    .workloads
-                    .get(number as usize)
-                    .and_then(|one| one.created),
+                Root::Workload(number) => graph.workloads.get(number).and_then(|one| one.created),
                 Root::Pod(_) => None,
             };
             let first = pods
                 .iter()
-                .filter_map(|pod| graph.pods.get(*pod as usize)?.begin())
+                .filter_map(|pod| graph.pods.get(*pod)?.begin())
                 .min();
             Run {
                 root,
@@ -219,17 +210,17 @@ pub fn runs(graph: &EntityGraph, ends: &[End]) -> Vec<Run> {
 
 /// A new generation begins with a pod that takes the place of one that ended:
 /// the same slot again, or any new pod after a death where slots are not named.
-fn attempts(graph: &EntityGraph, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
-    let mut in_order: Vec<u32> = pods.to_vec();
-    in_order.sort_by_key(|pod| (graph.pods.get(*pod as usize).and_then(Task::begin), *pod));
+fn attempts(graph: &EntityGraph, pods: &[TaskRow], ends: &Table<Task, End>) -> Vec<Attempt> {
+    let mut in_order: Vec<TaskRow> = pods.to_vec();
+    in_order.sort_by_key(|pod| (graph.pods.get(*pod).and_then(Task::begin), *pod));
     let mut attempts: Vec<Attempt> = Vec::new();
     let mut places = Places::default();
     for pod in in_order {
-        let Some(new) = graph.pods.get(pod as usize) else {
+        let Some(new) = graph.pods.get(pod) else {
             continue;
         };
         // Of bare pods with one name there is one at a time.
-        let replaces = new.root == NO
+        let replaces = new.root.is_none()
             || new.begin().is_some_and(|begin| {
                 let over = if is_known_from_its_end(graph, pod, ends) {
                     places.namesake_over(graph, new)
@@ -257,11 +248,11 @@ fn attempts(graph: &EntityGraph, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
 }
 
 /// Whether nothing is known of a pod before its end: when it began, and so in whose place, nobody knows.
-fn is_known_from_its_end(graph: &EntityGraph, pod: u32, ends: &[End]) -> bool {
-    let Some(one) = graph.pods.get(pod as usize) else {
+fn is_known_from_its_end(graph: &EntityGraph, pod: TaskRow, ends: &Table<Task, End>) -> bool {
+    let Some(one) = graph.pods.get(pod) else {
         return false;
     };
-    let end = ends.get(pod as usize).and_then(End::final_time);
+    let end = ends.get(pod).and_then(End::final_time);
     let unseen = one.created.is_none() && one.bound.is_none() && one.starts.is_empty();
     unseen && one.body.is_none() && end.is_some_and(|end| one.begin() >= Some(end.lo))
 }
@@ -276,7 +267,7 @@ fn is_successor(graph: &EntityGraph, pod: &Task) -> bool {
         named::K8S_WORKLOAD_CREATE_FAILED,
         named::K8S_WORKLOAD_SCALED,
     ];
-    let Some(job) = graph.workloads.get(pod.owner as usize) else {
+    let Some(job) = graph.workloads.get(pod.owner) else {
         return false;
     };
     // Later ones follow those that are done.
@@ -294,10 +285,10 @@ fn is_successor(graph: &EntityGraph, pod: &Task) -> bool {
 
 /// When a pod was over: its end, or, of one that waited in its place of a gang and of which
 /// only Events told, when they last did.
-fn over(graph: &EntityGraph, pod: u32, ends: &[End]) -> Option<Nanos> {
-    let end = ends.get(pod as usize)?;
+fn over(graph: &EntityGraph, pod: TaskRow, ends: &Table<Task, End>) -> Option<Nanos> {
+    let end = ends.get(pod)?;
     let waited = matches!(end.state, State::NeverScheduled | State::StuckStarting);
-    let one = graph.pods.get(pod as usize)?;
+    let one = graph.pods.get(pod)?;
     let reported = one
         .seen
         .filter(|_| waited && one.rank.is_some() && one.body.is_none());

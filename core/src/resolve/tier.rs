@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use whathappened_model::table::{RowNumber, Table};
+
 use super::matching::chain;
 use super::name::Name;
-use crate::graph::{EntityGraph, Task, TaskKind, Workload};
+use crate::graph::{EntityGraph, Task, TaskKind, TaskRow, Workload, WorkloadRow};
 use crate::symbols::Symbol;
 
 /// Labels and annotations that carry an experiment's name, the plainest first.
@@ -43,8 +45,8 @@ pub const BY_ARRAY: &str = "number of a job array";
 #[derive(Default)]
 pub(super) struct TierMatch {
     pub(super) how: String,
-    pub(super) pods: BTreeSet<u32>,
-    pub(super) workloads: BTreeSet<u32>,
+    pub(super) pods: BTreeSet<TaskRow>,
+    pub(super) workloads: BTreeSet<WorkloadRow>,
     pub(super) only_pods: bool,
 }
 
@@ -95,11 +97,8 @@ fn by_words(
                     .as_ref()
                     .is_some_and(|body| words(body).get(*key) == Some(&name.name))
         };
-        let pods = graph.pods.iter().map(|pod| bears(&pod.body, pod.namespace));
-        let pods: BTreeSet<u32> = numbers(pods);
-        let workloads = graph.workloads.iter();
-        let workloads = workloads.map(|one| bears(&one.body, one.namespace));
-        let workloads: BTreeSet<u32> = numbers(workloads);
+        let pods = numbers(&graph.pods, |pod| bears(&pod.body, pod.namespace));
+        let workloads = numbers(&graph.workloads, |one| bears(&one.body, one.namespace));
         (!pods.is_empty() || !workloads.is_empty()).then(|| TierMatch {
             how: format!("{what} {key}"),
             pods,
@@ -109,24 +108,23 @@ fn by_words(
     })
 }
 
-fn numbers(hits: impl Iterator<Item = bool>) -> BTreeSet<u32> {
-    hits.enumerate()
-        .filter(|(_, hit)| *hit)
-        .filter_map(|(number, _)| u32::try_from(number).ok())
-        .collect()
+/// The numbers of those of which something is so.
+fn numbers<T>(all: &Table<T>, is: impl Fn(&T) -> bool) -> BTreeSet<RowNumber<T>> {
+    let such = all.numbered().filter(|(_, one)| is(one));
+    such.map(|(number, _)| number).collect()
 }
 
 fn by_owner_chain(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
-    let workloads = numbers(graph.workloads.iter().map(|one| {
+    let workloads = numbers(&graph.workloads, |one| {
         // A namespace holds things and is none of them.
         graph.name(one.kind) != "Namespace"
             && name.is_kind(graph.name(one.kind))
             && (name.is(graph.name(one.name)) || is_number_of(name, graph, one))
             && in_namespace(name, graph.name(one.namespace))
-    }));
+    });
     let kinds: BTreeSet<&str> = workloads
         .iter()
-        .filter_map(|one| graph.workloads.get(*one as usize))
+        .filter_map(|one| graph.workloads.get(*one))
         .map(|one| graph.name(one.kind))
         .collect();
     let kinds: Vec<&str> = kinds.into_iter().collect();
@@ -151,7 +149,7 @@ fn by_array(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
             && name.is_kind("SlurmJob")
             && array.is_some_and(|(array, _)| array == name.name)
     };
-    let workloads = numbers(graph.workloads.iter().map(is_task));
+    let workloads = numbers(&graph.workloads, is_task);
     (!workloads.is_empty()).then(|| TierMatch {
         how: BY_ARRAY.to_owned(),
         workloads,
@@ -165,12 +163,9 @@ fn by_log_tag(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
         return None;
     }
     let tagged = |task: &Task| task.tags.iter().any(|tag| name.is(graph.name(*tag)));
-    let pods = numbers(
-        graph
-            .pods
-            .iter()
-            .map(|task| tagged(task) && in_namespace(name, graph.name(task.namespace))),
-    );
+    let pods = numbers(&graph.pods, |task| {
+        tagged(task) && in_namespace(name, graph.name(task.namespace))
+    });
     (!pods.is_empty()).then(|| TierMatch {
         how: "tag of log lines".to_owned(),
         pods,
@@ -193,13 +188,13 @@ fn by_pod_name(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
             && (name.is(graph.name(pod.name)) || id())
             && in_namespace(name, graph.name(pod.namespace))
     };
-    let pods = numbers(graph.pods.iter().map(is));
+    let pods = numbers(&graph.pods, is);
     let machines = pods.iter().all(|pod| {
-        let one = graph.pods.get(*pod as usize);
+        let one = graph.pods.get(*pod);
         one.is_some_and(|one| one.kind == TaskKind::Instance)
     });
     let logs = pods.iter().all(|pod| {
-        let one = graph.pods.get(*pod as usize);
+        let one = graph.pods.get(*pod);
         one.is_some_and(|one| one.kind == TaskKind::Log)
     });
     (!pods.is_empty()).then(|| TierMatch {
@@ -242,7 +237,7 @@ fn by_file_stem(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
                 && name.kind.is_none()
                 && only_log(log).is_some_and(|file| is_of(&file))
     };
-    let pods = numbers(graph.pods.iter().map(is));
+    let pods = numbers(&graph.pods, is);
     (!pods.is_empty()).then(|| TierMatch {
         how: "file name".to_owned(),
         pods,
@@ -258,9 +253,9 @@ fn by_stem(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
     }
     // A kind that is not known here still made pods that carry its object's name. Where an
     // object of that name and of another kind made them, the one asked for did not.
-    let of_another_kind = |pod: u32| {
+    let of_another_kind = |pod: TaskRow| {
         chain(graph, pod).any(|owner| {
-            let owner = graph.workloads.get(owner as usize);
+            let owner = graph.workloads.get(owner);
             owner.is_some_and(|one| {
                 one.body.is_some()
                     && graph.name(one.name) == name.name
@@ -268,11 +263,11 @@ fn by_stem(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
             })
         })
     };
-    let mut pods = numbers(graph.pods.iter().map(|pod| {
+    let mut pods = numbers(&graph.pods, |pod| {
         let rest = graph.name(pod.name).strip_prefix(name.name.as_str());
         rest.is_some_and(|rest| rest.starts_with('-'))
             && in_namespace(name, graph.name(pod.namespace))
-    }));
+    });
     pods.retain(|pod| !of_another_kind(*pod));
     (!pods.is_empty()).then(|| TierMatch {
         how: BY_STEM.to_owned(),
@@ -286,13 +281,10 @@ fn by_namespace(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
         return None;
     }
     let here = |namespace: Symbol| namespace.is_some() && name.is(graph.name(namespace));
-    let pods = numbers(
-        graph
-            .pods
-            .iter()
-            .map(|pod| pod.kind == TaskKind::Pod && here(pod.namespace)),
-    );
-    let workloads = numbers(graph.workloads.iter().map(|one| here(one.namespace)));
+    let pods = numbers(&graph.pods, |pod| {
+        pod.kind == TaskKind::Pod && here(pod.namespace)
+    });
+    let workloads = numbers(&graph.workloads, |one| here(one.namespace));
     (!pods.is_empty() || !workloads.is_empty()).then(|| TierMatch {
         how: "namespace".to_owned(),
         pods,

@@ -18,6 +18,7 @@ mod condition;
 mod error;
 mod expand;
 mod file;
+mod known;
 mod literals;
 pub mod named;
 mod pattern;

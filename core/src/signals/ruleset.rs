@@ -1,6 +1,5 @@
 //! All signals together, indexed by what an event says first.
 
-use super::named;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -10,16 +9,16 @@ use whathappened_model::line_word::LineWord;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::actor::{ActorClass, class_of};
-use super::built_in;
 use super::condition::Condition;
 use super::error::{SignalError, did_you_mean};
 use super::expand::{expand, rule_error};
 use super::file::{self, Example, Signal};
+use super::known::{known_lane, known_traits};
 use super::pattern::PatternSource;
 use super::scan::Scanner;
-use super::speaker;
-use super::traits::{INSTANCE_CHANGES, LANES, MachineEventKind, SignalClass, SignalTraits, lane};
+use super::traits::SignalTraits;
 use super::words::{LineWords, OF_LINES};
+use super::{built_in, named, speaker};
 
 /// A signal as `rules list` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -430,38 +429,6 @@ impl Ruleset {
             .map(|signal| self.rules[signal as usize].info.name.as_str())
             .collect()
     }
-}
-
-/// Refuses classes and lanes that there are not: they would say nothing.
-fn known_traits(info: &SignalInfo, signal: &Signal) -> Result<(), SignalError> {
-    let classes = || SignalClass::ALL.into_iter().map(|(_, name)| name);
-    let unknown = signal
-        .is
-        .iter()
-        .find(|class| SignalClass::parse(class).is_none());
-    if let Some(class) = unknown {
-        let near = did_you_mean(class, classes());
-        let problem = format!("there is no class {class:?}{near}");
-        return Err(rule_error(&info.file, &info.written, "is", &problem));
-    }
-    known_lane(&info.file, &info.written, signal.lane.as_deref())?;
-    let instance = signal.instance.as_deref();
-    if let Some(change) = instance.filter(|change| !INSTANCE_CHANGES.contains(change)) {
-        let near = did_you_mean(change, INSTANCE_CHANGES.into_iter());
-        let problem = format!("{change:?} is nothing that becomes of an instance{near}");
-        return Err(rule_error(&info.file, &info.written, "instance", &problem));
-    }
-    Ok(())
-}
-
-/// Refuses a lane that there is not.
-fn known_lane(file: &str, written: &str, word: Option<&str>) -> Result<(), SignalError> {
-    let Some(unknown) = word.filter(|word| lane(word).is_none()) else {
-        return Ok(());
-    };
-    let near = did_you_mean(unknown, LANES.into_iter().map(MachineEventKind::as_str));
-    let problem = format!("there is no lane {unknown:?}{near}");
-    Err(rule_error(file, written, "lane", &problem))
 }
 
 /// Facts that records tell and no signal of ours is made of.

@@ -269,7 +269,7 @@ fn a_machine_that_another_zone_had_was_not_refused() {
         .map(|death| {
             reported
                 .graph
-                .name(reported.graph.pods[death.pod as usize].name)
+                .name(reported.graph.pods.get(death.pod).unwrap().name)
         })
         .collect();
     assert_eq!(

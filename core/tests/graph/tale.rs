@@ -153,7 +153,8 @@ impl Case {
     }
 
     pub(crate) fn name(&self, death: &Death) -> &str {
-        self.graph.name(self.graph.pods[death.pod as usize].name)
+        self.graph
+            .name(self.graph.pods.get(death.pod).unwrap().name)
     }
 
     pub(crate) fn ends_of(&self, name: &str) -> Vec<(&'static str, Mode, Stamp)> {

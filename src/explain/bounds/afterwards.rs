@@ -1,10 +1,11 @@
 //! What came too late to have ended anything: whatever ended was over by then, or was being ended.
 
 use whathappened_core::death::DeathState;
-use whathappened_core::graph::{Fact, NO, Task, TaskKind};
+use whathappened_core::graph::{Fact, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::named;
 use whathappened_model::event::SourceKind;
+use whathappened_model::table::AtRow;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::{Bounds, CLOCKS};
@@ -78,8 +79,8 @@ impl Bounds<'_> {
             .task()
             .and_then(Task::known_begin)
             .unwrap_or(Nanos::MIN);
-        let root = self.task().map_or(NO, |task| task.root);
-        let failed = self.requests.failed.get(&root);
+        let root = self.task().and_then(|task| task.root);
+        let failed = self.requests.failed.at(root);
         let mut failed = failed.into_iter().flatten().filter(|said| said.lo >= begin);
         !fact.is_line
             && fact.time != Stamp::OPEN

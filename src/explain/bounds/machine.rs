@@ -5,6 +5,7 @@ use whathappened_core::graph::{Exit, Fact, Progress, Task, TaskKind, may_train};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::{SignalClass, named};
 use whathappened_model::event::SourceKind;
+use whathappened_model::table::HasRow;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::super::machine_facts::{DEVICES, SENDS_NONE, is_of_machine};
@@ -40,7 +41,7 @@ impl Bounds<'_> {
         signal.starts_with("gpu.")
             && !signal.starts_with("gpu.test")
             && !fault.holder.is_some()
-            && !spoke.contains(&self.death.pod)
+            && !spoke.has(self.death.pod)
             && tenants.are_several(self.graph, self.death.pod, fault)
     }
 
@@ -54,7 +55,7 @@ impl Bounds<'_> {
             // Of a condition it is the name.
             && fault.source_kind != SourceKind::Kubernetes
             && !may_train(process)
-            && !self.requests.failed_by_device.contains(&self.death.pod)
+            && !self.requests.failed_by_device.has(self.death.pod)
     }
 
     /// Whether a GPU failed and several nodes fell silent at once: that is beyond it.
@@ -130,7 +131,7 @@ impl Bounds<'_> {
     pub(super) fn is_in_haste(&self, fault: &Fact, request: Option<&Fact>) -> bool {
         self.asked
             && self.is_of_device(fault)
-            && !self.requests.tainted.contains(&self.death.pod)
+            && !self.requests.tainted.has(self.death.pod)
             && self.death.time.lo.saturating_sub(fault.time.lo) < CLOCKS
             && !request.is_some_and(|request| self.closed_first(fault, request))
     }
@@ -210,7 +211,7 @@ impl Bounds<'_> {
     pub(super) fn was_stopped(&self) -> bool {
         let pod = self.task();
         self.death.mode == Mode::Killed
-            && !self.requests.tainted.contains(&self.death.pod)
+            && !self.requests.tainted.has(self.death.pod)
             && pod.is_some_and(|pod| pod.kind == TaskKind::Pod)
     }
 
@@ -244,7 +245,7 @@ impl Bounds<'_> {
     /// Whether the process ended by itself and says nothing of a device.
     pub(super) fn is_ordinary(&self) -> bool {
         let spoke = &self.requests.failed_by_device;
-        self.death.mode == Mode::Exited && !spoke.contains(&self.death.pod)
+        self.death.mode == Mode::Exited && !spoke.has(self.death.pod)
     }
 
     /// Whether a machine had failed before the pod came to it: who then asks for the pod's end

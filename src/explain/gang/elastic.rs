@@ -26,7 +26,7 @@ impl Grouping<'_> {
         let progress = self
             .graph
             .pods
-            .get(pod as usize)
+            .get(pod)
             .and_then(|pod| pod.progress.as_deref());
         let first = self.stamp(ended);
         pod != self.pod(ended)

@@ -1,10 +1,11 @@
 //! What is known of one member's end.
 
 use whathappened_core::death::{Death, DeathState};
-use whathappened_core::graph::{NO, TaskKind, Workload};
+use whathappened_core::graph::{TaskKind, TaskRow, Workload};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Root;
 use whathappened_core::signals::named;
+use whathappened_model::table::HasRow;
 use whathappened_model::time::{Nanos, Stamp};
 
 use super::{BLUR, Grouping};
@@ -42,20 +43,20 @@ impl Grouping<'_> {
             && others.iter().any(was_over)
     }
 
-    pub(super) fn pod(&self, death: usize) -> u32 {
-        self.deaths.get(death).map_or(NO, |death| death.pod)
+    pub(super) fn pod(&self, death: usize) -> Option<TaskRow> {
+        self.deaths.get(death)?.pod
     }
 
     /// Whether a member had started.
     pub(super) fn ran(&self, death: usize) -> bool {
-        let pod = self.graph.pods.get(self.pod(death) as usize);
+        let pod = self.graph.pods.get(self.pod(death));
         pod.is_some_and(|pod| pod.started.is_some())
     }
 
     /// The workload at the root of a run.
     fn root_workload(&self, run: usize) -> Option<&Workload> {
         match self.runs.get(run)?.root {
-            Root::Workload(root) => self.graph.workloads.get(root as usize),
+            Root::Workload(root) => self.graph.workloads.get(root),
             Root::Pod(_) => None,
         }
     }
@@ -124,7 +125,7 @@ impl Grouping<'_> {
     pub(super) fn broke_as_early(&self, taken: usize, others: &[usize]) -> bool {
         let end = self.stamp(taken);
         let stopped = |death: usize| {
-            let pod = self.graph.pods.get(self.pod(death) as usize);
+            let pod = self.graph.pods.get(self.pod(death));
             pod.is_some_and(|pod| pod.stopped.is_some() || !pod.exits.is_empty())
         };
         let had_nothing = |other: usize| {
@@ -167,7 +168,7 @@ impl Grouping<'_> {
         let root = self.best(death).map(Candidate::root);
         let root = root.and_then(|root| self.graph.facts.get(root));
         root.is_some_and(|root| {
-            let job = self.graph.workloads.get(root.workload as usize);
+            let job = self.graph.workloads.get(root.workload);
             self.graph.name(root.signal) == named::K8S_WORKLOAD_DEADLINE
                 && job.is_some_and(|job| self.graph.name(job.kind) == "Job")
         })
@@ -175,7 +176,7 @@ impl Grouping<'_> {
 
     /// Whether a member says that it could not reach another any more.
     pub(super) fn lost_touch(&self, death: usize) -> bool {
-        self.lost_touch.contains(&self.pod(death))
+        self.lost_touch.has(self.pod(death))
     }
 
     /// Whether a member's own process ended badly, nobody asked it to, and it misses none of the
@@ -184,7 +185,7 @@ impl Grouping<'_> {
         let one = self.deaths.get(death);
         let code = one.and_then(|death| death.exit_code);
         // No log says with what its program ended.
-        let task = one.and_then(|death| self.graph.pods.get(death.pod as usize));
+        let task = one.and_then(|death| self.graph.pods.get(death.pod));
         let is_log = task.is_some_and(|task| task.kind == TaskKind::Log);
         self.exited(death)
             && code.map_or(is_log, |code| !matches!(code, 0 | 143))
@@ -197,7 +198,7 @@ impl Grouping<'_> {
     pub(super) fn ended_alike(&self, first: usize, other: usize) -> bool {
         let by_itself = |death: usize| {
             let one = self.deaths.get(death);
-            let pod = one.and_then(|one| self.graph.pods.get(one.pod as usize));
+            let pod = one.and_then(|one| self.graph.pods.get(one.pod));
             let unasked =
                 pod.is_some_and(|pod| pod.kind == TaskKind::Pod && pod.first_asked().is_none());
             let signalled = one.is_some_and(|one| {
@@ -282,9 +283,7 @@ impl Grouping<'_> {
 
     pub(super) fn is_torn_down(&self, death: usize) -> bool {
         let death = self.deaths.get(death);
-        death.is_some_and(|death| {
-            death.state == DeathState::Died && self.torn_down.contains(&death.pod)
-        })
+        death.is_some_and(|death| death.state == DeathState::Died && self.torn_down.has(death.pod))
     }
 
     pub(super) fn is_vague(&self, death: usize) -> bool {

@@ -110,7 +110,7 @@ impl Grouping<'_> {
         // Who is asked to stop may need more memory to save its work.
         let at_limit = || {
             self.deaths.get(death).is_some_and(|one| {
-                let pod = self.graph.pods.get(one.pod as usize);
+                let pod = self.graph.pods.get(one.pod);
                 let asked = pod.and_then(Task::first_asked);
                 self.graph.name(one.reason) == "OOMKilled"
                     && asked.is_none_or(|asked| asked.lo > one.time.hi)
@@ -125,14 +125,10 @@ impl Grouping<'_> {
     /// When a pod was made in the place of one that died.
     pub(super) fn replaced_at(&self, death: usize) -> Option<Nanos> {
         let death = self.deaths.get(death)?;
-        let rank = self.graph.pods.get(death.pod as usize)?.rank?;
-        let later = self
-            .runs
-            .get(death.run)?
-            .attempts
-            .get(death.attempt as usize)?;
+        let rank = self.graph.pods.get(death.pod)?.rank?;
+        let later = self.runs.get(death.run)?.attempt(death.attempt + 1)?;
         let pods = later.pods.iter();
-        pods.filter_map(|pod| self.graph.pods.get(*pod as usize))
+        pods.filter_map(|pod| self.graph.pods.get(*pod))
             .filter(|pod| pod.rank == Some(rank))
             .filter_map(Task::known_begin)
             .min()

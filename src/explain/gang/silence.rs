@@ -86,7 +86,7 @@ impl Grouping<'_> {
     }
 
     fn task(&self, death: usize) -> Option<&Task> {
-        self.graph.pods.get(self.deaths.get(death)?.pod as usize)
+        self.graph.pods.get(self.deaths.get(death)?.pod)
     }
 
     /// When the machine of a member says that it went down, where that is known to have ended it.

@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_core::death::{DeathState, deaths};
-use whathappened_core::graph::{EntityGraph, Task, TaskKind};
+use whathappened_core::graph::{EntityGraph, Task, TaskKind, TaskRow};
 use whathappened_core::lifecycle::{End, State, is_helpers};
 use whathappened_core::resolve::Run;
 use whathappened_core::signals::named;
+use whathappened_model::table::HasRow;
 use whathappened_model::time::{Nanos, Stamp};
 
 use super::super::record::reported;
@@ -29,8 +30,7 @@ pub(super) fn of(case: &Case, number: usize, run: &Run, incidents: &[Incident]) 
     let stuck = stuck(case, number, run, incidents);
     let pods = run.pods.iter().take(LIVES);
     let lives = pods.filter_map(|number| {
-        let at = *number as usize;
-        let (pod, end) = (graph.pods.get(at)?, case.ends.get(at)?);
+        let (pod, end) = (graph.pods.get(*number)?, case.ends.get(*number)?);
         let text = |symbol| Some(graph.name(symbol).to_owned()).filter(|text| !text.is_empty());
         Some(Life {
             pod: graph.name(pod.name).to_owned(),
@@ -43,16 +43,22 @@ pub(super) fn of(case: &Case, number: usize, run: &Run, incidents: &[Incident]) 
 }
 
 /// Since when the work of pods does not get on, or did not before they ended.
-fn stuck(case: &Case, number: usize, run: &Run, incidents: &[Incident]) -> BTreeMap<u32, Nanos> {
+fn stuck(
+    case: &Case,
+    number: usize,
+    run: &Run,
+    incidents: &[Incident],
+) -> BTreeMap<TaskRow, Nanos> {
     let mut found = BTreeMap::new();
     for death in deaths(&case.graph, &case.runs, &[number], &case.ends) {
         let Some(since) = reported(death.time).filter(|_| STUCK.contains(&death.state)) else {
             continue;
         };
         // A gang works as one: where one member does not get on, none does.
-        let attempt = attempt(run, death.attempt);
+        let attempt = run.attempt(death.attempt).map(|attempt| &attempt.pods);
         let members = attempt.filter(|_| death.state == DeathState::Stalled);
-        for pod in members.map_or(&[death.pod][..], Vec::as_slice) {
+        let alone = death.pod.as_slice();
+        for pod in members.map_or(alone, Vec::as_slice) {
             found.insert(*pod, since.lo);
         }
     }
@@ -64,24 +70,25 @@ fn stuck(case: &Case, number: usize, run: &Run, incidents: &[Incident]) -> BTree
     found
 }
 
-fn attempt(run: &Run, number: u32) -> Option<&Vec<u32>> {
-    let at = usize::try_from(number).ok()?.checked_sub(1)?;
-    run.attempts.get(at).map(|attempt| &attempt.pods)
-}
-
 /// Members that waited in a collective until it timed out, as their own logs say, and since when.
-fn waited(case: &Case, run: &Run, incident: &Incident) -> Vec<(u32, Nanos)> {
+fn waited(case: &Case, run: &Run, incident: &Incident) -> Vec<(TaskRow, Nanos)> {
     let graph = &case.graph;
     let of_run = incident.run_id.as_deref() == Some(run.id(graph).as_str());
     let known = || {
         let waited = incident.said.collective.as_ref().filter(|_| of_run)?;
         let since = waited.since.as_deref().and_then(Stamp::parse)?.lo;
-        let pods: BTreeSet<u32> = attempt(run, incident.attempt?)?.iter().copied().collect();
+        let pods: BTreeSet<TaskRow> = run
+            .attempt(incident.attempt?)?
+            .pods
+            .iter()
+            .copied()
+            .collect();
         let signal = graph.evidence.symbols.find(named::NCCL_TIMEOUT)?;
-        let said = graph.facts.iter().filter(|fact| {
-            fact.signal == signal && fact.time.lo >= since && pods.contains(&fact.pod)
-        });
-        Some(said.map(|fact| (fact.pod, since)).collect())
+        let said = graph
+            .facts
+            .iter()
+            .filter(|fact| fact.signal == signal && fact.time.lo >= since && pods.has(fact.pod));
+        Some(said.filter_map(|fact| Some((fact.pod?, since))).collect())
     };
     known().unwrap_or_default()
 }

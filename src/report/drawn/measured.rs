@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use whathappened_core::evidence::Row;
-use whathappened_core::graph::{NO, Task};
+use whathappened_core::evidence::{EvidenceRow, Row};
+use whathappened_core::graph::{Task, TaskRow, WorkloadRow};
 use whathappened_core::resolve::{Root, Run};
 use whathappened_model::event::{Event, SourceKind};
 use whathappened_model::object::ObjectBody;
+use whathappened_model::table::HasRow;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::answer::{Curve, Incident};
@@ -39,9 +40,9 @@ const QUEUE: &str = "Queue length";
 /// of those that the incident is about.
 pub(super) fn of(case: &Case, run: &Run, incidents: &[Incident]) -> Result<Vec<Curve>, Error> {
     let concerned = concerned(incidents);
-    let mut records: Vec<(usize, u32)> = Vec::new();
+    let mut records: Vec<(usize, EvidenceRow)> = Vec::new();
     let place = place(case, run, &concerned);
-    for (number, row) in (0..).zip(case.graph.evidence.rows()) {
+    for (number, row) in case.graph.evidence.rows().numbered() {
         let holds = || FACTS.contains(&case.graph.name(row.fact));
         if row.source_kind() == SourceKind::Prometheus && holds() {
             records.extend(place(number, row).map(|place| (place, number)));
@@ -98,12 +99,12 @@ fn place<'a>(
     case: &'a Case,
     run: &Run,
     concerned: &'a BTreeSet<&'a str>,
-) -> impl Fn(u32, &Row) -> Option<usize> + use<'a> {
+) -> impl Fn(EvidenceRow, &Row) -> Option<usize> + use<'a> {
     let graph = &case.graph;
-    let pods: BTreeSet<u32> = run.pods.iter().copied().collect();
+    let pods: BTreeSet<TaskRow> = run.pods.iter().copied().collect();
     let tasks = || {
         let pods = run.pods.iter();
-        pods.filter_map(|pod| graph.pods.get(*pod as usize))
+        pods.filter_map(|pod| graph.pods.get(*pod))
     };
     let nodes: BTreeSet<_> = tasks().flat_map(Task::machines).collect();
     let stays = || tasks().map(Task::stay);
@@ -111,8 +112,8 @@ fn place<'a>(
     let to = stays().map(|(_, to)| to).max();
     move |number, row| {
         let is_named = |symbol| concerned.contains(graph.name(symbol));
-        let pod = graph.pod_of_row.get(number as usize);
-        if pod.is_some_and(|pod| pods.contains(pod)) || nodes.contains(&row.node) {
+        let pod = graph.pod_of_row.get(number).copied().flatten();
+        if pods.has(pod) || nodes.contains(&row.node) {
             return Some(if is_named(row.pod) || is_named(row.node) {
                 0
             } else {
@@ -133,20 +134,20 @@ fn waits_in(case: &Case, run: &Run, queue: &str) -> bool {
     const OF_CLUSTER: &str = "kueue.x-k8s.io/cluster-queue-name";
     const OF_NAMESPACE: &str = "kueue.x-k8s.io/queue-name";
     let graph = &case.graph;
-    let workload = |number: u32| graph.workloads.get(number as usize);
+    let workload = |number: WorkloadRow| graph.workloads.get(number);
     let mut bodies: Vec<&ObjectBody> = Vec::new();
-    let mut owners: BTreeSet<u32> = BTreeSet::new();
+    let mut owners: BTreeSet<WorkloadRow> = BTreeSet::new();
     if let Root::Workload(root) = run.root {
         owners.insert(root);
     }
     for pod in run.pods.iter().take(LABELLED) {
-        let Some(pod) = graph.pods.get(*pod as usize) else {
+        let Some(pod) = graph.pods.get(*pod) else {
             continue;
         };
         bodies.extend(pod.body.as_deref());
         let mut owner = pod.owner;
-        while owner != NO && owners.len() < LABELLED && owners.insert(owner) {
-            owner = workload(owner).map_or(NO, |one| one.owner);
+        while let Some(one) = owner.filter(|one| owners.len() < LABELLED && owners.insert(*one)) {
+            owner = workload(one).and_then(|one| one.owner);
         }
     }
     let of_owners = owners.iter().filter_map(|number| workload(*number));

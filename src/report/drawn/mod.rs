@@ -3,7 +3,7 @@
 mod lives;
 mod measured;
 
-use whathappened_core::graph::Task;
+use whathappened_core::graph::{Task, TaskRow};
 use whathappened_core::resolve::Run;
 use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND};
@@ -37,10 +37,8 @@ pub(super) fn drawn(case: &Case, number: usize, incidents: &[Incident]) -> Resul
 pub(super) fn speakers<'a>(case: &'a Case, run: &Run) -> Vec<&'a Task> {
     let first = run.attempts.len().saturating_sub(ATTEMPTS);
     let attempts = run.attempts.iter().skip(first);
-    let speaker = |pods: &[u32]| {
-        let pods = pods
-            .iter()
-            .filter_map(|pod| case.graph.pods.get(*pod as usize));
+    let speaker = |pods: &[TaskRow]| {
+        let pods = pods.iter().filter_map(|pod| case.graph.pods.get(*pod));
         let told = pods.filter(|pod| pod.progress.is_some());
         told.min_by_key(|pod| {
             let lines = pod.progress.as_deref().map_or(0, |one| one.reported);

@@ -59,14 +59,7 @@ impl AttemptLogs<'_> {
         let steps: Vec<i64> = self
             .pods
             .iter()
-            .filter_map(|pod| {
-                self.context
-                    .graph()
-                    .pods
-                    .get(*pod as usize)?
-                    .progress
-                    .as_ref()
-            })
+            .filter_map(|pod| self.context.graph().pods.get(*pod)?.progress.as_ref())
             .map(|progress| progress.last.lo)
             .collect();
         // The group may stand in a line of its own.

@@ -8,7 +8,7 @@ mod work;
 use std::collections::BTreeMap;
 
 use whathappened_core::evidence::SpillError;
-use whathappened_core::graph::Fact;
+use whathappened_core::graph::{Fact, TaskRow};
 use whathappened_core::lifecycle::{LONGEST_GRACE, Mode};
 use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -27,7 +27,7 @@ const MOST: usize = 4_096;
 /// What the logs of one attempt say, by signal, in time order.
 struct AttemptLogs<'a> {
     context: &'a ReportContext<'a>,
-    pods: Vec<u32>,
+    pods: Vec<TaskRow>,
     by_signal: BTreeMap<&'a str, Vec<&'a Fact>>,
 }
 
@@ -65,9 +65,8 @@ impl ReportContext<'_> {
     }
 
     fn spoken(&self, finding: &Finding) -> AttemptLogs<'_> {
-        let attempt = usize::try_from(finding.attempt).unwrap_or(1).max(1) - 1;
         let run = self.case.runs.get(finding.run);
-        let attempt = run.and_then(|run| run.attempts.get(attempt));
+        let attempt = run.and_then(|run| run.attempt(finding.attempt));
         let pods = attempt.map_or_else(Vec::new, |attempt| attempt.pods.clone());
         let last = finding
             .deaths()
@@ -78,7 +77,8 @@ impl ReportContext<'_> {
         let until = last.map_or(Nanos::MAX, |last| last.saturating_add(ECHO));
         let mut by_signal: BTreeMap<&str, Vec<&Fact>> = BTreeMap::new();
         for fact in &self.graph().facts {
-            if pods.binary_search(&fact.pod).is_err() || fact.time.lo > until {
+            let is_own = |pod: TaskRow| pods.binary_search(&pod).is_ok();
+            if !fact.pod.is_some_and(is_own) || fact.time.lo > until {
                 continue;
             }
             let spoken = by_signal.entry(self.graph().name(fact.signal)).or_default();
@@ -103,14 +103,14 @@ impl<'a> AttemptLogs<'a> {
         self.context.graph().evidence.event(fact.row)
     }
 
-    fn pod_name(&self, pod: u32) -> Option<String> {
+    fn pod_name(&self, pod: impl Into<Option<TaskRow>>) -> Option<String> {
         let graph = self.context.graph();
-        let pod = graph.pods.get(pod as usize)?;
+        let pod = graph.pods.get(pod)?;
         Some(graph.name(pod.name).to_owned())
     }
 
-    fn rank_of(&self, pod: u32) -> Option<i32> {
-        self.context.graph().pods.get(pod as usize)?.rank
+    fn rank_of(&self, pod: impl Into<Option<TaskRow>>) -> Option<i32> {
+        self.context.graph().pods.get(pod)?.rank
     }
 }
 

@@ -36,7 +36,7 @@ impl AttemptLogs<'_> {
     pub(super) fn last_step(&self) -> Option<Milestone> {
         let pods = self.pods.iter();
         let progress = pods.filter_map(|pod| {
-            let pod = self.context.graph().pods.get(*pod as usize)?;
+            let pod = self.context.graph().pods.get(*pod)?;
             pod.progress.as_deref()
         });
         let last = progress.max_by_key(|one| (one.step, one.last, one.id))?;

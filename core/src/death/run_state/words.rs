@@ -3,7 +3,7 @@
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::is_there;
-use crate::graph::{EntityGraph, Fact};
+use crate::graph::{EntityGraph, Fact, WorkloadRow};
 use crate::resolve::{Root, Run};
 use crate::signals::named;
 
@@ -26,12 +26,12 @@ pub fn has_failed(graph: &EntityGraph, run: &Run) -> bool {
 pub(super) fn is_made_anew_since(
     graph: &EntityGraph,
     run: &Run,
-    root: u32,
+    root: WorkloadRow,
     completed: Nanos,
 ) -> bool {
     /// Clocks of two components of one cluster differ by as much.
     const CLOCKS: Nanos = 5 * SECOND;
-    let object = graph.workloads.get(root as usize);
+    let object = graph.workloads.get(root);
     if object.is_some_and(|object| object.body.is_some()) {
         return false;
     }
@@ -45,14 +45,12 @@ pub(super) fn is_made_anew_since(
 /// When those of a run's pods began that are there.
 pub(super) fn begun(graph: &EntityGraph, run: &Run) -> impl Iterator<Item = Nanos> {
     let there = run.pods.iter().filter(|pod| is_there(graph, **pod));
-    there.filter_map(|pod| graph.pods.get(*pod as usize)?.known_begin())
+    there.filter_map(|pod| graph.pods.get(*pod)?.known_begin())
 }
 
 /// When it said so.
 pub(super) fn failed_at(graph: &EntityGraph, run: &Run) -> Option<Nanos> {
-    let Root::Workload(root) = run.root else {
-        return None;
-    };
+    let root = run.root.workload()?;
     let said = FAILED.iter();
     let failed = said
         .filter_map(|signal| graph.last_said(root, signal))
@@ -71,7 +69,7 @@ pub(super) fn failed_at(graph: &EntityGraph, run: &Run) -> Option<Nanos> {
     }
     let is_made_since = begun(graph, run).any(|begun| begun >= failed);
     // An object that says later that it runs is another one of that name.
-    let root = graph.workloads.get(root as usize);
+    let root = graph.workloads.get(root);
     let runs_since = root.is_some_and(|root| root.says_it_runs_after(failed));
     (!is_made_since && !runs_since).then_some(failed)
 }
@@ -92,11 +90,11 @@ pub(super) fn says_it_runs(graph: &EntityGraph, run: &Run) -> bool {
         return false;
     };
     // Of a Job `kubectl` says so whether or not it has pods: one that was refused its pods has none.
-    let job = graph.workloads.get(root as usize);
+    let job = graph.workloads.get(root);
     let is_job = job.is_some_and(|job| graph.name(job.kind) == "Job");
     let is_refusal = |fact: &Fact| {
         let signal = graph.name(fact.signal);
-        fact.workload == root && signal.starts_with(named::K8S_WORKLOAD_CREATE_FAILED)
+        fact.workload == Some(root) && signal.starts_with(named::K8S_WORKLOAD_CREATE_FAILED)
     };
     if is_job && graph.facts.iter().any(is_refusal) {
         return false;
@@ -105,7 +103,7 @@ pub(super) fn says_it_runs(graph: &EntityGraph, run: &Run) -> bool {
 }
 
 /// What a workload's object says of how it stands, where its kind has a word for that.
-pub(super) fn own_word(graph: &EntityGraph, workload: u32) -> Option<&str> {
-    let workload = graph.workloads.get(workload as usize)?;
+pub(super) fn own_word(graph: &EntityGraph, workload: WorkloadRow) -> Option<&str> {
+    let workload = graph.workloads.get(workload)?;
     workload.body.as_ref()?.phase.as_deref()
 }

@@ -1,5 +1,6 @@
 //! The training steps that one log tells of: how many, how fast, and whether they went on.
 
+use crate::evidence::EvidenceRow;
 use whathappened_model::event::EventId;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -13,7 +14,7 @@ pub struct Progress {
     /// The record of the last.
     pub id: EventId,
     /// Its row in the evidence.
-    pub row: u32,
+    pub row: EvidenceRow,
     /// Which step the last was, where it says.
     pub step: Option<i64>,
     /// How many steps there are to be, where it says.

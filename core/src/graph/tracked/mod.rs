@@ -17,11 +17,12 @@ use whathappened_model::tracker::{
     CHECKPOINT, FOLDER, HOST, NAME, NOT_FINITE, RUN, SERIES, STEP, name_of_folder,
 };
 
-use super::fact::{Fact, NO};
+use super::fact::Fact;
 use super::identity::{Pods, Workloads};
 use super::progress;
 use super::task::{Progress, Task, TaskKind};
-use crate::evidence::{Evidence, SpillError};
+use crate::evidence::{Evidence, EvidenceRow, SpillError};
+use crate::graph::{PodOfRow, TaskRow};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// What one run's files of one tracker tell.
@@ -32,7 +33,7 @@ struct Tracked {
     /// Folders within it whose files are its own, too.
     parts: BTreeSet<String>,
     /// The rows of its facts.
-    rows: Vec<u32>,
+    rows: Vec<EvidenceRow>,
     /// A file of it.
     file: Option<Symbol>,
     /// Machines, or pods, that it names as the place where the program ran.
@@ -52,7 +53,7 @@ struct Tracked {
 /// The steps of the curves of one file, or of one folder.
 #[derive(Debug, Default)]
 struct Series {
-    rows: Vec<u32>,
+    rows: Vec<EvidenceRow>,
     has_loss: bool,
 }
 
@@ -63,7 +64,7 @@ pub(super) struct Records<'a> {
     pub(super) pods: &'a mut Pods,
     pub(super) workloads: &'a mut Workloads,
     /// The task that each row is of, by its number.
-    pub(super) pod_of_row: &'a mut [u32],
+    pub(super) pod_of_row: &'a mut PodOfRow,
     pub(super) facts: &'a mut [Fact],
 }
 
@@ -79,7 +80,7 @@ pub(super) fn adopt(all: &mut Records<'_>) -> Result<(), SpillError> {
     let is_known = |kind: TaskKind| kind != TaskKind::Log;
     let only_logs =
         all.workloads.all.is_empty() && !all.pods.all.iter().any(|one| is_known(one.kind));
-    let owners: Vec<Option<u32>> = {
+    let owners: Vec<Option<TaskRow>> = {
         let known = owner::Known::of(all);
         tracked.iter().map(|one| known.owner(one)).collect()
     };
@@ -102,7 +103,7 @@ pub(super) fn adopt(all: &mut Records<'_>) -> Result<(), SpillError> {
 fn collect(evidence: &Evidence, symbols: &SymbolTable) -> Result<Vec<Tracked>, SpillError> {
     let kinds = [STEP, RUN, NOT_FINITE, CHECKPOINT].map(|kind| symbols.find(kind));
     let mut found: BTreeMap<(String, String), Tracked> = BTreeMap::new();
-    for (number, row) in (0..).zip(evidence.rows()) {
+    for (number, row) in evidence.rows().numbered() {
         if !kinds.contains(&Some(row.fact)) {
             continue;
         }
@@ -127,7 +128,7 @@ fn collect(evidence: &Evidence, symbols: &SymbolTable) -> Result<Vec<Tracked>, S
     let mut found: Vec<Tracked> = inherit(join_parts(found)).into_values().collect();
     for one in &mut found {
         one.rows.sort_by_key(|row| {
-            let row = evidence.rows().get(*row as usize);
+            let row = evidence.rows().get(*row);
             row.map(|row| (row.time, row.id))
         });
     }
@@ -144,7 +145,7 @@ impl Tracked {
         }
     }
 
-    fn note(&mut self, number: u32, event: &Event) {
+    fn note(&mut self, number: EvidenceRow, event: &Event) {
         self.rows.push(number);
         let text = |key: &str| event.attribute(key).filter(|text| !text.is_empty());
         self.hosts.extend(text(HOST).map(str::to_owned));
@@ -239,7 +240,12 @@ fn inherit(mut found: ByFolder) -> ByFolder {
     found
 }
 
-fn give(one: &Tracked, task: u32, alone: bool, all: &mut Records<'_>) -> Result<(), SpillError> {
+fn give(
+    one: &Tracked,
+    task: TaskRow,
+    alone: bool,
+    all: &mut Records<'_>,
+) -> Result<(), SpillError> {
     let mut side = Task::new(TaskKind::Log, Symbol::NONE, Symbol::NONE, Symbol::NONE);
     for number in one
         .training()
@@ -248,17 +254,17 @@ fn give(one: &Tracked, task: u32, alone: bool, all: &mut Records<'_>) -> Result<
         let (_, event): (_, Event) = all.evidence.body(*number)?;
         progress::note(&event, *number, Some(&mut side));
     }
-    let given: BTreeSet<u32> = one.rows.iter().copied().collect();
+    let given: BTreeSet<EvidenceRow> = one.rows.iter().copied().collect();
     for number in &given {
-        let Some(row) = all.evidence.rows().get(*number as usize) else {
+        let Some(row) = all.evidence.rows().get(*number) else {
             continue;
         };
-        if let Some(slot) = all.pod_of_row.get_mut(*number as usize) {
-            *slot = task;
+        if let Some(slot) = all.pod_of_row.get_mut(*number) {
+            *slot = Some(task);
         }
         // What a tracker says of a whole run may be told later, by another program.
         let is_step = all.symbols.name(row.fact) != RUN;
-        if let Some(owner) = all.pods.all.get_mut(task as usize)
+        if let Some(owner) = all.pods.all.get_mut(task)
             && is_step
         {
             owner.see(row.time.lo, row.last());
@@ -269,7 +275,7 @@ fn give(one: &Tracked, task: u32, alone: bool, all: &mut Records<'_>) -> Result<
         .iter_mut()
         .filter(|fact| given.contains(&fact.row))
     {
-        fact.pod = task;
+        fact.pod = Some(task);
     }
     let called: Vec<Symbol> = one
         .called
@@ -280,7 +286,7 @@ fn give(one: &Tracked, task: u32, alone: bool, all: &mut Records<'_>) -> Result<
     let folders: Vec<Symbol> = folders
         .map(|folder| all.symbols.number(name_of_folder(folder)))
         .collect();
-    if let Some(owner) = all.pods.all.get_mut(task as usize) {
+    if let Some(owner) = all.pods.all.get_mut(task) {
         owner.called.extend(called);
         owner.folders.extend(folders);
         let told = side.progress.take();

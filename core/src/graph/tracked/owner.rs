@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::super::node_folder::Machines;
+use super::super::workload::owners;
 use super::super::{pod_log, vm_log};
-use super::{NO, Records, Task, TaskKind, Tracked};
+use super::{Records, Task, TaskKind, Tracked};
+use crate::graph::TaskRow;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// Clocks of a machine and of the cluster differ by as much, and a program may be done before its pod is.
@@ -24,13 +27,13 @@ const LABELS: [&str; 5] = [
 /// What the records tell of tasks.
 pub(super) struct Known<'a> {
     symbols: &'a SymbolTable,
-    tasks: &'a [Task],
-    owner_names: Vec<Vec<Symbol>>,
+    tasks: &'a Table<Task>,
+    owner_names: Table<Task, Vec<Symbol>>,
     bearers: pod_log::Bearers,
-    instances: HashMap<Symbol, Vec<u32>>,
+    instances: HashMap<Symbol, Vec<TaskRow>>,
     machines: Machines,
     /// The files of logs of which nothing else is known.
-    logs: BTreeMap<String, u32>,
+    logs: BTreeMap<String, TaskRow>,
 }
 
 impl<'a> Known<'a> {
@@ -38,27 +41,17 @@ impl<'a> Known<'a> {
         let tasks = &all.pods.all;
         let mut logs = BTreeMap::new();
         for (row, task) in all.evidence.rows().iter().zip(&*all.pod_of_row) {
-            let of_log = tasks
-                .get(*task as usize)
-                .is_some_and(|one| one.kind == TaskKind::Log);
-            if of_log {
-                logs.insert(plain(all.symbols.name(row.file())), *task);
+            let of_log = task.filter(|task| {
+                let task = tasks.get(*task);
+                task.is_some_and(|one| one.kind == TaskKind::Log)
+            });
+            if let Some(log) = of_log {
+                logs.insert(plain(all.symbols.name(row.file())), log);
             }
         }
         let owner_names = tasks.iter().map(|task| {
-            let mut names = Vec::new();
-            let mut owner = task.owner;
-            // Owner chains are short; a cycle in hostile input must still end.
-            while let Some(one) = all
-                .workloads
-                .all
-                .get(owner as usize)
-                .filter(|_| names.len() < 16)
-            {
-                names.push(one.name);
-                owner = one.owner;
-            }
-            names
+            let owners = owners(&all.workloads.all, task.owner);
+            owners.map(|(_, one)| one.name).collect()
         });
         let instances = vm_log::instances(tasks);
         let of_tasks = tasks.iter().flat_map(Task::machines);
@@ -78,7 +71,7 @@ impl<'a> Known<'a> {
     }
 
     /// The task that a run's files are of, by the surest that they tell.
-    pub(super) fn owner(&self, one: &Tracked) -> Option<u32> {
+    pub(super) fn owner(&self, one: &Tracked) -> Option<TaskRow> {
         self.job(one)
             .or_else(|| self.pod_of_host(one))
             .or_else(|| self.task_on_machine(one))
@@ -87,18 +80,18 @@ impl<'a> Known<'a> {
             .or_else(|| self.log_beside(one))
     }
 
-    fn task(&self, number: u32) -> Option<&'a Task> {
-        self.tasks.get(number as usize)
+    fn task(&self, number: TaskRow) -> Option<&'a Task> {
+        self.tasks.get(number)
     }
 
     /// The only task of these.
-    fn only(&self, mut found: impl Iterator<Item = u32>) -> Option<u32> {
+    fn only(&self, mut found: impl Iterator<Item = TaskRow>) -> Option<TaskRow> {
         let (one, other) = (found.next()?, found.next());
         other.is_none().then_some(one)
     }
 
-    fn all(&self, kind: TaskKind) -> impl Iterator<Item = (u32, &'a Task)> {
-        let all = (0..NO).zip(self.tasks);
+    fn all(&self, kind: TaskKind) -> impl Iterator<Item = (TaskRow, &'a Task)> {
+        let all = self.tasks.numbered();
         all.filter(move |(_, task)| task.kind == kind)
     }
 
@@ -116,7 +109,7 @@ impl<'a> Known<'a> {
         begin.saturating_sub(CLOCKS) <= first && last <= end
     }
 
-    fn job(&self, one: &Tracked) -> Option<u32> {
+    fn job(&self, one: &Tracked) -> Option<TaskRow> {
         let number = one.job.as_deref()?;
         let is_it = |task: &Task| {
             let id = self.symbols.name(task.uid);
@@ -127,7 +120,7 @@ impl<'a> Known<'a> {
     }
 
     /// A pod's host is called as the pod is, or as its job wants: the name without what was appended to it.
-    fn pod_of_host(&self, one: &Tracked) -> Option<u32> {
+    fn pod_of_host(&self, one: &Tracked) -> Option<TaskRow> {
         /// The kubelet cuts longer names off.
         const LONGEST: usize = 63;
         let is_of = |pod: &Task, host: &str| {
@@ -150,10 +143,10 @@ impl<'a> Known<'a> {
     }
 
     /// The instance, or the only batch job on a machine then. Of pods, a machine has many.
-    fn task_on_machine(&self, one: &Tracked) -> Option<u32> {
+    fn task_on_machine(&self, one: &Tracked) -> Option<TaskRow> {
         one.hosts.iter().find_map(|host| {
             let machine = self.machines.of_folder(&format!("{host}/-"))?;
-            let there = |number: &u32| {
+            let there = |number: &TaskRow| {
                 self.task(*number)
                     .is_some_and(|task| self.was_there(task, one))
             };
@@ -177,21 +170,24 @@ impl<'a> Known<'a> {
         begin.saturating_sub(CLOCKS) <= first && last <= end.saturating_add(CLOCKS)
     }
 
-    fn pod_of_path(&self, one: &Tracked) -> Option<u32> {
+    fn pod_of_path(&self, one: &Tracked) -> Option<TaskRow> {
         let path = self.symbols.name(one.file?);
         let named = self.bearers.of_path(path, self.symbols);
-        let there = named.iter().map(|bearer| bearer.task).filter(|number| {
-            self.task(*number)
-                .is_some_and(|task| self.was_there(task, one))
-        });
+        let there = named
+            .iter()
+            .filter_map(|bearer| bearer.task)
+            .filter(|number| {
+                self.task(*number)
+                    .is_some_and(|task| self.was_there(task, one))
+            });
         self.only(there)
     }
 
     /// The pod of a workload, or of an experiment, that is called as the run is. Of several the one of rank 0 writes.
-    fn named(&self, one: &Tracked) -> Option<u32> {
+    fn named(&self, one: &Tracked) -> Option<TaskRow> {
         let called = |name: &str| one.names.iter().any(|known| known == name);
-        let is_of = |number: u32, pod: &Task| {
-            let owners = self.owner_names.get(number as usize).into_iter().flatten();
+        let is_of = |number: TaskRow, pod: &Task| {
+            let owners = self.owner_names.get(number).into_iter().flatten();
             let mut owners = owners.map(|name| self.symbols.name(*name));
             let mut labels = pod.body.iter().flat_map(|body| {
                 LABELS
@@ -203,7 +199,7 @@ impl<'a> Known<'a> {
                 || called(self.symbols.name(pod.name))
         };
         let pods = self.all(TaskKind::Pod);
-        let there: Vec<(u32, &Task)> = pods
+        let there: Vec<(TaskRow, &Task)> = pods
             .filter(|(number, pod)| is_of(*number, pod) && self.was_there(pod, one))
             .collect();
         let alone = self.only(there.iter().map(|(number, _)| *number));
@@ -214,14 +210,14 @@ impl<'a> Known<'a> {
     }
 
     /// The only log in the folder of the run's files, or in the nearest folder around it that has any.
-    fn log_beside(&self, one: &Tracked) -> Option<u32> {
+    fn log_beside(&self, one: &Tracked) -> Option<TaskRow> {
         let mut folder = Some(plain(&one.folder));
         while let Some(here) = folder {
             let within = |path: &str| {
                 let rest = path.strip_prefix(here.as_str());
                 here.is_empty() || rest.is_some_and(|rest| rest.starts_with('/'))
             };
-            let mut tasks: Vec<u32> = self
+            let mut tasks: Vec<TaskRow> = self
                 .logs
                 .iter()
                 .filter(|(path, _)| within(path))
@@ -231,8 +227,9 @@ impl<'a> Known<'a> {
             tasks.dedup();
             if !tasks.is_empty() {
                 let alone = self.only(tasks.iter().copied());
-                let rank_0 =
-                    |number: &&u32| self.task(**number).is_some_and(|task| task.rank == Some(0));
+                let rank_0 = |number: &&TaskRow| {
+                    self.task(**number).is_some_and(|task| task.rank == Some(0))
+                };
                 let found = alone.or_else(|| self.only(tasks.iter().filter(rank_0).copied()));
                 return found.filter(|number| self.wrote_then(*number, one));
             }
@@ -246,7 +243,7 @@ impl<'a> Known<'a> {
     }
 
     /// Whether a log was written while the steps were made; one without times may have been.
-    fn wrote_then(&self, number: u32, one: &Tracked) -> bool {
+    fn wrote_then(&self, number: TaskRow, one: &Tracked) -> bool {
         /// A log may end, or begin, well before a tracker's last step.
         const APART: Nanos = 3_600 * SECOND;
         let log = self.task(number).and_then(|task| task.seen);
