@@ -6,7 +6,7 @@ use std::sync::Arc;
 use whathappened_connectors::log_store::look_for;
 use whathappened_connectors::recording::{self, Input, Options, Summary};
 use whathappened_core::evidence::{Counts, Evidence, SpillError};
-use whathappened_core::graph::EntityGraph;
+use whathappened_core::graph::{EntityGraph, Task};
 use whathappened_core::lifecycle::{End, ends};
 use whathappened_core::resolve::{Run, rank_names, runs};
 use whathappened_core::signals::{Ruleset, SignalError};

@@ -147,7 +147,7 @@ impl Logs {
                 Some(row.fact) == line
                     && row.time.lo >= from
                     && row.time.hi != Nanos::MAX
-                    && (own.has(*pod) || output == Some(row.file()))
+                    && (own.has(**pod) || output == Some(row.file()))
             })
             .map(|(row, pod)| (row.time.lo, teller == Some(pod)))
             .collect();

@@ -388,7 +388,7 @@ pub fn links(
         };
         columns.push(graph, runs, link.death, death);
         fact.append_value(long(link.fact));
-        record.append_value(i64::from(one.row));
+        record.append_value(long(one.row.index()));
         signal.append_value(symbols.name(one.signal));
         via.append_value(link.via);
         lag_s.append_value(link.lag_s);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use whathappened_core::signals::named;
 
 use whathappened_core::death::{Death, DeathState, RunState, deaths, fails_now, run_state};
-use whathappened_core::graph::{EntityGraph, Fact, TaskRow};
+use whathappened_core::graph::{EntityGraph, Fact, Task, TaskRow};
 use whathappened_core::lifecycle::{End, Mode, is_stale};
 use whathappened_core::link::links;
 use whathappened_core::resolve::Run;

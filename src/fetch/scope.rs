@@ -69,7 +69,7 @@ pub(super) fn scope(case: &Case, name: &Name, now: Nanos) -> Option<(Scope, Wind
         };
         let mut moments: Vec<Nanos> = found
             .iter()
-            .filter(|death| death.pod == *number && death.time.lo != Nanos::MIN)
+            .filter(|death| death.pod == Some(*number) && death.time.lo != Nanos::MIN)
             .map(|death| death.time.lo)
             .collect();
         moments.sort_unstable();

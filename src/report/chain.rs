@@ -7,7 +7,6 @@ use whathappened_core::signals::named;
 use whathappened_core::describe::describe;
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::{Fact, TaskKind};
-use whathappened_core::resolve::Root;
 use whathappened_core::timeline::{is_undated, undated_words};
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
@@ -273,17 +272,15 @@ impl ReportContext<'_> {
     /// The facts by which the workload of a run says that it failed, in order of time.
     pub(super) fn failures(&self, finding: &Finding) -> impl Iterator<Item = usize> {
         let graph = self.graph();
-        let root = match self.case.runs.get(finding.run).map(|run| run.root) {
-            Some(Root::Workload(root)) => Some(root),
-            _ => None,
-        };
+        let run = self.case.runs.get(finding.run);
+        let root = run.and_then(|run| run.root.workload());
         let says_so = move |(_, fact): &(usize, &Fact)| {
             let signal = graph.name(fact.signal);
             let means = [
                 named::K8S_WORKLOAD_FAILED,
                 named::K8S_WORKLOAD_BACKOFF_LIMIT,
             ];
-            root == Some(fact.workload) && means.contains(&signal)
+            root.is_some() && root == fact.workload && means.contains(&signal)
         };
         let facts = graph.facts.iter().enumerate();
         facts.filter(says_so).map(|(number, _)| number)

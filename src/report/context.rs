@@ -191,7 +191,7 @@ impl<'a> ReportContext<'a> {
         let many = i32::try_from(pods.len()).unwrap_or(i32::MAX);
         let looked_at = pods.iter().take(MOST);
         let several = looked_at
-            .flat_map(|pod| self.facts_of(*pod))
+            .flat_map(|pod| self.facts_of(Some(*pod)))
             .any(|fact| fact.is_line && fact.rank.is_some_and(|rank| rank >= many));
         self.several.borrow_mut().insert(run, several);
         several

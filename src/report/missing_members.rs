@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use whathappened_core::death::DeathState;
 use whathappened_core::graph::TaskRow;
 use whathappened_core::lifecycle::State;
-use whathappened_core::resolve::Root;
 
 use super::context::ReportContext;
 use crate::explain::gang::Finding;

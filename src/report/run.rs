@@ -1,7 +1,7 @@
 //! Runs as the answer shows them.
 
 use whathappened_core::death::RunState;
-use whathappened_core::graph::EntityGraph;
+use whathappened_core::graph::{EntityGraph, Task};
 use whathappened_core::lifecycle::{End, State};
 use whathappened_core::resolve::{Root, Run as ResolvedRun};
 use whathappened_core::signals::named;

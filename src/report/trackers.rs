@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use whathappened_core::death::RunState;
 use whathappened_core::evidence::SpillError;
+use whathappened_core::graph::TaskRow;
 use whathappened_core::resolve::Run;
 use whathappened_model::event::Event;
 use whathappened_model::time::{SECOND, Stamp, rfc3339};
@@ -18,9 +19,8 @@ pub(super) fn notes(case: &Case, run: &Run, state: RunState) -> Result<Vec<Strin
     let graph = &case.graph;
     let mut latest: BTreeMap<String, (Option<Stamp>, Event)> = BTreeMap::new();
     for fact in &graph.facts {
-        if !graph.name(fact.signal).starts_with("tracker.run.")
-            || run.pods.binary_search(&fact.pod).is_err()
-        {
+        let is_own = |pod: TaskRow| run.pods.binary_search(&pod).is_ok();
+        if !graph.name(fact.signal).starts_with("tracker.run.") || !fact.pod.is_some_and(is_own) {
             continue;
         }
         let event = graph.evidence.event(fact.row)?;

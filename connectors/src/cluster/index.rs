@@ -128,8 +128,9 @@ impl Index {
         if let Some(known) = self.owner_of_uid.get(&identity) {
             return *known;
         }
+        let kind = self.word(&normal_kind(&owner.kind, &owner.api_version));
         let number = self.owners.push(NamedOwner {
-            kind: self.word(&normal_kind(&owner.kind, &owner.api_version)),
+            kind,
             namespace: Arc::clone(namespace),
             name: owner.name.as_str().into(),
             uid,
