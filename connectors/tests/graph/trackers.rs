@@ -4,7 +4,7 @@ use std::path::Path;
 
 use whathappened_connectors::recording::{Input, Options, read};
 use whathappened_core::evidence::Evidence;
-use whathappened_core::graph::{EntityGraph, Task, TaskKind};
+use whathappened_core::graph::{EntityGraph, Task, TaskKind, TaskRow};
 use whathappened_core::signals::Ruleset;
 use whathappened_model::observation::Observation;
 use whathappened_model::sink::Sink;
@@ -51,10 +51,10 @@ fn step(pod: &Task) -> Option<i64> {
 /// Signals of trackers' facts, with the names of the tasks that they are about.
 fn told(graph: &EntityGraph) -> Vec<(&str, &str)> {
     let facts = graph.facts.iter().filter(|fact| {
-        let row = &graph.evidence.rows()[fact.row as usize];
+        let row = graph.evidence.rows().get(fact.row).unwrap();
         graph.name(row.fact).starts_with("tracker.")
     });
-    let name = |pod: u32| graph.pods.get(pod).map_or("", |pod| graph.name(pod.name));
+    let name = |pod: Option<TaskRow>| graph.pods.get(pod).map_or("", |pod| graph.name(pod.name));
     facts
         .map(|fact| (graph.name(fact.signal), name(fact.pod)))
         .collect()
