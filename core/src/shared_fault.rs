@@ -401,8 +401,8 @@ mod tests {
 
     #[test]
     fn a_hundred_thousand_records_of_one_trouble_are_counted() {
-        let all: Vec<Witness> = (0..120_000_u32)
-            .map(|n| witness(i64::from(n / 40), Some(n % 10_000), 1, "a"))
+        let all: Vec<Witness> = (0..120_000_usize)
+            .map(|n| witness(i64::try_from(n / 40).unwrap(), Some(n % 10_000), 1, "a"))
             .collect();
         let counts = counted(&all);
         assert_eq!(counts.len(), 3_000);

@@ -24,7 +24,6 @@ use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{self, Query};
 use tokio::sync::OnceCell;
 
-
 use super::needs::{self, Needs};
 use super::{parts, tables};
 

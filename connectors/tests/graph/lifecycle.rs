@@ -140,7 +140,7 @@ fn end_of(graph: &EntityGraph, name: &str) -> End {
         .pods
         .iter()
         .position(|pod| graph.name(pod.name) == name);
-    ends(graph).swap_remove(number.unwrap())
+    ends(graph).to_vec().swap_remove(number.unwrap())
 }
 
 fn reported(graph: &EntityGraph) -> Vec<Death> {

@@ -217,7 +217,11 @@ mod tests {
     fn reports(of: impl Fn(usize) -> String) -> Vec<(Nanos, EvidenceRow, Report)> {
         let one = |number: usize| {
             let report = Report::of(&of(number)).unwrap();
-            (number as Nanos * 100 * SECOND, 0, report)
+            (
+                number as Nanos * 100 * SECOND,
+                EvidenceRow::at(0).unwrap(),
+                report,
+            )
         };
         (0..12).map(one).collect()
     }

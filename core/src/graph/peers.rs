@@ -320,12 +320,12 @@ mod tests {
             from: at(step),
             to: at(step + 1),
             step: i64::try_from(step).unwrap(),
-            row: 0,
+            row: crate::evidence::EvidenceRow::at(0).unwrap(),
             pace: every,
             own: OwnTimes::of(&line(step)),
         });
         Stream {
-            pod: u32::try_from(rank).unwrap(),
+            pod: TaskRow::at(usize::try_from(rank).unwrap()).unwrap(),
             rank: Some(rank),
             node: Symbol::NONE,
             samples: samples.collect(),

@@ -6,7 +6,7 @@ fn lines(stretches: &[(usize, f64)]) -> Vec<Point> {
     let mut points = vec![Point {
         time: 0,
         step: 0,
-        row: 0,
+        row: EvidenceRow::at(0).unwrap(),
         rate: None,
         rank: None,
         own: OwnTimes::default(),
@@ -15,7 +15,7 @@ fn lines(stretches: &[(usize, f64)]) -> Vec<Point> {
         for _ in 0..*lines {
             step += 10;
             time += seconds * 10.0;
-            let row = u32::try_from(points.len()).unwrap();
+            let row = EvidenceRow::at(points.len()).unwrap();
             points.push(Point {
                 time: (time * 1e9) as Nanos,
                 step,
@@ -127,7 +127,7 @@ fn steps_that_are_counted_anew_tell_nothing_of_the_time_between() {
         pace.add(Point {
             time,
             step: line * 10,
-            row: 900,
+            row: EvidenceRow::at(900).unwrap(),
             rate: None,
             rank: None,
             own: OwnTimes::default(),
