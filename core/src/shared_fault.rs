@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use whathappened_model::table::AtRow;
+use whathappened_model::table::AtRow as _;
 use whathappened_model::time::{Nanos, SECOND};
 
 use crate::graph::{EntityGraph, Fact, TaskRow};

@@ -4,7 +4,7 @@
 use crate::signals::{SignalClass, named};
 use std::collections::BTreeMap;
 
-use whathappened_model::table::{HasRow, Table};
+use whathappened_model::table::{HasRow as _, Table};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::death::{Death, DeathState, RunState, run_state};

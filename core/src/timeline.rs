@@ -6,7 +6,7 @@ mod collapse;
 use std::collections::{BTreeSet, HashMap};
 
 use whathappened_model::event::{Event, EventId, SourceKind};
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 use whathappened_model::tracker::is_fact as is_of_tracker;
 use whathappened_model::words;

@@ -6,7 +6,7 @@ use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::{EntityGraph, Task, TaskRow};
 use whathappened_core::resolve::Run;
 use whathappened_model::event::Event;
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::Nanos;
 
 use super::named::{by_exit, by_reason};

@@ -14,7 +14,7 @@ use whathappened_core::signals::SignalClass;
 use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, TaskRow};
 use whathappened_core::resolve::{Root, Run};
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::candidate::Candidate;

@@ -154,6 +154,11 @@ type Tables = HashMap<String, Arc<Table>>;
 static PLANS: OnceCell<Plans> = OnceCell::const_new();
 
 impl Plans {
+    async fn get() -> Result<&'static Self> {
+        // Boxed: planning takes more room than a future should.
+        PLANS.get_or_try_init(|| Box::pin(Self::new())).await
+    }
+
     async fn new() -> Result<Self> {
         // One partition: the tables are small. A filter that a join makes as it runs
         // would be one of a former question.
@@ -197,7 +202,7 @@ impl Plans {
             return Ok(Arc::clone(table));
         }
         let number = tables.len();
-        let table = self.derive(&number.to_string(), sql, &mut tables).await?;
+        let table = Box::pin(self.derive(&number.to_string(), sql, &mut tables)).await?;
         tables.insert(sql.to_owned(), Arc::clone(&table));
         Ok(table)
     }
@@ -306,7 +311,7 @@ impl Table {
 /// # Errors
 /// When it cannot be planned.
 pub(super) async fn columns(sql: &str) -> Result<Vec<String>> {
-    let plans = PLANS.get_or_try_init(Plans::new).await?;
+    let plans = Plans::get().await?;
     let table = plans.table(sql).await?;
     for branch in &table.branches {
         plans.plan(branch).await?;
@@ -337,7 +342,7 @@ impl<'q> RuleTables<'q> {
         links: RecordBatch,
         signals: &'q BTreeSet<&'q str>,
     ) -> Result<Self> {
-        let plans = PLANS.get_or_try_init(Plans::new).await?;
+        let plans = Plans::get().await?;
         let rows = [("deaths", deaths), ("links", links)];
         let rows = rows.map(|(name, batch)| (name.to_owned(), vec![batch]));
         let rows = Arc::new(Rows(Mutex::new(HashMap::from(rows))));

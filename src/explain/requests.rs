@@ -10,7 +10,7 @@ use whathappened_core::lifecycle::Mode;
 use whathappened_core::symbols::Symbol;
 use whathappened_model::coverage::{Coverage, Status};
 use whathappened_model::event::SourceKind;
-use whathappened_model::table::{AtRow, HasRow};
+use whathappened_model::table::{AtRow as _, HasRow as _};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::bounds::CLOCKS;

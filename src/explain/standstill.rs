@@ -9,7 +9,7 @@ use whathappened_core::graph::{EntityGraph, Fact, Progress, Task, TaskRow};
 use whathappened_core::resolve::Run;
 use whathappened_core::signals::SignalClass;
 use whathappened_model::event::SourceKind;
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::gang::is_gang;

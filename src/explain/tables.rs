@@ -20,7 +20,7 @@ use whathappened_core::resolve::{Root, Run};
 use whathappened_core::shared_fault::SharedFaults;
 use whathappened_core::symbols::Symbol;
 use whathappened_model::object::ObjectBody;
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 
 use super::standstill::Standstills;
 

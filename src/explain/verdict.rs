@@ -9,7 +9,7 @@ use whathappened_core::lifecycle::{End, Mode, is_stale};
 use whathappened_core::link::links;
 use whathappened_core::resolve::Run;
 use whathappened_model::coverage::{Coverage, EvidenceKind, Status};
-use whathappened_model::table::{HasRow, Table};
+use whathappened_model::table::{HasRow as _, Table};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::candidate::{Candidate, candidates};

@@ -5,7 +5,7 @@ use whathappened_core::death::{Death, DeathState, RunState, failed_upon};
 use whathappened_core::graph::{EntityGraph, TaskRow};
 use whathappened_core::resolve::Run;
 use whathappened_core::signals::named;
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::bounds::CLOCKS;

@@ -6,7 +6,7 @@ use whathappened_core::death::{Death, DeathState, RunState};
 use whathappened_core::graph::{TaskKind, TaskRow};
 use whathappened_core::lifecycle::{BatchState, State};
 use whathappened_core::resolve::{BY_STEM, Name, NameMatch, place, resolve};
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::{Nanos, Stamp, rfc3339};
 
 use super::context::{ReportContext, is_announced_only};

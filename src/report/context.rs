@@ -9,7 +9,7 @@ use whathappened_core::graph::{EntityGraph, Fact, NameTenures, Phase, TaskRow};
 use whathappened_core::shared_fault::SharedFaults;
 use whathappened_core::symbols::Symbol;
 use whathappened_model::event::Event;
-use whathappened_model::table::AtRow;
+use whathappened_model::table::AtRow as _;
 use whathappened_model::time::{Nanos, Stamp, rfc3339};
 
 use super::aftermath::Reactions;

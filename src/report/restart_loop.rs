@@ -3,7 +3,7 @@
 
 use whathappened_core::resolve::Run;
 use whathappened_core::signals::named;
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::rfc3339;
 
 use crate::case::Case;

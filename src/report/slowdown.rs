@@ -5,7 +5,7 @@ use whathappened_core::death::{RunState, SLOW};
 use whathappened_core::graph::Fact;
 use whathappened_core::resolve::Run;
 use whathappened_core::symbols::Symbol;
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::{SECOND, rfc3339};
 
 use crate::case::Case;

@@ -9,7 +9,7 @@ use whathappened_core::resolve::{Root, Run};
 use whathappened_core::signals::named;
 use whathappened_model::coverage::EvidenceKind;
 use whathappened_model::event::SourceKind;
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::lately::failed_lately;

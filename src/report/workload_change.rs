@@ -10,9 +10,7 @@ pub(super) const CHANGED: &str = " was changed{by}";
 /// From which size to which a workload was made smaller with the change that a record tells of, where nothing else of it was changed.
 pub(super) fn resized(graph: &EntityGraph, root: &Fact) -> Option<(i64, i64)> {
     const AT_ONCE: Nanos = 2 * SECOND;
-    if root.workload.is_none() {
-        return None;
-    }
+    root.workload?;
     let near = |fact: &&Fact| {
         graph.name(fact.signal) == named::K8S_WORKLOAD_SPEC_CHANGED
             && fact.workload == root.workload

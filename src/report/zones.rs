@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_core::graph::{EntityGraph, TaskKind, TaskRow};
 use whathappened_core::resolve::Run;
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::{Nanos, SECOND};
 
 /// A note for each zone that logs of some runs were taken to be in.

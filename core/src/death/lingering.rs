@@ -2,7 +2,7 @@
 //! those in which a rank was killed.
 
 use crate::signals::named;
-use whathappened_model::table::{HasRow, Table};
+use whathappened_model::table::{HasRow as _, Table};
 use whathappened_model::time::Stamp;
 
 use super::{Death, DeathState, WAITED};

@@ -1,6 +1,6 @@
 //! What became of a workload itself: that it failed, was deleted or wants no pods, or that pods of it never came to be.
 
-use whathappened_model::table::{HasRow, Table};
+use whathappened_model::table::{HasRow as _, Table};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::run_state::{FAILED, RunState, run_state};

@@ -9,7 +9,7 @@ use crate::signals::named;
 use std::collections::HashMap;
 
 use whathappened_model::event::SourceKind;
-use whathappened_model::table::AtRow;
+use whathappened_model::table::AtRow as _;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::task::Stored;

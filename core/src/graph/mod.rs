@@ -111,7 +111,7 @@ pub use workload::Workload;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use whathappened_model::table::{HasRow, RowNumber, Table};
+use whathappened_model::table::{HasRow as _, RowNumber, Table};
 use whathappened_model::time::Nanos;
 
 use crate::evidence::{Evidence, Row, SpillError};

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use whathappened_model::table::{HasRow, Table};
+use whathappened_model::table::{HasRow as _, Table};
 
 use super::{Fact, Task};
 use crate::evidence::{Evidence, SpillError};

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use whathappened_model::table::AtRow;
+use whathappened_model::table::AtRow as _;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::helper::is_helpers;

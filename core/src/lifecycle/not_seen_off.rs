@@ -7,7 +7,7 @@ use crate::signals::named;
 use std::collections::HashSet;
 
 use whathappened_model::event::SourceKind;
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::loss::Losses;

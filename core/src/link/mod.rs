@@ -12,7 +12,7 @@ mod tolerance;
 
 use std::collections::HashMap;
 
-use whathappened_model::table::AtRow;
+use whathappened_model::table::AtRow as _;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use index::index;

@@ -5,7 +5,7 @@ use whathappened_core::graph::{Fact, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::named;
 use whathappened_model::event::SourceKind;
-use whathappened_model::table::AtRow;
+use whathappened_model::table::AtRow as _;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::{Bounds, CLOCKS};

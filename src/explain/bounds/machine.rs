@@ -5,7 +5,7 @@ use whathappened_core::graph::{Exit, Fact, Progress, Task, TaskKind, may_train};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::{SignalClass, named};
 use whathappened_model::event::SourceKind;
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::super::machine_facts::{DEVICES, SENDS_NONE, is_of_machine};

@@ -5,7 +5,7 @@ use whathappened_core::graph::{TaskKind, TaskRow, Workload};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Root;
 use whathappened_core::signals::named;
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::{Nanos, Stamp};
 
 use super::{BLUR, Grouping};

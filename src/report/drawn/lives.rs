@@ -8,7 +8,7 @@ use whathappened_core::graph::{EntityGraph, Task, TaskKind, TaskRow};
 use whathappened_core::lifecycle::{End, State, is_helpers};
 use whathappened_core::resolve::Run;
 use whathappened_core::signals::named;
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::{Nanos, Stamp};
 
 use super::super::record::reported;

@@ -8,7 +8,7 @@ use whathappened_core::graph::{Task, TaskRow, WorkloadRow};
 use whathappened_core::resolve::{Root, Run};
 use whathappened_model::event::{Event, SourceKind};
 use whathappened_model::object::ObjectBody;
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::answer::{Curve, Incident};

@@ -1,6 +1,6 @@
 //! Runs whose pods were taken away, with their workload, their namespace or alone.
 
-use whathappened_model::table::{HasRow, Table};
+use whathappened_model::table::{HasRow as _, Table};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::{RunState, all_of_last, is_there, runs};
