@@ -203,6 +203,12 @@ fn joined(head: &str, tail: &str) -> String {
 /// A traceback says its exception and its place; other lines say themselves.
 fn log(event: &Event, message: &str) -> String {
     let Some(exception) = event.attribute("exception") else {
+        // That there is a traceback is not what went wrong.
+        if message.starts_with("Traceback (most recent call last)") {
+            let place = event.attribute("location");
+            let place = place.map_or_else(String::new, |place| format!(" (at {place})"));
+            return format!("an exception that its log does not name{place}");
+        }
         return message.to_owned();
     };
     let what = joined(

@@ -9,10 +9,12 @@
 -- summary: The machine behind {node} was terminated or stopped; {pod} {was} on it.
 -- title_of: cloud.reservation_ended: Its capacity reservation ended
 -- summary_of: cloud.reservation_ended: The capacity reservation of {node} ended, and the machine with it; {pod} {was} on it.
--- summary_of: cloud.instance_deleted_by_cloud, cloud.instance_recreated: The cloud or an instance group deleted or recreated the machine behind {node}; {pod} {was} on it.
+-- summary_of: cloud.instance_recreated: The instance group of {node} replaced the machine, which it had found missing or unhealthy; {pod} {was} on it.
+-- summary_of: cloud.instance_deleted_by_cloud: The cloud or an instance group deleted or recreated the machine behind {node}; {pod} {was} on it.
 -- advice: Check the cloud's activity log to see who terminated it.
 -- advice_of: cloud.reservation_ended: Extend the reservation, or have runs save a checkpoint before it ends.
--- advice_of: cloud.instance_deleted_by_cloud, cloud.instance_recreated: Read the activity of the instance group (aws autoscaling describe-scaling-activities), which says why it removed the machine.
+-- advice_of: cloud.instance_recreated: Read the activity of the instance group, which says why it replaced the machine, and the machine's status checks and console output.
+-- advice_of: cloud.instance_deleted_by_cloud: Read the activity of the instance group (aws autoscaling describe-scaling-activities), which says why it removed the machine.
 -- Of a node that is shown with the taint of a machine that is switched off, nobody knows since when it is.
 WITH by_request AS (
   -- What a person asked for by name is that person's act, and no repair.
@@ -47,6 +49,13 @@ WHERE u.signal IN ('cloud.instance_deleted_by_cloud', 'cloud.instance_stopped_by
                    'cloud.instance_terminating')
   AND u.mode IN ('killed', 'lost') AND u.via = 'pod' AND u.lag_s BETWEEN -90 AND 900
   AND NOT (u.signal = 'cloud.instance_recreated' AND EXISTS (SELECT 1 FROM by_request q WHERE q.death = u.death AND q.record = u.record))
+UNION ALL
+-- A reservation ends when it was announced to, with its machines.
+SELECT r.death, r.fact AS cause, t.fact AS effect, 'asserted' AS edge, 'act' AS role
+FROM links r
+JOIN links t ON t.death = r.death AND t.via = r.via AND t.signal = 'cloud.instance_terminating' AND t.time >= r.time
+WHERE r.signal = 'cloud.reservation_ended' AND r.via IN ('node', 'pod') AND t.mode IN ('killed', 'lost')
+  AND (r.due_s - t.lag_s BETWEEN -120 AND 1800 OR r.due_s IS NULL AND t.time - r.time <= 3600000000000)
 UNION ALL
 -- The cloud is asked for a machine within seconds of its silence: one that it does not know any more was gone by then.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role

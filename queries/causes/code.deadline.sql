@@ -3,15 +3,17 @@
 -- rank: 55
 -- level: supported
 -- needs: k8s.workload.deadline, k8s.pod.deadline, k8s.container.deadline, kueue.evicted.deadline
--- needs: slurm.deadline, slurm.time_limit, slurm.time_nearly_up, unit.timed_out, batch.time_limit
+-- needs: slurm.deadline, slurm.time_limit, slurm.time_nearly_up, unit.timed_out, batch.time_limit.pbs, batch.time_limit.lsf
 -- summary: {workload} exceeded its deadline and was stopped.
 -- summary_of: slurm.deadline: {pod} {was} removed because it could not end before its deadline (sbatch --deadline).
 -- summary_of: slurm.time_limit: {pod} exceeded its time limit (Slurm's --time) and {was} stopped.
 -- summary_of: slurm.time_nearly_up: {pod} {was} stopped by its launcher because its time was nearly up: {message}
--- summary_of: batch.time_limit: {pod} reached the run-time limit of its queue and {was} stopped.
+-- summary_of: batch.time_limit.pbs: {pod} ran for longer than the walltime that it asked for and {was} stopped.
+-- summary_of: batch.time_limit.lsf: {pod} reached its run-time limit, its own or its queue's, and {was} stopped.
 -- summary_of: unit.timed_out: {pod} reached the run-time limit of its service (RuntimeMaxSec) and {was} stopped.
 -- advice_of: slurm.time_nearly_up: Nothing, if it was requeued and goes on from its last checkpoint; otherwise raise the job's time limit (--time).
--- advice_of: batch.time_limit: Request more time, as far as the queue allows, or save a checkpoint before the limit.
+-- advice_of: batch.time_limit.pbs: Ask for more walltime (-l walltime), as far as the queue allows, or save a checkpoint before the limit.
+-- advice_of: batch.time_limit.lsf: Ask for more time (-W), as far as the queue allows, or save a checkpoint before the limit.
 -- advice_of: unit.timed_out: Raise RuntimeMaxSec of the service, or save a checkpoint before the limit.
 -- advice: Raise activeDeadlineSeconds, or save a checkpoint before the deadline.
 -- advice_of: kueue.evicted.deadline: Raise the maximum execution time of the workload (label kueue.x-k8s.io/max-exec-time-seconds), or save a checkpoint before the deadline.
@@ -64,7 +66,7 @@ UNION ALL
 -- What another batch system writes at the end of the job's output.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
-WHERE signal = 'batch.time_limit' AND via = 'pod' AND state = 'died'
+WHERE signal IN ('batch.time_limit.pbs', 'batch.time_limit.lsf') AND via = 'pod' AND state = 'died'
 UNION ALL
 -- Slurm's own line in the job's output, or its accounting.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

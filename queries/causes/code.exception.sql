@@ -2,7 +2,7 @@
 -- title: The program failed
 -- rank: 8
 -- level: supported
--- needs: k8s.workload.failed.exception, log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.exception.logged, log.gives_up, log.fatal, launcher.exception, launcher.worker_exited, mpi.aborted, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed, slurm.task_failed
+-- needs: k8s.workload.failed.exception, log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.exception.logged, log.gives_up, log.fatal, launcher.exception, launcher.worker_exited, mpi.aborted, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed, slurm.task_failed, log.tool_failed
 -- overturned_by: logs: the traceback
 -- summary: {pod} failed with an error: {message}
 -- summary_of: k8s.container.exited_nonzero: The program of {pod} ended with exit code {exit_code}; no log shows why.
@@ -10,9 +10,11 @@
 -- summary_of: mpi.aborted: One rank ended {pod} as a whole, and no log shows why: {message}
 -- summary_of: slurm.failed, slurm.task_failed: The program of {pod} failed, and no log shows why: {message}
 -- summary_of: nccl.mismatch: The ranks of {workload} called different collectives at the same point, so each waited for the others: {message}
+-- summary_of: log.tool_failed: A tool that the script of {pod} ran failed, and with its exit code {exit_code} {pod} ended: {message}
 -- title_of: nccl.mismatch: Ranks called different collectives
 -- advice_of: nccl.mismatch: Find where the ranks of the program take different branches: all of them must call the same collectives in the same order.
 -- advice_of: k8s.container.exited_nonzero, slurm.failed, slurm.task_failed: Look for an error in the log of {pod}; if no log was kept, run the program again and keep its stderr.
+-- advice_of: log.tool_failed: Look at what the tool was to do; what the program did before it may be complete.
 -- advice_of: log.exception.line, log.exception.logged, log.gives_up, log.fatal: Read the last log lines of the first rank to fail; other ranks, if there are any, failed as a consequence.
 -- advice: Read the traceback of the first rank to fail; other ranks, if there are any, failed as a consequence.
 --
@@ -44,8 +46,8 @@ follows AS (
 missed_peer AS (
   SELECT DISTINCT death, record FROM links
   WHERE via = 'pod' AND signal IN ('gloo.error', 'nccl.peer_lost', 'jax.peer_died', 'jax.barrier_timeout', 'ray.actor_died', 'ray.worker_lost',
-                                     'ray.node_died', 'ray.node_ended', 'ucx.error', 'horovod.aborted', 'vllm.engine_died', 'vllm.worker_died',
-                                     'sglang.child_failed', 'sglang.gives_up')
+                                     'ray.node_died', 'ray.node_ended', 'ucx.error', 'horovod.aborted', 'xgboost.collective_failed', 'vllm.engine_died',
+                                     'vllm.worker_died', 'sglang.child_failed', 'sglang.gives_up')
   UNION
   SELECT l.death, l.record FROM links l
   JOIN submitters s ON s.death = l.death
@@ -73,6 +75,8 @@ said AS (
     AND record NOT IN (SELECT record FROM missed_peer)
     -- That a process was killed is told by whoever waited for it.
     AND record NOT IN (SELECT record FROM links WHERE via = 'pod' AND signal = 'log.killed')
+    -- Who lost another cancels what it still had to do.
+    AND NOT (COALESCE(detail, '') LIKE '%CancelledError' AND death IN (SELECT death FROM missed_peer))
     -- Whom the others did not meet is no failure of its program: hang.rendezvous says it as surely.
     AND NOT (regexp_like(COALESCE(detail, ''), '(Rendezvous(Connection|Timeout|Closed)Error|DistStoreError|DistNetworkError)$')
       AND death IN (SELECT death FROM links WHERE via = 'pod' AND signal = 'rendezvous.error'))
@@ -98,7 +102,7 @@ peers AS (
     AND o.signal IN ('nccl.timeout', 'nccl.peer_lost', 'nccl.peer_timeout', 'nccl.aborted', 'gloo.error', 'rendezvous.error',
                      'ucx.error', 'mpi.process_died', 'mpi.node_lost', 'ray.actor_died', 'ray.node_died', 'ray.node_ended',
                      'jax.peer_died', 'jax.barrier_timeout', 'launcher.worker_failed', 'launcher.teardown',
-                     'torchft.gave_up', 'ray.worker_lost', 'horovod.aborted', 'vllm.engine_died', 'vllm.worker_died',
+                     'torchft.gave_up', 'ray.worker_lost', 'horovod.aborted', 'xgboost.collective_failed', 'vllm.engine_died', 'vllm.worker_died',
                      'sglang.child_failed', 'sglang.gives_up', 'sglang.watchdog',
                      -- and of storage or a device that failed under it: nothing says that the code did that.
                      'log.storage_error', 'log.cuda_error.device', 'gpu.nvlink_error',
@@ -139,8 +143,8 @@ SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge
 FROM links e
 LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'pod' AND (signal IN ('nccl.timeout', 'rendezvous.error', 'gloo.error', 'nccl.peer_lost', 'jax.peer_died',
-             'ray.actor_died', 'ray.worker_lost', 'ray.node_died', 'ray.node_ended', 'ucx.error', 'horovod.aborted', 'vllm.engine_died',
-             'vllm.worker_died', 'sglang.child_failed', 'sglang.gives_up', 'sglang.watchdog', 'nvrx.hang', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')
+             'ray.actor_died', 'ray.worker_lost', 'ray.node_died', 'ray.node_ended', 'ucx.error', 'horovod.aborted',
+             'xgboost.collective_failed', 'vllm.engine_died', 'vllm.worker_died', 'sglang.child_failed', 'sglang.gives_up', 'sglang.watchdog', 'nvrx.hang', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')
              -- Who is told to stop ends as it likes.
              OR signal = 'log.sigterm' AND lag_s BETWEEN -5 AND 120
              OR signal = 'log.traceback' AND lag_s BETWEEN -5 AND 60 AND regexp_like(COALESCE(detail, ''), '(SignalException|KeyboardInterrupt|SIGTERMException)$'))
@@ -157,6 +161,18 @@ WHERE signal IN ('slurm.failed', 'slurm.task_failed') AND via = 'pod' AND mode =
   -- Accounting takes 128 away from what a shell makes of a signal: SIGKILL and SIGTERM are 9 and 15.
   AND exit_code NOT IN (9, 15)
   AND lag_s BETWEEN -1 AND 1
+UNION ALL
+-- What ends with the very code that a tool, which its script ran at last, says that it failed with: no step was made after it.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links
+WHERE signal = 'log.tool_failed' AND via = 'pod' AND mode = 'exited' AND exit_code > 1 AND detail = CAST(exit_code AS VARCHAR)
+  AND steps_after IS NOT TRUE AND lag_s BETWEEN -5 AND 600
+UNION ALL
+-- That all was done by then belongs to the story.
+SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
+FROM links d
+JOIN links t ON t.death = d.death AND t.via = 'pod' AND t.signal = 'log.tool_failed' AND t.detail = CAST(t.exit_code AS VARCHAR) AND t.time >= d.time
+WHERE d.signal = 'log.training_done' AND d.via = 'pod'
 UNION ALL
 -- A launcher names the first process to end, and that one chose its own code: the others missed it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role

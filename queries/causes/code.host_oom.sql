@@ -153,6 +153,12 @@ JOIN (SELECT DISTINCT death FROM links
   ON k.death = o.death
 WHERE o.signal = 'slurm.oom' AND o.via = 'pod' AND o.mode = 'killed' AND o.reason = 'STEP_CANCELLED' AND o.lag_s BETWEEN -60 AND 60
 UNION ALL
+-- Of a job that accounting calls cancelled it may say as well that a step of it ran out of memory: which was first, no record
+-- tells, nor whether the one brought about the other.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
+FROM links
+WHERE signal = 'slurm.oom' AND via = 'pod' AND mode = 'killed' AND reason = 'CANCELLED' AND lag_s BETWEEN -60 AND 60
+UNION ALL
 -- Older ones cancel a job that its own daemon found over its limit.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM links

@@ -319,7 +319,8 @@ FROM links c
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'slurm.cancel_requested' AND via = 'pod') r ON r.death = c.death
 WHERE c.signal = 'slurm.cancelled' AND c.via = 'pod' AND c.mode = 'killed' AND c.detail IS NULL AND c.lag_s BETWEEN -60 AND 60
   AND COALESCE(c.reason, '') NOT IN ('BOOT_FAIL', 'DEADLINE', 'NODE_FAIL', 'PREEMPTED', 'TIMEOUT')
-  AND c.death NOT IN (SELECT death FROM links WHERE signal IN ('slurm.dependency_failed', 'slurm.oom') AND via = 'pod' AND lag_s BETWEEN -60 AND 60)
+  AND (COALESCE(c.actor, 'root') NOT IN ('0', 'root')
+    OR c.death NOT IN (SELECT death FROM links WHERE signal IN ('slurm.dependency_failed', 'slurm.oom') AND via = 'pod' AND lag_s BETWEEN -60 AND 60))
 UNION ALL
 -- Somebody asked systemd to stop the service that the program runs as.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

@@ -15,7 +15,7 @@
 -- summary_of: autoscaler.marked: Karpenter removed {node} while {pod} {was} on it; why, no record says.
 -- advice_of: autoscaler.marked: Read the Events of the node and of its NodeClaim, or Karpenter's log: it also empties what the cloud takes away and what somebody deletes.
 -- advice_of: cloud.group_resized_by_autoscaler: Check the rules in the group's autoscale settings, and keep training machines out of groups that a rule makes smaller.
--- advice_of: cloud.instance_scaled_in: Find out who or which scaling policy lowered the size of the group; protect training instances from scale-in.
+-- advice_of: cloud.instance_scaled_in: Find out who or which scaling policy lowered the size of the group (CloudTrail: UpdateAutoScalingGroup, SetDesiredCapacity); protect training instances from scale-in.
 -- advice: Annotate training pods so that they are not evicted (cluster-autoscaler.kubernetes.io/safe-to-evict: "false", karpenter.sh/do-not-disrupt: "true").
 -- What it gave up again it did not do; and a person who drains the node later does so for reasons of their own.
 WITH decided AS (

@@ -6,6 +6,7 @@
 
 mod afterwards;
 mod machine;
+mod quoted;
 
 use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, Exit, Fact, Task, TaskKind};
@@ -198,6 +199,10 @@ impl<'a> Bounds<'a> {
         if is_sure && cause.is_some_and(|fact| self.is_of_stray_log(fact)) {
             return Kind::Guess;
         }
+        // What stands in the middle of a text may be what a program read, or generated, and printed.
+        if is_sure && cause.is_some_and(|fact| self.is_of_a_text(fact)) {
+            return Kind::Guess;
+        }
         let is_second = |fact: &Fact| self.requests.was_ending(self.graph, self.death, fact);
         let effect = edge.effect.and_then(|effect| self.graph.facts.get(effect));
         if is_sure && (cause.is_some_and(is_second) || effect.is_some_and(is_second)) {
@@ -372,15 +377,6 @@ impl<'a> Bounds<'a> {
             && keeps
             && !self.death.goes_on()
             && self.task().is_some_and(started)
-    }
-
-    /// Whether a fact is a line of the program's own that reads like one of a kernel: a machine's log
-    /// is another one, so the program quotes it.
-    fn is_quoted(&self, fact: &Fact) -> bool {
-        let pod = self.task();
-        fact.is_of_kernel
-            && fact.pod == self.death.pod
-            && pod.is_some_and(|pod| matches!(pod.kind, TaskKind::Pod | TaskKind::Job))
     }
 
     /// Whether a fact is that somebody ended a pod which had kept ending by itself until then.

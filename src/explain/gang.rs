@@ -232,13 +232,24 @@ impl Grouping<'_> {
                 |death: usize| self.was_lost(death) && self.stamp(death).width() >= BLUR.start;
             let is_any_lost = gang && together.iter().any(|death| lost(*death));
             let others_reason = |death: usize| is_any_lost && !self.had_own_reason(death);
+            // What a launcher's own log tells of is a member's end.
+            let launchers: HashSet<usize> = match gang && together.len() > 1 {
+                true => together
+                    .iter()
+                    .copied()
+                    .filter(|death| self.is_launchers_log(*death))
+                    .collect(),
+                false => HashSet::new(),
+            };
             let primary = together
                 .iter()
                 .copied()
                 .min_by(|a, b| {
                     let echoes = echoes(*a).cmp(&echoes(*b));
                     let others = others_reason(*a).cmp(&others_reason(*b));
-                    echoes.then(others).then_with(|| self.compare(*a, *b))
+                    let by_launcher = launchers.contains(a).cmp(&launchers.contains(b));
+                    let own = echoes.then(others).then(by_launcher);
+                    own.then_with(|| self.compare(*a, *b))
                 })
                 .unwrap_or(first);
             let others = left.iter().chain(&lingering).copied();

@@ -8,6 +8,7 @@ use whathappened_model::time::rfc3339;
 
 use super::context::ReportContext;
 use super::record::reported;
+use super::stood_still::LOOK_FOR_HANG;
 use super::summary::full_stop;
 use super::victim::gpu_hours;
 use crate::answer::{Collective, Incident, IncidentRole};
@@ -108,6 +109,13 @@ impl ReportContext<'_> {
             }
             (None, Some(who)) => (format!("{} {who}", summary.trim_end()), advice),
             (None, None) => (summary, advice),
+        };
+        let (summary, advice) = match self.stood_still(finding, rule) {
+            Some(still) => (
+                format!("{} {still}", full_stop(&summary)),
+                [vec![LOOK_FOR_HANG.to_owned()], advice].concat(),
+            ),
+            None => (summary, advice),
         };
         let summary = match self.never_created(finding) {
             Some(beside) => format!("{} {beside}", full_stop(&summary)),

@@ -58,6 +58,15 @@ impl ReportContext<'_> {
             }
         };
         let (number, name) = report.signal;
+        // Whom a launcher's own log, beside those of its processes, tells of.
+        let rank = self.graph().pods.get(death.pod).and_then(|pod| pod.rank);
+        if let Some(who) = whose.strip_suffix("'s ")
+            && rank.is_some_and(|rank| report.process == format!("rank {rank}"))
+        {
+            return Some(format!(
+                "was ended by signal {number} ({name}), as {who} tells; nothing in the input shows why."
+            ));
+        }
         let own = self.member(death.pod);
         let place = report.place;
         let place = place.filter(|place| own.as_ref() != Some(place) && place != "localhost");

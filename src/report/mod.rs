@@ -31,6 +31,7 @@ mod run;
 mod shared_fault;
 mod shown;
 mod slowdown;
+mod stood_still;
 mod summary;
 mod symptom;
 mod timeline;

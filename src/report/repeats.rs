@@ -57,7 +57,7 @@ fn period(ends: &[Nanos]) -> Option<Nanos> {
     (pauses.iter().filter(near).count() * 3 >= pauses.len() * 2).then_some(usual)
 }
 
-fn duration(time: Nanos) -> String {
+pub(super) fn duration(time: Nanos) -> String {
     let seconds = (time + SECOND / 2) / SECOND;
     match seconds {
         ..=99 => format!("{seconds} s"),

@@ -89,11 +89,24 @@ impl ReportContext<'_> {
             let own = act.filter(|act| !self.is_asked_for(act));
             return own.filter_map(|act| platform(graph, act)).next();
         };
+        if self.is_at_a_request(found) {
+            return None;
+        }
         let class = graph
             .name(found.signal)
             .split_once("_by_")
             .map(|(_, class)| class);
         Some(actor(graph, run, graph.name(found.actor), class))
+    }
+
+    /// Whether a group ended a machine to be as small as somebody asked, as its own account says, which does not name them:
+    /// the cloud's activity log does.
+    fn is_at_a_request(&self, act: &Fact) -> bool {
+        let graph = self.graph();
+        graph.evidence.event(act.row).is_ok_and(|event| {
+            let cause = event.attribute("cause").unwrap_or_default();
+            event.fact == "cloud.group_activity" && cause.contains("a user request")
+        })
     }
 
     /// Whether the only act is that somebody cleared away what a silent node has lost, or a boot had ended: who did so is known,

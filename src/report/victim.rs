@@ -185,8 +185,18 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
             };
             let near: Vec<&Fact> = facts.filter(near).collect();
             let killed = |fact: &&Fact| graph.name(fact.signal) == named::LOG_KILLED;
+            // Of its end nothing but that its log goes no further is known.
+            let is_silent = |one: &Task| {
+                one.kind == TaskKind::Log
+                    && one.last_words.or(one.said_over).is_none()
+                    && one.said_end.or(one.said_stop).is_none()
+                    && one.untimed.words == 0
+            };
             match near.iter().any(killed) {
                 true => "had a process killed by SIGKILL".to_owned(),
+                false if near.is_empty() && member.is_some_and(is_silent) => {
+                    "ended without a word, and others lost contact with it".to_owned()
+                }
                 false => of_process(graph, &near).unwrap_or_else(|| format!("ended with {exit}")),
             }
         }

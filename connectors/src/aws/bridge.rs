@@ -78,12 +78,13 @@ fn about_instance(
     };
     let id = field::text(detail, &["instance-id"]).or_else(|| field::text(detail, &["instanceId"]));
     let machine = machine(id, envelope.account);
+    let ends = field::time(detail, &["instance-termination-time"]);
     let what = HostEvent {
         name: kind,
         phase,
         planned,
         event_id: envelope.id,
-        not_before: None,
+        not_before: ends.map(|at| at.stamp),
         not_after: None,
     };
     let mut event = facts.host_event(envelope.at, &machine, what);

@@ -18,12 +18,14 @@ mod lines;
 pub(crate) mod live;
 mod operation;
 mod service_health;
+mod table;
 
 #[cfg(test)]
 mod tests;
 
 use entry::Entry;
 pub use live::{Gcp, GcpLogin, GcpOptions};
+pub(crate) use table::ENTRIES;
 
 use crate::cloud::fact::FactBuilder;
 use crate::cloud::field::{self, Fields};

@@ -190,7 +190,8 @@ fn python(stage: BlockStage, indented: bool, text: &str) -> Option<BlockStage> {
         } else {
             BlockStage::Frames
         }),
-        BlockStage::Frames if indented => Some(BlockStage::Frames),
+        // Of code that is in no file, what marks its place is not indented.
+        BlockStage::Frames if indented || is_marker(text) => Some(BlockStage::Frames),
         BlockStage::Frames => names_exception(text).then_some(BlockStage::Named),
         // Ray puts the traceback of the task below the name.
         BlockStage::Named if indented && text.trim_start().starts_with("File \"") => {
@@ -205,6 +206,11 @@ fn python(stage: BlockStage, indented: bool, text: &str) -> Option<BlockStage> {
             (text == PYTHON || text.trim_start().ends_with(GROUP)).then_some(BlockStage::Frames)
         }
     }
+}
+
+/// `^^^^^^^`, `~~~~~^^^`: what of a line of code an error came from.
+fn is_marker(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| matches!(byte, b'^' | b'~'))
 }
 
 /// `torch.OutOfMemoryError: CUDA …`, `KeyboardInterrupt`

@@ -81,6 +81,8 @@ impl Emitter {
             lines,
             ordinal,
             hidden,
+            amid_text,
+            is_mixed,
             ..
         } = joined;
         let found = kind.and_then(|kind| exception::read(kind, &message));
@@ -136,6 +138,7 @@ impl Emitter {
         if lines > 1 {
             event.set_attribute("lines", Some(lines));
         }
+        event.set_attribute("amid_text", amid_text.then_some(true));
         if let Some(found) = found {
             event.severity.get_or_insert_with(|| "ERROR".to_owned());
             event.set_attribute("exception", (!found.name.is_empty()).then_some(found.name));
@@ -143,7 +146,7 @@ impl Emitter {
                 "exception_message",
                 found.message.map(|text| redact(&text).into_owned()),
             );
-            event.set_attribute("location", found.location);
+            event.set_attribute("location", found.location.filter(|_| !is_mixed));
             event.set_attribute("raised_as", found.raised_as);
         }
         event

@@ -1,6 +1,8 @@
 //! What a traceback says: which exception, what of it, and where.
 
-use super::block::{self, Kind};
+mod python;
+
+use super::block::Kind;
 
 /// The exception that ended the program, as printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,7 +20,7 @@ pub(super) struct Exception {
 /// Reads the text of a joined record.
 pub(super) fn read(kind: Kind, text: &str) -> Option<Exception> {
     match kind {
-        Kind::Python => python(text),
+        Kind::Python => python::read(text),
         Kind::Cpp => cpp(text),
         Kind::Rust => rust(text),
         Kind::Java => java(text),
@@ -37,74 +39,6 @@ pub(super) fn read(kind: Kind, text: &str) -> Option<Exception> {
 fn some(text: &str) -> Option<String> {
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
-}
-
-const TRACEBACK: &str = "Traceback (most recent call last):";
-
-/// The first traceback of a chain is where it began; the others were raised
-/// while it was handled, or because of it.
-fn python(text: &str) -> Option<Exception> {
-    let starts: Vec<usize> = text.match_indices(TRACEBACK).map(|(at, _)| at).collect();
-    let first = *starts.first()?;
-    let end = starts.get(1).copied().unwrap_or(text.len());
-    let mut root = one(&text[first..end])?;
-    if let Some(last) = starts.get(1..).and_then(<[usize]>::last) {
-        let last = one(&text[*last..]).unwrap_or_default();
-        if root.name.is_empty() {
-            root.name = last.name;
-            root.message = last.message;
-        } else if !last.name.is_empty() && last.name != root.name {
-            root.raised_as = Some(last.name);
-        }
-    }
-    Some(root)
-}
-
-/// One traceback.
-fn one(text: &str) -> Option<Exception> {
-    let mut deepest = None;
-    let mut deepest_own = None;
-    let mut named: Option<(String, Vec<&str>)> = None;
-    for line in text.lines().skip(1) {
-        let bare = line.trim_start().trim_start_matches(['|', '+', '-', ' ']);
-        if let Some((name, message)) = &mut named {
-            if line.starts_with("During handling of") || line.starts_with("The above exception") {
-                break;
-            }
-            // The frames that Ray shows below are those of the task itself.
-            if let Some(frame) = frame(bare).filter(|frame| !is_library(frame)) {
-                deepest_own = Some(frame);
-            }
-            // What is indented below it, and torch's hints, are its message.
-            if !name.is_empty() && message.len() < 50 {
-                message.push(line);
-            }
-            continue;
-        }
-        if let Some(frame) = frame(bare) {
-            if !is_library(&frame) {
-                deepest_own = Some(frame.clone());
-            }
-            deepest = Some(frame);
-        } else if !line.starts_with([' ', '\t']) && block::names_exception(line) {
-            let (name, message) = line.split_once(':').unwrap_or((line, ""));
-            named = Some((name.trim().to_owned(), vec![message.trim()]));
-        }
-    }
-    let location = deepest_own.or(deepest);
-    let Some((name, message)) = named else {
-        // Cut off before the exception was named; where it was still helps.
-        return location.map(|location| Exception {
-            location: Some(location),
-            ..Exception::default()
-        });
-    };
-    Some(Exception {
-        name,
-        message: some(&message.join("\n")),
-        location,
-        ..Exception::default()
-    })
 }
 
 /// Python's fault handler shows the most recent call first.
@@ -278,6 +212,7 @@ fn java(text: &str) -> Option<Exception> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::logs::block;
 
     #[test]
     fn an_error_of_javascript_needs_its_frames() {
@@ -306,16 +241,6 @@ mod tests {
             found.location.as_deref(),
             Some("/workspace/train.py:287 in main")
         );
-    }
-
-    #[test]
-    fn of_a_chain_the_first_is_the_root() {
-        let text = "Traceback (most recent call last):\n  File \"/w/io.py\", line 3, in read\n    open(p)\nFileNotFoundError: no data\n\nDuring handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File \"/w/train.py\", line 9, in <module>\n    main()\nRuntimeError: cannot start";
-        let found = read(Kind::Python, text).unwrap();
-        assert_eq!(found.name, "FileNotFoundError");
-        assert_eq!(found.message.as_deref(), Some("no data"));
-        assert_eq!(found.location.as_deref(), Some("/w/io.py:3 in read"));
-        assert_eq!(found.raised_as.as_deref(), Some("RuntimeError"));
     }
 
     #[test]

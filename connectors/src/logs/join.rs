@@ -7,7 +7,7 @@ use super::block::{self, BlockStage, Kind};
 use super::clock;
 use super::prefix::Speaker;
 use super::timestamps::PlacedLine;
-use crate::time::Stamp;
+use crate::time::{Nanos, SECOND, Stamp};
 
 /// Lines that are one record; most records are one line.
 #[derive(Clone, Debug)]
@@ -24,9 +24,17 @@ pub(crate) struct JoinedRecord {
     pub(super) ordinal: u64,
     /// What of the message is a secret because of the records before; set with it.
     pub(super) hidden: Option<Range<usize>>,
+    /// Whether it stands in the middle of a text of several lines, as what a program prints that somebody wrote.
+    pub(super) amid_text: bool,
+    /// Whether lines of a text stood before it.
+    after_text: bool,
     stage: BlockStage,
     /// What stands before a traceback in its first line.
     heading: Option<String>,
+    /// First lines of tracebacks that others began before this one was named, to the same stream.
+    begun: Vec<PlacedLine>,
+    /// Whether lines of another traceback stand among its own: whose is which, nobody knows.
+    pub(super) is_mixed: bool,
 }
 
 /// Longer records are broken off; no traceback is of this size.
@@ -40,21 +48,39 @@ const MAX_OPEN: usize = 1_024;
 #[derive(Debug, Default)]
 pub(crate) struct LineJoiner {
     open: BTreeMap<Speaker, JoinedRecord>,
+    /// Whether lines of this log have times.
+    is_dated: bool,
+    /// Who wrote the last line, where that is one of a text.
+    text_of: Option<Speaker>,
 }
 
 impl LineJoiner {
     /// Takes the next line; records that are whole come out.
     pub(crate) fn push(&mut self, placed: PlacedLine, out: &mut Vec<JoinedRecord>) {
         let speaker = &placed.line.speaker;
+        let before = self.text_of.take();
+        self.is_dated |= placed.line.clock.is_some();
         if let Some(mut joined) = self.open.remove(speaker) {
+            if joined.is_joined_by(&placed) {
+                let speaker = placed.line.speaker.clone();
+                joined.begun.push(placed);
+                self.open.insert(speaker, joined);
+                return;
+            }
             let text = joined.without_heading(placed.line.text());
             if let Some(stage) = joined.takes(text) {
                 joined.stage = stage;
                 joined.add(&placed, text);
-                self.open.insert(placed.line.speaker, joined);
+                let (whole, rest) = joined.parted();
+                out.extend(whole);
+                self.open.insert(placed.line.speaker, rest);
                 return;
             }
-            out.push(joined.closed());
+            joined.amid_text = joined.after_text && is_of_text(&placed);
+            joined.end_with(out);
+        }
+        if is_of_text(&placed) {
+            self.text_of = Some(placed.line.speaker.clone());
         }
         let Some(kind) = block::starts(first_line(placed.line.text())) else {
             out.push(JoinedRecord::one(placed, None));
@@ -68,19 +94,40 @@ impl LineJoiner {
         if self.open.len() >= MAX_OPEN
             && let Some((_, oldest)) = self.open.pop_first()
         {
-            out.push(oldest.closed());
+            oldest.end_with(out);
         }
-        self.open.insert(
-            placed.line.speaker.clone(),
-            JoinedRecord::one(placed, Some(kind)),
-        );
+        let speaker = placed.line.speaker.clone();
+        let after_text = before.as_ref() == Some(&speaker);
+        let mut joined = JoinedRecord::one(placed, Some(kind));
+        joined.after_text = after_text && self.is_dated && joined.first.line.clock.is_none();
+        self.open.insert(speaker, joined);
     }
 
     /// There are no more lines.
     pub(crate) fn finish(&mut self, out: &mut Vec<JoinedRecord>) {
-        let open = std::mem::take(&mut self.open).into_values();
-        out.extend(open.map(JoinedRecord::closed));
+        for open in std::mem::take(&mut self.open).into_values() {
+            open.end_with(out);
+        }
     }
+}
+
+/// Whether a line without a time is one of a text: some words, and no more. Tools begin theirs with their names,
+/// `wandb: `, shells say in a word or two what became of a process, and bars and warnings are nobody's text.
+fn is_of_text(placed: &PlacedLine) -> bool {
+    const WORDS: usize = 3;
+    let text = placed.line.text();
+    let tool = text.split_once(": ").is_some_and(|(name, _)| {
+        let plain = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_' | b'.');
+        name.bytes().all(plain)
+    });
+    placed.line.clock.is_none()
+        && text.starts_with(|first: char| first.is_alphabetic() || matches!(first, '"' | '>' | '#'))
+        && text.split_whitespace().count() >= WORDS
+        && !tool
+        && !text.contains("%|")
+        && !text.contains("Warning: ")
+        && !text.contains("core dumped")
+        && block::starts(text).is_none()
 }
 
 /// The first line decides what a record is; a structured line may hold the
@@ -116,9 +163,51 @@ impl JoinedRecord {
             lines: 1,
             ordinal: 0,
             hidden: None,
+            amid_text: false,
+            after_text: false,
             stage,
             heading,
+            begun: Vec::new(),
+            is_mixed: false,
         }
+    }
+
+    /// Whether a line begins a traceback that another process writes at the same time as this one.
+    fn is_joined_by(&self, placed: &PlacedLine) -> bool {
+        const AT_ONCE: Nanos = 2 * SECOND;
+        const MOST: usize = 64;
+        let apart = placed.stamp.lo.saturating_sub(self.first.stamp.lo);
+        self.kind == Some(Kind::Python)
+            && self.stage == BlockStage::Frames
+            && placed.line.text() == block::PYTHON
+            && self.heading.is_none()
+            && apart.abs() <= AT_ONCE
+            && self.begun.len() < MOST
+    }
+
+    /// Takes apart what several wrote at once: whoever named its exception first has the lines until then, and the next one
+    /// what follows.
+    fn parted(mut self) -> (Option<Self>, Self) {
+        if self.stage != BlockStage::Named || self.begun.is_empty() {
+            return (None, self);
+        }
+        let next = self.begun.remove(0);
+        let mut rest = Self::one(next, self.kind);
+        rest.begun = std::mem::take(&mut self.begun);
+        rest.is_mixed = true;
+        self.is_mixed = true;
+        (Some(self.closed()), rest)
+    }
+
+    /// No more lines are of it.
+    fn end_with(mut self, out: &mut Vec<Self>) {
+        // That another one began is all that is left of that one.
+        let begun = std::mem::take(&mut self.begun);
+        if self.is_mixed && self.lines == 1 {
+            self.kind = None;
+        }
+        out.push(self.closed());
+        out.extend(begun.into_iter().map(|line| Self::one(line, None)));
     }
 
     /// torchrun's report says when the failure was noticed; its lines have no
@@ -166,6 +255,12 @@ impl JoinedRecord {
         self.raw.push_str(&placed.line.raw);
         // A line without a time of its own may be as much as an hour later: that is no end.
         let is_own = !matches!(placed.inferred, Some("previous" | "next" | "none"));
+        // What others wrote between its lines was written before it was named.
+        let is_of_between = |inferred| inferred == Some("previous");
+        let is_later = placed.stamp.lo > self.first.stamp.lo;
+        if is_later && is_of_between(self.first.inferred) && is_of_between(placed.inferred) {
+            self.first.stamp.hi = self.first.stamp.hi.max(placed.stamp.hi);
+        }
         if is_own {
             let end = self.end.unwrap_or(placed.stamp);
             self.end = Some(Stamp {

@@ -4,6 +4,8 @@ use chrono::{DateTime, Datelike as _};
 
 use super::clock::{self, Clock};
 use super::line::Line;
+use super::prefix::Speaker;
+use super::{block, fields};
 use crate::time::{Nanos, SECOND, Stamp};
 
 /// A line with its place in time.
@@ -29,7 +31,16 @@ pub(super) struct LinePlacer {
     year: Option<i32>,
     month: u32,
     waiting: Vec<Line>,
+    /// The last line that has a time of its own, as far as its level stands in it, and who said it.
+    said: String,
+    speaker: Speaker,
 }
+
+/// A logger writes the level of a line within this many bytes.
+const LEVEL: usize = 160;
+
+/// Levels at which programs log an exception with its traceback.
+const GRAVE: [&str; 6] = ["CRITICAL", "ERROR", "EXCEPTION", "FATAL", "SEVERE", "ERR"];
 
 impl LinePlacer {
     /// Takes the next line; lines that are placed by it come out in order.
@@ -43,6 +54,7 @@ impl LinePlacer {
         };
         self.release(Some(stamp), out);
         self.last = Some(stamp);
+        self.heard(&line);
         out.push(PlacedLine {
             line,
             stamp,
@@ -53,6 +65,31 @@ impl LinePlacer {
     /// There are no more lines.
     pub(super) fn finish(&mut self, out: &mut Vec<PlacedLine>) {
         self.release(None, out);
+    }
+
+    /// Keeps what may tell of the line after this one.
+    fn heard(&mut self, line: &Line) {
+        let text = line.text();
+        let mut end = text.len().min(LEVEL);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.said.clear();
+        self.said
+            .push_str(line.severity.as_deref().unwrap_or_default());
+        self.said.push(' ');
+        self.said.push_str(text.get(..end).unwrap_or_default());
+        self.speaker.clone_from(&line.speaker);
+    }
+
+    /// Whether a line is the first of a traceback that a logger wrote with the line before, an error's, in one: so
+    /// Python's `logger.exception` does.
+    fn is_of_error_before(&self, line: &Line) -> bool {
+        let grave = || {
+            let level = fields::severity(&self.said);
+            level.is_some_and(|level| GRAVE.contains(&level.to_uppercase().as_str()))
+        };
+        line.text() == block::PYTHON && line.speaker == self.speaker && grave()
     }
 
     fn stated(&mut self, line: &Line) -> Option<(Stamp, Option<&'static str>)> {
@@ -100,15 +137,30 @@ impl LinePlacer {
     }
 
     fn release(&mut self, next: Option<Stamp>, out: &mut Vec<PlacedLine>) {
-        for line in std::mem::take(&mut self.waiting) {
-            // The year may have become known after the line.
+        let waiting = std::mem::take(&mut self.waiting);
+        // The year may have become known after the line; then its time bounds those of the lines before it as well.
+        let placed = waiting.into_iter().map(|line| {
             let known = line.clock.and_then(|clock| self.in_known_year(clock));
-            let (stamp, inferred) = match known {
-                Some(stamp) => {
+            (line, known)
+        });
+        let placed: Vec<(Line, Option<Stamp>)> = placed.collect();
+        let mut nexts: Vec<Option<Stamp>> = Vec::with_capacity(placed.len());
+        let mut after = next;
+        for (_, known) in placed.iter().rev() {
+            nexts.push(after);
+            after = known.or(after);
+        }
+        for (at, (line, known)) in placed.into_iter().enumerate() {
+            let next = nexts.pop().flatten();
+            let (stamp, inferred) = match (known, self.last) {
+                (Some(stamp), _) => {
                     self.last = Some(stamp);
                     (stamp, "year")
                 }
-                None => between(self.last, next),
+                (None, Some(last)) if at == 0 && self.is_of_error_before(&line) => {
+                    (last, "previous")
+                }
+                (None, last) => between(last, next),
             };
             let inferred = Some(inferred);
             out.push(PlacedLine {

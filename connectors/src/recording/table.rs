@@ -10,12 +10,13 @@ use serde_json::Value;
 
 use super::batch::Kind;
 use super::feed::Feed;
-use crate::LOG_STORES;
 use crate::contract::Table;
+use crate::{LOG_STORES, gcp};
 
 /// The first that recognises a table gets it.
 fn table(columns: &[String]) -> Option<&'static Table> {
-    let mut tables = LOG_STORES.iter().flat_map(|(_, store)| store.tables);
+    let of_stores = LOG_STORES.iter().flat_map(|(_, store)| store.tables);
+    let mut tables = of_stores.chain([&gcp::ENTRIES]);
     tables.find(|table| (table.recognise)(columns))
 }
 

@@ -109,6 +109,8 @@ pub struct Fact {
     pub is_of_kernel: bool,
     /// Whether it is a line of a log that its own logger gives a level below error.
     pub is_mild: bool,
+    /// Whether its lines stand in the middle of a text that a program printed.
+    pub is_amid_text: bool,
     /// The connector.
     pub source_kind: SourceKind,
 }

@@ -28,7 +28,7 @@ const MACHINES: [&str; 14] = [
 ];
 
 /// What torchrun calls the folder of an attempt, in which each rank has a folder named after its number.
-const ATTEMPT: &str = "attempt_";
+pub(super) const ATTEMPT: &str = "attempt_";
 
 /// A log that may be that of a member.
 pub(super) struct Member {
@@ -40,6 +40,10 @@ pub(super) struct Member {
     pub(super) number: Option<i32>,
     /// From when to when it was written, where its lines have times.
     pub(super) seen: Option<(Nanos, Nanos)>,
+    /// When it made which steps.
+    pub(super) steps: BTreeMap<i64, Nanos>,
+    /// Whether it says that another process of its run was gone, or did not answer.
+    pub(super) misses: bool,
 }
 
 /// The logs that have one namespace and one name but for a number.
@@ -161,9 +165,38 @@ fn is_gang(namesakes: &Namesakes) -> bool {
     let is_dated = times().count() == members.len();
     let at_once = is_dated && common.is_some_and(|(begin, end)| begin <= end);
     // That several ranks speak at all says that there is a gang.
-    let is_known =
-        told > 1 || namesakes.is_numbered && told > 0 || namesakes.is_by_machine && at_once;
+    let is_known = told > 1
+        || namesakes.is_numbered && told > 0
+        || namesakes.is_by_machine && at_once
+        || at_once && step_together(members) && members.iter().any(|one| one.misses);
     members.len() > 1 && is_known && distinct && together
+}
+
+/// Whether all made the same steps at the same times, all along: ranks wait for each other in each step, while runs that were
+/// started at one time drift apart.
+fn step_together(members: &[Member]) -> bool {
+    /// So many steps of two are no chance.
+    const ENOUGH: usize = 8;
+    /// Lines of one step are written within this long of each other.
+    const APART: Nanos = SECOND;
+    let Some((first, others)) = members.split_first() else {
+        return false;
+    };
+    let span = first.steps.values().next().zip(first.steps.values().last());
+    let gaps = Nanos::try_from(first.steps.len()).unwrap_or(Nanos::MAX) - 1;
+    let usual = span.map_or(0, |(from, to)| to.saturating_sub(*from) / gaps.max(1));
+    let apart = APART.min(usual / 4);
+    !others.is_empty()
+        && others.iter().all(|other| {
+            let common = first.steps.iter();
+            let common = common.filter_map(|(step, at)| Some((at, other.steps.get(step)?)));
+            let (mut all, mut near) = (0, 0);
+            for (one, other) in common {
+                all += 1;
+                near += usize::from(one.saturating_sub(*other).abs() <= apart);
+            }
+            all >= ENOUGH && near * 10 >= all * 9
+        })
 }
 
 /// Pods of which only logs, or only Events, are known and whose owner no name tells.
@@ -191,6 +224,8 @@ pub(super) fn of_pods(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mu
             ranks: rank.into_iter().collect(),
             number: None,
             seen: pod.seen,
+            steps: BTreeMap::new(),
+            misses: false,
         });
     }
     join(found, symbols, pods, workloads);
@@ -210,6 +245,8 @@ mod tests {
             ranks: ranks.iter().copied().collect(),
             number: None,
             seen: *seen,
+            steps: BTreeMap::new(),
+            misses: false,
         });
         Namesakes {
             name: "train".to_owned(),
@@ -263,6 +300,30 @@ mod tests {
             assert_eq!(of(name), expected, "{name}");
         }
         assert_eq!(of("train.log"), None);
+    }
+
+    #[test]
+    fn who_makes_the_same_steps_at_the_same_times_is_of_one_gang() {
+        let gang = |begins: [Nanos; 2], pace: [Nanos; 2], misses: bool| {
+            let seen = |at: usize| Some((begins[at], begins[at] + 20 * pace[at]));
+            let members: [Log<'_>; 2] = [(&[], seen(0)), (&[], seen(1))];
+            let mut namesakes = logs(&members, false);
+            for (at, member) in namesakes.members.iter_mut().enumerate() {
+                let steps = (0..20).map(|step| (step, begins[at] + step * pace[at]));
+                member.steps = steps.collect();
+                member.misses = misses && at == 0;
+            }
+            is_gang(&namesakes)
+        };
+        let ten = 10 * SECOND;
+        assert!(gang([0, 2_000_000], [ten, ten], true));
+        // Nobody misses another: they may be runs of one sweep, which nothing ties.
+        assert!(!gang([0, 2_000_000], [ten, ten], false));
+        // Started at one time, and each with a pace of its own.
+        assert!(!gang([0, 0], [ten, ten + SECOND / 5], true));
+        assert!(!gang([0, 4 * SECOND], [ten, ten], true));
+        // One after the other.
+        assert!(!gang([0, 400 * SECOND], [ten, ten], true));
     }
 
     #[test]

@@ -10,10 +10,10 @@ use super::log_files::LogFiles;
 use super::log_gang::{self, Member, Namesakes};
 use super::task::{Task, TaskKind};
 use super::undated::Years;
-use super::{job_logs, learn, node_folder, progress};
+use super::{job_logs, launcher_log, learn, node_folder, progress, ray_session};
 use crate::evidence::{Evidence, EvidenceRow, Row, SpillError};
 use crate::graph::{PodOfRow, TaskRow};
-use crate::signals::named;
+use crate::signals::{SignalClass, named};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// All lines and what they tell, while it is found out whose they are.
@@ -39,8 +39,12 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
     if !all.pods.all.is_empty() || !all.workloads.all.is_empty() {
         return Ok(());
     }
-    let is_alone =
+    let is_free =
         |row: &Row| Some(row.fact) == lines && !row.node.is_some() && !row.instance.is_some();
+    let rows = all.evidence.rows().iter();
+    let all_files: BTreeSet<Symbol> = rows.filter(|row| is_free(row)).map(Row::file).collect();
+    let inner = ray_session::inner(&all_files, all.symbols);
+    let is_alone = |row: &Row| is_free(row) && !inner.contains(&row.file());
     let mut tasks: BTreeMap<Symbol, TaskRow> = BTreeMap::new();
     let mut ranks: BTreeMap<TaskRow, BTreeSet<i32>> = BTreeMap::new();
     let mut files: BTreeMap<TaskRow, Symbol> = BTreeMap::new();
@@ -114,7 +118,8 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
         if row.tells {
             ranks.entry(task).or_default().extend(said.rank);
         }
-        if said.raises && said.rank.is_none() {
+        // Nor is a log in which a launcher tells of one of its processes that of the rank that writes most of it.
+        if said.raises && said.rank.is_none() || said.launches {
             rankless.insert(task);
         }
     }
@@ -128,7 +133,9 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
         }
     }
     all.name_facts(|fact| fact.pod.is_none());
-    let gangs = gangs(&files, &mut ranks, all.symbols, all.pods);
+    let missing = who_misses_others(all);
+    let mut gangs = gangs(&files, (&mut ranks, &missing), all.symbols, all.pods);
+    launcher_log::add(all, &files, &mut gangs)?;
     log_gang::join(gangs, all.symbols, all.pods, all.workloads);
     Ok(())
 }
@@ -195,6 +202,10 @@ impl Lines<'_> {
         progress::note(&event, number, self.pods.all.get_mut(task));
         Ok(Said {
             rank: event.rank,
+            launches: event
+                .signals
+                .iter()
+                .any(|signal| LAUNCHED.contains(&signal.as_str())),
             raises: event
                 .signals
                 .iter()
@@ -214,10 +225,15 @@ struct Said {
     rank: Option<i32>,
     /// Whether it tells of an exception of the program, and not of its launcher.
     raises: bool,
+    /// Whether a launcher tells of the end of one of its processes.
+    launches: bool,
 }
 
 /// What is read of exceptions.
 const RAISED: [&str; 2] = [named::LOG_TRACEBACK, named::LOG_EXCEPTION_LINE];
+
+/// What launchers tell of processes that ended.
+const LAUNCHED: [&str; 2] = [named::LAUNCHER_ROOT_CAUSE, named::LAUNCHER_WORKER_FAILED];
 
 /// The one machine whose log lies beside the one log of a program: who puts these two together says where that ran.
 fn lone_machine(machines: &HashSet<Symbol>, logs: impl Iterator<Item = Symbol>) -> Option<Symbol> {
@@ -245,10 +261,20 @@ fn in_folder(path: &str) -> Option<&str> {
         .filter(|name| !name.starts_with(['.', '/']))
 }
 
+/// The logs that tell of another process of their run that was gone, or kept them waiting.
+fn who_misses_others(all: &Lines<'_>) -> HashSet<TaskRow> {
+    let misses = |signal: &str| {
+        signal == named::NCCL_TIMEOUT || all.pods.traits.is(signal, SignalClass::PeerGone)
+    };
+    let facts = all.facts.iter();
+    let facts = facts.filter(|fact| misses(all.symbols.name(fact.signal)));
+    facts.filter_map(|fact| fact.pod).collect()
+}
+
 /// Logs by what their paths have in common: a number apart, in one folder.
 fn gangs(
     files: &BTreeMap<TaskRow, Symbol>,
-    ranks: &mut BTreeMap<TaskRow, BTreeSet<i32>>,
+    (ranks, missing): (&mut BTreeMap<TaskRow, BTreeSet<i32>>, &HashSet<TaskRow>),
     symbols: &SymbolTable,
     pods: &Pods,
 ) -> BTreeMap<(Symbol, String), Namesakes> {
@@ -266,11 +292,14 @@ fn gangs(
                 is_by_machine: name.is_machine,
                 ..Namesakes::default()
             });
+        let one = pods.all.get(*task);
         namesakes.members.push(Member {
             task: *task,
             ranks: ranks.remove(task).unwrap_or_default(),
             number: name.number,
-            seen: pods.all.get(*task).and_then(|one| one.seen),
+            seen: one.and_then(|one| one.seen),
+            steps: one.map(|one| one.pace.times()).unwrap_or_default(),
+            misses: missing.contains(task),
         });
     }
     found
@@ -285,7 +314,13 @@ fn gang_name(path: &str) -> String {
     if !has_digit(file) {
         parts.by_ref().find(|part| has_digit(part));
     }
-    let folder = parts.find(|part| !part.bytes().all(|one| one.is_ascii_digit()));
+    // torchrun keeps each attempt of a run in a folder of its own.
+    let is_attempt = |part: &str| {
+        let number = part.strip_prefix(log_gang::ATTEMPT);
+        number.is_some_and(|number| number.bytes().all(|one| one.is_ascii_digit()))
+    };
+    let folder =
+        parts.find(|part| !part.bytes().all(|one| one.is_ascii_digit()) && !is_attempt(part));
     let stem = || {
         let digits = file.find(|one: char| one.is_ascii_digit() || one == '.');
         let stem = digits.and_then(|digit| file.get(..digit)).unwrap_or(file);
@@ -317,7 +352,8 @@ mod tests {
     fn a_gang_is_named_after_its_folder() {
         for (path, name) in [
             ("logs/run-7/rank3.log", "run-7"),
-            ("out/attempt_0/3/stderr.log", "attempt_0"),
+            ("out/attempt_0/3/stderr.log", "out"),
+            ("attempt_0/3/stderr.log", "stderr"),
             ("rank3.log", "rank"),
             ("./3.log", "logs"),
             ("rank1/train.log", "train"),

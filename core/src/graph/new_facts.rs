@@ -141,6 +141,7 @@ pub(super) fn of_event(
             is_line,
             is_of_kernel: is_line && is_of_kernel(signal, message),
             is_mild: is_mild && signal != last_words::WRONG,
+            is_amid_text: event.attributes.contains_key("amid_text"),
             source_kind: event.source_kind,
         });
     }

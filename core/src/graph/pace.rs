@@ -107,6 +107,18 @@ struct Slowdown {
     paces: (f64, f64),
 }
 
+impl Pace {
+    /// When each step was first told of.
+    pub(super) fn times(&self) -> BTreeMap<i64, Nanos> {
+        let mut times = BTreeMap::new();
+        for point in &self.points {
+            let first = times.entry(point.step).or_insert(point.time);
+            *first = point.time.min(*first);
+        }
+        times
+    }
+}
+
 /// Notes a training step told by a row at a known time.
 pub(super) fn note(event: &Event, row: EvidenceRow, step: i64, pod: &mut Task) {
     pod.pace.add(Point {

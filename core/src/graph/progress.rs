@@ -221,6 +221,7 @@ impl Fact {
             is_line: false,
             is_of_kernel: false,
             is_mild: false,
+            is_amid_text: false,
             source_kind: row.source_kind(),
         }
     }

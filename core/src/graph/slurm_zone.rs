@@ -296,20 +296,24 @@ impl ClockReadings {
 
 impl ClockReadings {
     /// By how much a job's own log has to be moved that was written from the one time to the other: as Slurm's records
-    /// where it is of the life of its job by their clock, which is `by` beside UTC; or so that it is of the life that
-    /// is known in UTC.
+    /// where it is of the life of its job by their clock, which is `by` beside UTC; else so that it is of that life. A
+    /// container's log may be in UTC where accounting, which names no zone either, is in its cluster's.
     fn zone_of(&self, job: &str, written: (Nanos, Nanos), by: Option<Nanos>) -> Option<Nanos> {
         let (begin, end) = written;
         let local = self.jobs.get(job);
         if by.is_some() && local.is_some_and(|life| life.holds(begin) && life.holds(end)) {
             return by;
         }
-        let dated = self.dated.get(job)?;
+        let (life, clock) = match self.dated.get(job) {
+            Some(dated) => (dated, 0),
+            None => (local?, by.unwrap_or(0)),
+        };
+        let (begin, end) = (begin.saturating_sub(clock), end.saturating_sub(clock));
         // Its first lines may be missing.
-        if dated.holds(begin) && dated.holds(end) {
+        if life.holds(begin) && life.holds(end) {
             return None;
         }
-        let fits = |by: Nanos| dated.wrote(begin.saturating_add(by), end.saturating_add(by));
+        let fits = |by: Nanos| life.wrote(begin.saturating_add(by), end.saturating_add(by));
         moved(&[4, 2], fits)
     }
 }

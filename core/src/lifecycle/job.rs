@@ -291,9 +291,9 @@ fn goes_on(graph: &EntityGraph, one: &Task, last: Option<&Exit>) -> Option<(Stat
     match one.phase.as_deref() {
         Some("PENDING" | "REQUEUE_HOLD" | "SPECIAL_EXIT") => {
             // What is held where it ended has not got over its end; what was put back into the queue
-            // was submitted again then, and waits.
+            // was submitted again then, and waits: in that second, by what names no part of it.
             let again = |queued: &Stamp| {
-                last.is_none_or(|last| last.time != Stamp::OPEN && queued.lo >= last.time.lo)
+                last.is_none_or(|last| last.time != Stamp::OPEN && queued.hi > last.time.lo)
             };
             let queued = body.and_then(|body| body.created).filter(again);
             if last.is_none() {

@@ -13,6 +13,7 @@ mod missed;
 mod not_seen_off;
 mod pod;
 mod pod_death;
+mod silenced;
 mod went_down;
 
 use std::collections::HashMap;
@@ -164,7 +165,7 @@ pub fn ends(graph: &EntityGraph) -> Table<Task, End> {
     let downs = went_down::Downs::of(graph);
     let missed = missed::Missed::of(graph);
     let last_begins = last_begins(graph);
-    graph
+    let mut ends = graph
         .pods
         .numbered()
         .map(|(number, one)| match one.kind {
@@ -190,5 +191,7 @@ pub fn ends(graph: &EntityGraph) -> Table<Task, End> {
             }
             TaskKind::Job => job::end(graph, one),
         })
-        .collect()
+        .collect();
+    silenced::note(graph, &mut ends);
+    ends
 }

@@ -292,7 +292,9 @@ fn over(graph: &EntityGraph, pod: TaskRow, ends: &Table<Task, End>) -> Option<Na
     let reported = one
         .seen
         .filter(|_| waited && one.rank.is_some() && one.body.is_none());
+    // The last line of a log need not have a time of its own: until the next one that has it may have gone on.
+    let is_log = one.kind == TaskKind::Log;
     end.final_time()
-        .map(|end| end.lo)
+        .map(|end| if is_log { end.hi } else { end.lo })
         .or(reported.map(|(_, last)| last))
 }

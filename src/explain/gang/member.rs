@@ -174,6 +174,17 @@ impl Grouping<'_> {
         })
     }
 
+    /// Whether a member is a log in which a launcher tells of its processes, and none of these of others.
+    pub(super) fn is_launchers_log(&self, death: usize) -> bool {
+        let pod = self.pod(death);
+        let task = self.graph.pods.get(pod);
+        task.is_some_and(|task| task.kind == TaskKind::Log)
+            && !self.lost_touch(death)
+            && self.graph.facts.iter().any(|fact| {
+                fact.pod == pod && self.graph.name(fact.signal) == named::LAUNCHER_ROOT_CAUSE
+            })
+    }
+
     /// Whether a member says that it could not reach another any more.
     pub(super) fn lost_touch(&self, death: usize) -> bool {
         self.lost_touch.has(self.pod(death))

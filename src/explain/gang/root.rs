@@ -80,6 +80,12 @@ impl Grouping<'_> {
             cause(root),
             Some("code.exception" | "hang.collective_timeout")
         );
+        // Nor is what another program printed its own: who failed of something else was not struck by the same.
+        let is_other_error = cause(root) == Some("code.exception")
+            && a.detail.is_some()
+            && b.detail.is_some()
+            && a.detail != b.detail;
+        let at_once = at_once && !is_other_error;
         root.root() == own.root()
             || (near && (at_once || (!echoes && (same_actor || same_node || same_detail))))
     }

@@ -114,6 +114,23 @@ fn a_job_s_own_log_is_of_its_life() {
         "it is longer than the job"
     );
     assert_eq!(zone(14 * HOUR + 20 * minute, 15 * HOUR), None);
+    // Accounting that names no zone is in another one than the program.
+    let said = ClockReadings {
+        jobs: job(12 * HOUR, 13 * HOUR),
+        ..ClockReadings::default()
+    };
+    let zone = |begin: Nanos, by| said.zone_of("7", (begin, begin + 50 * minute), by);
+    assert_eq!(zone(4 * HOUR + minute, None), Some(8 * HOUR));
+    assert_eq!(zone(12 * HOUR, None), None, "it is in the same");
+    assert_eq!(
+        zone(12 * HOUR + 30 * minute, None),
+        None,
+        "it ends after the job"
+    );
+    // And of the controller it is known which one it is in.
+    assert_eq!(zone(12 * HOUR, Some(-2 * HOUR)), Some(-2 * HOUR));
+    assert_eq!(zone(10 * HOUR, Some(-2 * HOUR)), None, "it is in UTC");
+    assert_eq!(zone(17 * HOUR, Some(-2 * HOUR)), Some(-7 * HOUR));
 }
 
 #[test]
