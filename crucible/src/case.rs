@@ -44,6 +44,7 @@ pub fn add_load(w: &mut World, plan: plan::Load) -> usize {
         command
     };
     namespace(w, &plan.namespace);
+    let blocked = w.down.of(plan.kind);
     w.loads.push(Load {
         pace: Pace::default(),
         uid: String::new(),
@@ -52,7 +53,7 @@ pub fn add_load(w: &mut World, plan: plan::Load) -> usize {
         ended: None,
         state: State::Planned,
         attempt: 1,
-        blocked: None,
+        blocked,
         curse: None,
         set: None,
         wanted: plan.size,

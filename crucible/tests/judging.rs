@@ -112,6 +112,14 @@ fn causes_are_judged_by_the_true_chain() {
 }
 
 #[test]
+fn what_an_earlier_run_ended_of_is_no_answer_about_the_one_that_was_asked_for() {
+    let of_earlier =
+        json!({"cause": "hw.gpu", "level": "supported", "role": "earlier", "run_id": "u-0"});
+    assert_eq!(verdict(&of_earlier), Verdict::NoAnswer);
+    assert_eq!(letters(&of_earlier), "");
+}
+
+#[test]
 fn details_are_judged_where_the_cause_is_right() {
     let right = judge(
         &drained(),

@@ -213,6 +213,41 @@ fn what_befalls_a_run_first_ends_it_and_what_comes_later_does_not() {
 }
 
 #[test]
+fn what_uses_up_the_last_try_ended_a_run_as_much_as_what_it_never_got_over() {
+    let mut drawn = plan(Cloud::OnPrem);
+    drawn.loads = vec![Load {
+        retries: 1,
+        ..load(LoadKind::JobSet)
+    }];
+    let fault = |fault, at| Planned {
+        fault,
+        load: 0,
+        at: at * SEC,
+    };
+    drawn.faults = vec![fault(Fault::CudaOom, 300), fault(Fault::Segfault, 322)];
+    let case = play(&drawn);
+    let run = record(&case, &Observe::all()).truth.runs[0].clone();
+    assert_eq!(
+        (run.state.as_str(), case.world.loads[0].attempt),
+        ("failed", 2)
+    );
+    assert_eq!(run.layers[0].causes, ["code.cuda_oom"]);
+    assert_eq!(run.beside, ["code.segfault"]);
+}
+
+#[test]
+fn what_is_made_while_nobody_schedules_waits_for_that() {
+    let mut w = World::new(plan(Cloud::OnPrem));
+    w.make_nodes();
+    let act = w.act("the scheduler is down", &["dep.control_plane"], None);
+    w.down.scheduler = Some(act);
+    let again = add_load(&mut w, load(LoadKind::Job));
+    make(&mut w, again);
+    run(&mut w, 3 * MIN);
+    assert_eq!((w.loads[again].blocked, running(&w)), (Some(act), 0));
+}
+
+#[test]
 fn a_rank_that_is_slow_says_so_beside_the_others() {
     for seed in 20_000_000..20_000_400 {
         let drawn = draw(seed);

@@ -130,6 +130,15 @@ LEFT JOIN links said ON said.death = k.death AND said.via = 'pod' AND said.signa
 WHERE k.signal = 'kernel.nfs_not_responding' AND k.via = 'node' AND k.detail = 'timed out'
   AND k.mode = 'exited' AND COALESCE(k.exit_code, 1) NOT IN (0, 137, 139, 143) AND k.lag_s BETWEEN -5 AND 120 AND said.fact IS NULL
 UNION ALL
+-- A member whose file server had not answered for a while, and that its job took away as another one had ended: of what either said
+-- nothing need be there.
+SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
+FROM links k
+JOIN torn_down t ON t.death = k.death
+LEFT JOIN links ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'kernel.nfs_ok' AND ok.time > k.time
+WHERE k.signal = 'kernel.nfs_not_responding' AND k.via = 'node' AND k.lag_s BETWEEN 60 AND 7200
+  AND k.steps_after IS NOT TRUE AND ok.fact IS NULL
+UNION ALL
 -- A program that waits for its files since they went away is ended by its time limit, or by whoever notices, unless they
 -- came back in time.
 SELECT DISTINCT o.death, o.fact AS cause, o.effect,

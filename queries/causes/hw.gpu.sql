@@ -189,9 +189,16 @@ UNION ALL
 SELECT u.death, u.fact AS cause, g.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM faults u
 JOIN faults g ON g.death = u.death AND g.machine = u.machine AND g.record <> u.record
-  AND (g.signal = 'gpu.unhealthy' AND g.time BETWEEN u.time - 5000000000 AND u.time + 300000000000
-    OR g.signal = 'gpu.allocatable_dropped' AND g.time BETWEEN u.time - 900000000000 AND u.time + 300000000000)
+  AND g.signal = 'gpu.unhealthy' AND g.time BETWEEN u.time - 5000000000 AND u.time + 300000000000
 WHERE u.signal = 'gpu.firmware_error'
+UNION ALL
+-- And so is the one that a kubelet offers no more once it has next looked: at some time between two versions of its node, and
+-- not before the driver told of it.
+SELECT u.death, u.fact AS cause, g.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM faults u
+JOIN faults g ON g.death = u.death AND g.machine = u.machine AND g.record <> u.record AND g.signal = 'gpu.allocatable_dropped'
+  AND g.time_hi >= u.time AND g.time <= u.time + 300000000000
+WHERE u.signal IN ('gpu.firmware_error', 'gpu.missing', 'gpu.hardware_error')
 UNION ALL
 -- A program that did not find all of its GPUs, on a machine of which Slurm says then that it has fewer than it should.
 SELECT DISTINCT g.death, g.fact AS cause, c.fact AS effect, 'inferred' AS edge, 'fault' AS role

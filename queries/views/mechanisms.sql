@@ -1,7 +1,11 @@
 -- How something further upstream reaches a pod: draining, evicting, deleting, shutting down.
 -- A rule for an upstream cause links its record to these; each of them leads on to the death
 -- by the rule of its own.
-SELECT t.death, t.fact, t.time, t.signal,
+SELECT t.death, t.fact,
+  -- An age that was printed leaves some minutes in which a node was found to be silent: of whatever silenced it before the end of them.
+  CASE WHEN t.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'k8s.pod.node_lost')
+      AND t.time_hi BETWEEN t.time AND t.time + 120000000000
+    THEN GREATEST(t.time, t.time_hi - 1000000000) ELSE t.time END AS time, t.signal,
   -- A person has reasons of their own; what they do once the pod has ended is none of them.
   COALESCE(t.lag_s, 0) >= -5 AND t.signal LIKE '%_by_user' OR (
     p.death IS NOT NULL AND NOT (t.signal = 'k8s.pod.evicted.api' AND o.death IS NOT NULL) AND t.signal IN ('k8s.pod.evicted.api', 'k8s.pod.evicted.taint', 'k8s.node.cordoned',

@@ -5,11 +5,12 @@
 //! decided here once, for all rules, a person's own among them.
 
 mod afterwards;
+mod habit;
 mod machine;
 mod quoted;
 
 use whathappened_core::death::{Death, DeathState};
-use whathappened_core::graph::{EntityGraph, Exit, Fact, Task, TaskKind};
+use whathappened_core::graph::{EntityGraph, Fact, Task, TaskKind};
 use whathappened_core::lifecycle::{Mode, given_up, signed_off};
 use whathappened_core::signals::named;
 use whathappened_model::event::SourceKind;
@@ -38,6 +39,8 @@ pub(super) struct Bounds<'a> {
     over: Option<Nanos>,
     /// Since when its container ends like that.
     schedule: Option<Nanos>,
+    /// All ends of what keeps ending.
+    ends: Vec<habit::RepeatedEnd>,
     /// Whether somebody asked for its end.
     asked: bool,
     /// Whether its machine was seen alive then.
@@ -54,7 +57,8 @@ impl<'a> Bounds<'a> {
             death,
             requests,
             over: over(graph, death),
-            schedule: schedule(graph, death),
+            schedule: habit::schedule(graph, death),
+            ends: habit::repeated_ends(graph, death),
             asked,
             in_sight: asked || ended_by_itself(graph, death),
             recorded: RecordedEnd::of(graph, death, &requests.journals),
@@ -201,6 +205,9 @@ impl<'a> Bounds<'a> {
         }
         // What stands in the middle of a text may be what a program read, or generated, and printed.
         if is_sure && cause.is_some_and(|fact| self.is_of_a_text(fact)) {
+            return Kind::Guess;
+        }
+        if is_sure && cause.is_some_and(|fact| self.is_of_earlier_end(fact)) {
             return Kind::Guess;
         }
         let is_second = |fact: &Fact| self.requests.was_ending(self.graph, self.death, fact);
@@ -433,37 +440,6 @@ impl<'a> Bounds<'a> {
         self.death.state == DeathState::NotReady
             && self.graph.now.is_some_and(|now| since(now) < PROBED)
     }
-}
-
-/// When a container that ends and is started again first ended in the way it did now:
-/// what happened to its machine since then is not why.
-fn schedule(graph: &EntityGraph, death: &Death) -> Option<Nanos> {
-    if !matches!(death.state, DeathState::Restarted | DeathState::CrashLoop) {
-        return None;
-    }
-    let pod = graph.pods.get(death.pod)?;
-    let mut ends: Vec<&Exit> = pod
-        .exits
-        .iter()
-        .filter(|exit| exit.container == death.container && exit.time != Stamp::OPEN)
-        .filter(|exit| exit.time.lo <= death.time.hi)
-        .collect();
-    ends.sort_by_key(|exit| exit.time);
-    let same = ends
-        .iter()
-        .rev()
-        .take_while(|exit| exit.exit_code == death.exit_code);
-    let first = same.last()?.time.hi;
-    // Of the ends before it the status keeps the number, and the wait between them.
-    let restarts = pod.body.as_ref().map(|body| &body.restarts);
-    let restarts = restarts.and_then(|all| all.get(graph.name(death.container)));
-    let untold = restarts.map_or(0, |count| *count - ends.len() as i64);
-    let wait = match untold {
-        ..=0 => 0,
-        1..=4 => (10 * SECOND) << (untold - 1),
-        _ => 300 * SECOND,
-    };
-    Some(first.saturating_sub(wait))
 }
 
 /// Whether the kubelet saw the process end for a reason of its own: the machine ran on.

@@ -3,6 +3,7 @@
 
 mod elastic;
 mod member;
+mod missing;
 mod root;
 mod silence;
 #[cfg(test)]
@@ -317,6 +318,11 @@ impl Grouping<'_> {
                 .collect();
             // Of a gang of ten thousand, looking each up in a list takes longer than all the rest.
             let mut of_this: HashSet<usize> = victims.iter().copied().collect();
+            // Of those that one root struck within a moment any may have been the first, whom the others followed.
+            let struck = together.iter().filter(|death| of_this.contains(*death));
+            let start = struck
+                .map(|death| self.time(*death))
+                .fold(start, Nanos::min);
             let collateral: Vec<usize> = if gang {
                 left.iter()
                     .copied()
@@ -425,7 +431,8 @@ impl Grouping<'_> {
                         && self.lost_touch(first)
                         && (self.began(best) <= end.lo || self.ended_silently(other) && is_near())
                 };
-                ((proven || lingers) && before || unheard())
+                let missed = || before && self.may_be_missed(first, other);
+                ((proven || lingers) && before || unheard() || missed())
                     .then_some((other, root.time.lo.min(end.lo)))
             })
             .min_by_key(|(other, broke)| (*broke, *other))

@@ -1,10 +1,12 @@
 //! What the records say of the ends of pods, beside the ends themselves: who asked for them, who was seen
 //! alive, which machines were silent or going down.
 
+mod ends;
+
 use std::collections::{HashMap, HashSet};
 use whathappened_core::signals::{SignalClass, named};
 
-use whathappened_core::death::{Death, DeathState};
+use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, Fact, Journals, Task, TaskKind, TaskRow, WorkloadRow};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::symbols::Symbol;
@@ -13,6 +15,7 @@ use whathappened_model::event::SourceKind;
 use whathappened_model::table::{AtRow as _, HasRow as _};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
+use self::ends::{never_ran, told_its_end, was_tried_again};
 use super::bounds::CLOCKS;
 use super::machine_facts::is_anybodys;
 use super::namesakes::namesakes;
@@ -114,7 +117,7 @@ pub(super) struct Requests {
 const AT_ONCE: Nanos = 15 * SECOND;
 
 /// What programs say of devices and disks.
-const DEVICE: [&str; 6] = [
+pub(super) const DEVICE: [&str; 6] = [
     "gpu.",
     "nccl.",
     "nic.",
@@ -123,9 +126,10 @@ const DEVICE: [&str; 6] = [
     "log.storage_",
 ];
 
-/// A kubelet shows every ten seconds that it is there; its node is found silent forty to fifty seconds
-/// after it did so last: what was asked for this long before may have reached nobody.
-const UNHEARD: Nanos = 50 * SECOND;
+/// A kubelet shows every ten seconds that it is there; its node is found silent forty seconds after it did so last, fifty
+/// from Kubernetes 1.32 on, and up to ten more, as who looks does so every five: what was asked for this long before may have
+/// reached nobody.
+const UNHEARD: Nanos = 60 * SECOND;
 
 /// Pods are left for as long on a node that does not answer, by default.
 const EVICTED: Nanos = 300 * SECOND;
@@ -281,8 +285,11 @@ impl Requests {
     /// Whether the pod's node had not been heard of for a while, or was shutting down, when somebody
     /// asked for its end, and nobody saw how it ended.
     fn is_unheard(&self, pod: &Task, death: &Death) -> bool {
+        // A kubelet that stops what was asked to go was there.
+        let obeyed = pod.stopped.is_some_and(|stop| stop.hi >= death.time.lo);
         let before = |silent: &Stamp| {
-            silent.lo > death.time.hi && silent.hi.saturating_sub(death.time.lo) < UNHEARD
+            let since = silent.lo.saturating_sub(death.time.lo);
+            silent.lo > death.time.hi && since <= UNHEARD && !obeyed
         };
         let going =
             |down: &Stamp| down.hi < death.time.lo && death.time.lo.saturating_sub(down.hi) < GOING;
@@ -319,7 +326,7 @@ impl Requests {
             })
         };
         let near = |silent: Stamp, asked: Stamp| {
-            (0..UNHEARD).contains(&silent.lo.saturating_sub(asked.lo)) && !was_missed(asked)
+            (0..=UNHEARD).contains(&silent.lo.saturating_sub(asked.lo)) && !was_missed(asked)
         };
         let asked = || self.asked.at(death.pod).into_iter().flatten();
         death.mode == Mode::Lost
@@ -425,6 +432,7 @@ impl Requests {
             || pod.body.is_some() && !self.cut
             || !pod.exits.is_empty()
             || self.alive.has(death.pod)
+            || told_its_end(pod, death)
     }
 
     pub(super) fn is_asked(&self, death: &Death) -> bool {
@@ -438,34 +446,6 @@ impl Requests {
                 .at(death.pod)
                 .is_some_and(|asked| asked.iter().any(|(asked, _)| asked.overlaps(near)))
     }
-}
-
-/// Whether nothing that is known of a pod tells that it ever ran: what kept it from that may have been why it was taken away.
-fn never_ran(pod: &Task, death: &Death) -> bool {
-    pod.kind == TaskKind::Pod
-        && death.mode == Mode::Killed
-        && pod.body.is_none()
-        && pod.started.is_none()
-        && pod.starts.is_empty()
-        && pod.exits.is_empty()
-        && pod.stopped.is_none()
-        && pod.last_line.is_none()
-}
-
-/// Whether the Job of a pod gave up long after the pod had ended, and none that it made meanwhile is known: it had tried
-/// again, and another end was one too many.
-fn was_tried_again(graph: &EntityGraph, pod: &Task, death: &Death) -> bool {
-    /// A pod that is lost or asked to stop may be waited for as long.
-    const AT_LAST: Nanos = 1_200 * SECOND;
-    let gave_up = graph.last_said(pod.owner, named::K8S_WORKLOAD_BACKOFF_LIMIT);
-    let is_later = |other: &Task| {
-        let begin = other.known_begin();
-        other.owner == pod.owner && begin.is_some_and(|begin| begin > death.time.hi)
-    };
-    death.state == DeathState::Died
-        && death.time != Stamp::OPEN
-        && gave_up.is_some_and(|at| at.saturating_sub(death.time.hi) > AT_LAST)
-        && !graph.pods.iter().any(is_later)
 }
 
 /// Whether a file of objects was read in part.

@@ -2,6 +2,7 @@
 
 use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, Task};
+use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Run;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -20,12 +21,19 @@ pub(super) fn mark(graph: &EntityGraph, runs: &[Run], deaths: &[Death], findings
     for ended in 0..findings.len() {
         let one = &findings[ended];
         let run = runs.get(one.run).filter(|_| one.run != NO_RUN);
-        let Some(run) = run.filter(|run| one.recovered && is_gang(graph, run)) else {
+        let Some(run) = run.filter(|_| one.recovered) else {
             continue;
         };
         let Some(end) = end_of(deaths, one) else {
             continue;
         };
+        if holds_its_name(graph, end) {
+            findings[ended].recovered = false;
+            continue;
+        }
+        if !is_gang(graph, run) {
+            continue;
+        }
         if trains_on(graph, run, end.time) || was_replaced(graph, run, end) {
             continue;
         }
@@ -47,6 +55,18 @@ fn end_of<'a>(deaths: &'a [Death], finding: &Finding) -> Option<&'a Death> {
     let end = own.next()??;
     let is_end = end.state == DeathState::Died && end.pod.is_some() && end.time != Stamp::OPEN;
     (is_end && own.next().is_none()).then_some(end)
+}
+
+/// Whether a pod of a StatefulSet that was lost with its node is still there, and to be deleted: no other can be made under its name
+/// until its node says that it is gone, or somebody does.
+fn holds_its_name(graph: &EntityGraph, end: &Death) -> bool {
+    let Some(pod) = graph.pods.get(end.pod) else {
+        return false;
+    };
+    let owner = graph.workloads.get(pod.owner);
+    let is_fixed = owner.is_some_and(|owner| graph.name(owner.kind) == "StatefulSet");
+    let is_asked = pod.first_asked().is_some();
+    end.mode == Mode::Lost && is_fixed && is_asked && pod.gone.is_none() && pod.body.is_some()
 }
 
 /// Whether another pod of the run started in the place of one that ended.

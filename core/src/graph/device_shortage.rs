@@ -250,7 +250,8 @@ impl ShortNode<'_> {
             && pod.unplaced.is_some()
             && pod.bound.is_none()
             && pod.started.is_none()
-            && pod.gone.is_none()
+            // One that is gone lacked them if they were not offered by then.
+            && pod.gone.is_none_or(|gone| self.fact.time.lo <= gone.hi)
             && !pod.node.is_some();
         let wishes = pod.body.as_deref();
         let wants = wishes.map_or(0, |body| wanted(body, resource)).max(1);

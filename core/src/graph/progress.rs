@@ -63,6 +63,7 @@ pub(super) fn note(event: &Event, row: EvidenceRow, pod: Option<&mut Task>) {
         last: event.time,
         id: event.id,
         row,
+        first_step: step,
         step,
         total: number(event, "total"),
         reported: 1,
@@ -75,11 +76,14 @@ pub(super) fn note(event: &Event, row: EvidenceRow, pod: Option<&mut Task>) {
             // Of steps told at one time the furthest counts, then the id, so that
             // the order of records cannot show.
             let later = (new.last, new.step, new.id) > (old.last, old.step, old.id);
-            let (first, reported) = (old.first.min(new.first), old.reported + 1);
+            let began = |one: &Progress| (one.first, one.first_step);
+            let (first, first_step) = began(&old).min(began(&new));
+            let reported = old.reported + 1;
             let recent = with(old.recent, (event.time.lo, event.rank));
             let last = if later { new } else { old };
             Progress {
                 first,
+                first_step,
                 reported,
                 recent,
                 ..last

@@ -21,6 +21,8 @@ pub(super) struct Loss {
     pub(super) gone: bool,
     /// Whether it booted meanwhile: what ran on it is lost, too.
     pub(super) booted: bool,
+    /// Whether the machine said that it goes down just before.
+    pub(super) went_down: bool,
 }
 
 /// When nodes stopped answering.
@@ -54,6 +56,8 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
     // or with its first words afterwards.
     let boots = graph.traits.of(SignalClass::Boots).iter();
     let boots: Vec<_> = boots.map(|signal| symbols.find(signal)).collect();
+    let goes_down = graph.traits.of(SignalClass::GoesDown).iter();
+    let goes_down: Vec<_> = goes_down.map(|signal| symbols.find(signal)).collect();
     let gone_in_cloud = symbols.find(named::K8S_NODE_GONE_IN_CLOUD);
     // Whether its object was seen to be gone, or somebody asked for that.
     let is_gone = |signal: Symbol| {
@@ -61,6 +65,7 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
     };
     let mut found: Losses = Losses::new();
     let mut booted: HashMap<Symbol, Nanos> = HashMap::new();
+    let mut down_since: HashMap<Symbol, Nanos> = HashMap::new();
     // Facts are in time order, so a loss is closed by the next recovery.
     for fact in &graph.facts {
         // Of requests alone that is told of the node's pods.
@@ -73,6 +78,9 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
         let stretches = found.entry(node).or_default();
         let signal = Some(fact.signal);
         let is_down = of_pod.is_some() || signal == down;
+        if goes_down.contains(&signal) && fact.time != Stamp::OPEN {
+            down_since.insert(node, fact.time.hi);
+        }
         if boots.contains(&signal) {
             booted.insert(node, fact.time.hi);
             if let Some(loss) = stretches.last_mut() {
@@ -94,6 +102,9 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
                 until: None,
                 gone: false,
                 booted: booted
+                    .get(&node)
+                    .is_some_and(|at| fact.time.lo.saturating_sub(*at) < TOLD),
+                went_down: down_since
                     .get(&node)
                     .is_some_and(|at| fact.time.lo.saturating_sub(*at) < TOLD),
             });

@@ -124,7 +124,8 @@ pub(super) fn death(
         && ended.hi.saturating_add(apart(pod, asked)) < asked.lo
         && !ran_on_after(graph, pod, ended)
     {
-        return (way == Way::Badly).then_some((Mode::Exited, ended));
+        let lost = booted_within(around, pod, ended).map(|lost| (Mode::Lost, lost));
+        return (way == Way::Badly).then_some(lost.unwrap_or((Mode::Exited, ended)));
     }
     // What had ended was not lost with its node: its Job had heard of it.
     let over = exited
@@ -133,9 +134,17 @@ pub(super) fn death(
         .flatten();
     let is_hit = |loss: &&Loss| {
         let over = over.is_some_and(|(over, _)| over.hi <= loss.from.hi);
+        // Whom others missed by the time at which it was taken away was lost to them, whether or not its node comes back.
+        let missed = asked.is_some_and(|asked| {
+            let is_silent = loss.until.is_none_or(|until| until.lo > asked.lo);
+            is_silent && is_missed(around.others_ended, loss.from, asked)
+        });
         // What answers again without having booted runs what it ran.
-        let lasted =
-            loss.until.is_none() || loss.booted || !pod.exits.is_empty() || was_given_up(pod, loss);
+        let lasted = loss.until.is_none()
+            || loss.booted
+            || !pod.exits.is_empty()
+            || was_given_up(pod, loss)
+            || missed;
         lasted
             && !over
             && pod.begin().is_none_or(|begin| begin <= loss.from.hi)
@@ -212,6 +221,13 @@ pub(super) fn death(
         let stopped = is_signalled(graph, exit.as_ref()) && went_down_after(around, pod, died);
         return Some((if stopped { Mode::Killed } else { way }, died));
     }
+    // Whose end nobody saw, on a machine that went down and booted meanwhile, ended with that.
+    if way == Mode::Exited
+        && exit.is_none()
+        && let Some(lost) = booted_within(around, pod, died)
+    {
+        return Some((Mode::Lost, lost));
+    }
     // A silence that goes on is no loss yet: the node may answer again, and what ran there runs on. Whom others then missed
     // was lost to them.
     let too_soon = |loss: &&Loss| {
@@ -220,6 +236,8 @@ pub(super) fn death(
             && loss.until.is_none()
             && !loss.gone
             && !loss.booted
+            // What a machine runs that says that it goes down does not wait for anybody to look.
+            && !loss.went_down
             && !is_missed(around.others_ended, loss.from, died)
             && silent.is_some_and(|silent| silent < WAITED_FOR)
     };
@@ -333,6 +351,18 @@ fn untold(pod: &Task, around: &Surroundings<'_>) -> Stamp {
         Some(hi) => Stamp { lo, hi },
         None => Stamp::OPEN,
     }
+}
+
+/// When the node of a pod was found to have stopped, and then booted, within the time in which the pod ended, at which moment of it
+/// no record tells, and its log neither.
+fn booted_within(around: &Surroundings<'_>, pod: &Task, ended: Stamp) -> Option<Stamp> {
+    let meanwhile = |loss: &&Loss| {
+        let is_up = loss.until.is_some_and(|until| until.lo <= ended.hi);
+        loss.booted && is_up && loss.from.lo >= ended.lo && loss.from.hi <= ended.hi
+    };
+    let mut losses = around.losses.get(&pod.node).into_iter().flatten();
+    let loss = losses.find(meanwhile)?;
+    (ended != Stamp::OPEN && given_up(pod).is_none()).then_some(loss.from)
 }
 
 /// When a pod had said something by, where the clock of its log may be off: it did not before it

@@ -76,13 +76,26 @@ fn refusal(w: &World, pod: usize, at: usize) -> Option<String> {
 /// Whether any node takes the pod as things are.
 #[must_use]
 pub fn fits(w: &World, pod: usize) -> Option<usize> {
-    let mut open: Vec<(i64, usize)> = (0..w.nodes.len())
+    let mut open: Vec<(usize, i64, usize)> = (0..w.nodes.len())
         .filter(|&at| w.nodes.get(at).is_some_and(|node| node.gone.is_none()))
         .filter(|&at| refusal(w, pod, at).is_none())
-        .map(|at| (-free(w, at), at))
+        .map(|at| (beside(w, pod, at), -free(w, at), at))
         .collect();
     open.sort_unstable();
-    open.first().map(|(_, at)| *at)
+    open.first().map(|(_, _, at)| *at)
+}
+
+/// How many others of a pod's kind are on a node, where these are the agents of nodes: such have one on each.
+fn beside(w: &World, pod: usize, node: usize) -> usize {
+    const AGENTS: &str = "gpu-operator";
+    let load = w.pods.get(pod).map(|pod| pod.load);
+    let is_agent = load
+        .and_then(|load| w.loads.get(load))
+        .is_some_and(|load| load.plan.namespace == AGENTS);
+    let others = w.pods.iter().filter(|other| {
+        is_agent && Some(other.load) == load && other.node == Some(node) && other.gone.is_none()
+    });
+    others.count()
 }
 
 /// Tries all pods that wait for a node.

@@ -4,17 +4,16 @@
 use std::rc::Rc;
 
 use crate::control::{Exit, exit};
-use crate::plan::{Fault, Load, LoadKind};
+use crate::plan::{Fault, Load};
 use crate::time::SEC;
 use crate::world::{Ask, Client, PodFault, Relation, World, names};
 
 /// Takes one of them away before a workload is made.
 pub(super) fn prepare(w: &mut World, fault: Fault, load: usize) {
-    let act = match fault {
+    match fault {
         Fault::SchedulerDown => {
             let act = w.act("the scheduler is down", &["dep.control_plane"], None);
             w.down.scheduler = Some(act);
-            act
         }
         Fault::ControllersDown => {
             let act = w.act(
@@ -23,16 +22,14 @@ pub(super) fn prepare(w: &mut World, fault: Fault, load: usize) {
                 None,
             );
             w.down.controllers = Some(act);
-            act
         }
         _ => return device_plugin(w, load),
-    };
-    // It is gone for all that is made from now on; a bare pod needs no controller.
-    let is_hit = |load: &&mut crate::world::Load| {
-        fault == Fault::SchedulerDown || load.plan.kind != LoadKind::Pod
-    };
-    for load in w.loads.iter_mut().filter(is_hit) {
-        load.blocked = Some(act);
+    }
+    // It is gone for all that is made from now on.
+    for load in 0..w.loads.len() {
+        if let Some(load) = w.loads.get_mut(load) {
+            load.blocked = w.down.of(load.plan.kind).or(load.blocked);
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::{node_of, victim};
 use crate::control::{Exit, exit, go_silent, judge_taints};
 use crate::plan::{Fault, Load};
-use crate::time::SEC;
+use crate::time::{SEC, Time};
 use crate::train::{klog, say_all};
 use crate::world::{
     ActId, Ask, Client, PodFault, Relation, Source, Stage, StartFailure, Taint, Unit, World,
@@ -221,13 +221,21 @@ fn crashing(w: &mut World, name: &str, size: u32, text: &'static str) {
                     .get(pod)
                     .is_some_and(|pod| pod.alive && !pod.stopping)
                 {
-                    say_all(w, pod, text, &claims(act));
+                    let text = dated(text, w.now);
+                    say_all(w, pod, &text, &claims(act));
                     exit(w, pod, &Exit::code(1, act, Relation::Victim));
                 }
             });
         })));
     }
     w.after(0, move |w| crate::control::make(w, at));
+}
+
+/// What a program writes, with the times that it writes itself.
+fn dated(text: &str, now: Time) -> String {
+    let time = now.format("F%m%d %H:%M:%S%.6f", 0);
+    text.replace("F0301 10:00:00.000000", &time)
+        .replace("2026-03-01T10:00:00Z", &now.secs())
 }
 
 /// The agent of the network crashes on every node: nothing new gets a network, and what has one keeps it.

@@ -124,10 +124,10 @@ impl Incident {
 }
 
 impl Answer {
-    /// The main incident.
+    /// The main incident; none where all there is is of a run before the one that was asked for.
     #[must_use]
     pub fn main(&self) -> Option<&Incident> {
-        self.incidents.first()
+        self.incidents.first().filter(|one| one.role != "earlier")
     }
 
     /// Whether it says of anything that it is missing or against it: why it is not surer.

@@ -204,6 +204,15 @@ pub(super) fn others(w: &World, first: &Death, fatal: &[&Death]) -> (Vec<String>
     let off = w.plan.observe.skew_s.abs();
     let near = first.time.plus((2 + off) * SEC);
     let (mut beside, mut later) = (BTreeSet::new(), BTreeSet::new());
+    // What was made anew until it might not any more, and did not work in between, failed of its last end as well.
+    let is_over = load.is_some_and(|load| load.ended.is_some() && load.plan.retries > 0);
+    let last = fatal.iter().filter_map(|death| attempt(death)).max();
+    let of_last = fatal
+        .iter()
+        .filter(|death| is_over && attempt(death) == last);
+    if let Some(straw) = of_last.min_by_key(|death| (death.time, death.pod)) {
+        beside.extend(ids_of(w, straw.act));
+    }
     for death in fatal {
         if root(death) == root(first) || attempt(death) != attempt(first) {
             continue;

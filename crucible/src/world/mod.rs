@@ -21,7 +21,7 @@ pub use pod::{Condition, Container, Ended, Owner, Phase, Pod, Running};
 pub use record::{CloudRecord, HostLine, LogLine, Measured, Quantity, Unit};
 pub use truth::{Act, ActId, Attribution, Graph, Tag, claims, names};
 
-use crate::plan::Plan;
+use crate::plan::{LoadKind, Plan};
 use crate::rng::Rng;
 use crate::time::Time;
 
@@ -109,6 +109,15 @@ pub struct Down {
     pub scheduler: Option<ActId>,
     /// The controller manager, with all controllers that are Kubernetes' own.
     pub controllers: Option<ActId>,
+}
+
+impl Down {
+    /// What keeps a workload that is made now from its work; a bare pod needs no controller.
+    #[must_use]
+    pub fn of(&self, kind: LoadKind) -> Option<ActId> {
+        let controllers = self.controllers.filter(|_| kind != LoadKind::Pod);
+        self.scheduler.or(controllers)
+    }
 }
 
 impl fmt::Debug for World {

@@ -3,9 +3,9 @@
 use whathappened_core::death::DeathState;
 use whathappened_core::graph::Task;
 use whathappened_core::signals::{SignalClass, named};
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::Grouping;
+use super::{BLUR, Grouping};
 use crate::answer::Level;
 use crate::explain::bounds::CLOCKS;
 
@@ -23,7 +23,7 @@ impl Grouping<'_> {
         let began = self.began_apart(first)?;
         self.lost_but(first, others)
             .filter_map(|other| Some((other, self.gone_by(other)?)))
-            .filter(|(_, gone)| *gone < began)
+            .filter(|(_, gone)| *gone < began.lo)
             .min_by_key(|(other, gone)| (*gone, *other))
     }
 
@@ -40,17 +40,27 @@ impl Grouping<'_> {
             .any(|(other, gone)| {
                 let wrote = self.task(other).and_then(last_written);
                 let since = gone.saturating_sub(GONE_FOR);
-                wrote.map_or(since, |wrote| wrote.max(since)) < began && began <= gone
+                wrote.map_or(since, |wrote| wrote.max(since)) < began.hi && began.lo <= gone
             })
     }
 
-    /// When what ended a member began, where that is known and not that another one was missing.
-    fn began_apart(&self, first: usize) -> Option<Nanos> {
+    /// When what ended a member began, where that is known and not that another one was missing: by its end at the latest, which
+    /// is all that is known of what was found to have changed between two versions of an object.
+    fn began_apart(&self, first: usize) -> Option<Stamp> {
         if !self.had_own_reason(first) && !self.was_taken(first) {
             return None;
         }
         let root = self.graph.facts.get(self.best(first)?.root())?;
-        Some(root.time.lo.min(self.time(first)))
+        let end = self.stamp(first);
+        let lo = root.time.lo.min(end.lo);
+        // Of what is dated to the second its beginning counts.
+        let is_stretch = root.time.width() >= BLUR.start;
+        let hi = if is_stretch {
+            root.time.hi.min(end.hi)
+        } else {
+            lo
+        };
+        Some(Stamp { lo, hi: hi.max(lo) })
     }
 
     /// The others that were lost with their machines.
@@ -89,20 +99,24 @@ impl Grouping<'_> {
         self.graph.pods.get(self.deaths.get(death)?.pod)
     }
 
-    /// When the machine of a member says that it went down, where that is known to have ended it.
+    /// When the machine of a member says that it went down, where that is known to have ended it, or is a step on the way there.
     fn went_down(&self, death: usize) -> Option<Nanos> {
         let best = self.best(death)?;
-        let root = self.graph.facts.get(best.root())?;
-        let is_word = self
-            .graph
-            .traits
-            .is(self.graph.name(root.signal), SignalClass::GoesDown);
-        (is_word && best.level >= Level::Supported).then_some(root.time.hi.saturating_add(CLOCKS))
+        let says = best.path.iter().filter_map(|step| {
+            let fact = self.graph.facts.get(step.fact)?;
+            let signal = self.graph.name(fact.signal);
+            let is_word = self.graph.traits.is(signal, SignalClass::GoesDown);
+            is_word.then_some(fact.time.hi)
+        });
+        let first = says
+            .min()
+            .filter(|_| best.level >= Level::Supported && self.was_lost(death))?;
+        Some(first.saturating_add(CLOCKS))
     }
 }
 
 /// When a member last wrote: who writes is alive, however seldom its kubelet says so.
-fn last_written(pod: &Task) -> Option<Nanos> {
+pub(super) fn last_written(pod: &Task) -> Option<Nanos> {
     let step = pod.progress.as_deref().map(|progress| progress.last);
     let wrote = step.into_iter().chain(pod.last_line);
     wrote.map(|wrote| wrote.lo).max()

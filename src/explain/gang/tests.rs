@@ -4,6 +4,7 @@ use super::*;
 use crate::explain::candidate::Step;
 use crate::explain::edge::{Kind, Role};
 use crate::explain::made_up::{at, ended, fault, gang_on, line, rule};
+use whathappened_model::time::Stamp;
 
 fn candidate(rule: usize, fact: usize, level: Level) -> Candidate {
     Candidate {
@@ -211,5 +212,36 @@ fn who_may_have_been_there_still_when_another_failed_does_not_lead() {
     assert_eq!(
         (&*found[0].victims, &*found[0].collateral),
         (&[1][..], &[0][..])
+    );
+}
+
+#[test]
+fn who_is_taken_away_within_the_second_of_the_first_follows_it() {
+    // A kubelet writes whole seconds, and the API server microseconds: of two that waited, the one that was taken away is
+    // told more closely, and the third was taken away a moment before that.
+    let exact = |second, micros: i64| {
+        let lo = at(second).lo + micros * 1_000;
+        Stamp { lo, hi: lo + 1_000 }
+    };
+    let world = World::of("Job", &[30, 30, 30]);
+    let taken = |name: &str, micros| Death {
+        mode: whathappened_core::lifecycle::Mode::Killed,
+        time: exact(31, micros),
+        exit_code: None,
+        ..ended(&world.graph, name, 31)
+    };
+    let deaths = [
+        ended(&world.graph, "llm-0", 31),
+        taken("llm-1", 923_428),
+        taken("llm-2", 922_922),
+    ];
+    let root = line(&world.graph, "llm-0");
+    let waited = || vec![candidate(1, root, Level::Hypothesis)];
+    let candidates = [waited(), waited(), Vec::new()];
+    let found = world.group_deaths(&deaths, &candidates, &[]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        (&*found[0].victims, &*found[0].collateral),
+        (&[0, 1][..], &[2][..])
     );
 }

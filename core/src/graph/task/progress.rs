@@ -15,6 +15,8 @@ pub struct Progress {
     pub id: EventId,
     /// Its row in the evidence.
     pub row: EvidenceRow,
+    /// Which step the first was, where it says.
+    pub first_step: Option<i64>,
     /// Which step the last was, where it says.
     pub step: Option<i64>,
     /// How many steps there are to be, where it says.
@@ -110,11 +112,22 @@ impl Progress {
     }
 
     /// Whether the program worked on after `time`, or that rank of it: it told of two steps at
-    /// least that it cannot have written together. One may have been under way, and its line in a
+    /// least that it cannot have written together, or of one that stands for many. One may have been under way, and its line in a
     /// buffer.
     #[must_use]
     pub fn went_on_after(&self, time: Nanos, rank: Option<i32>) -> bool {
+        /// Of so many, two are made in the time that [`Self::made_a_step_after`] leaves for a part of them.
+        const MANY: i64 = 6;
         self.steps_after(time, rank) >= 2
+            || self.each() >= MANY && self.made_a_step_after(time, rank)
+    }
+
+    /// How many steps are made for each that is told, at least: many programs tell of every tenth.
+    fn each(&self) -> i64 {
+        let told = i64::try_from(self.reported).unwrap_or(i64::MAX) - 1;
+        let made = self.step.zip(self.first_step);
+        let made = made.map_or(0, |(last, first)| last.saturating_sub(first));
+        made / told.max(1)
     }
 
     /// Whether at least one step of a rank was told after a time, and no part of the one before.

@@ -1,0 +1,47 @@
+//! What is known of a pod's end beside who asked for it.
+
+use whathappened_core::death::{Death, DeathState};
+use whathappened_core::graph::{EntityGraph, Task, TaskKind};
+use whathappened_core::lifecycle::{Mode, given_up};
+use whathappened_core::signals::named;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
+
+use super::CLOCKS;
+
+/// Whether the pod's own log tells of the failure that ended it just then.
+pub(super) fn told_its_end(pod: &Task, death: &Death) -> bool {
+    let is_near = |said: Stamp| {
+        said != Stamp::OPEN
+            && said.lo <= death.time.hi.saturating_add(CLOCKS)
+            && said.hi.saturating_add(CLOCKS) >= death.time.lo
+    };
+    death.mode == Mode::Exited && death.time != Stamp::OPEN && given_up(pod).is_some_and(is_near)
+}
+
+/// Whether nothing that is known of a pod tells that it ever ran: what kept it from that may have been why it was taken away.
+pub(super) fn never_ran(pod: &Task, death: &Death) -> bool {
+    pod.kind == TaskKind::Pod
+        && death.mode == Mode::Killed
+        && pod.body.is_none()
+        && pod.started.is_none()
+        && pod.starts.is_empty()
+        && pod.exits.is_empty()
+        && pod.stopped.is_none()
+        && pod.last_line.is_none()
+}
+
+/// Whether the Job of a pod gave up long after the pod had ended, and none that it made meanwhile is known: it had tried
+/// again, and another end was one too many.
+pub(super) fn was_tried_again(graph: &EntityGraph, pod: &Task, death: &Death) -> bool {
+    /// A pod that is lost or asked to stop may be waited for as long.
+    const AT_LAST: Nanos = 1_200 * SECOND;
+    let gave_up = graph.last_said(pod.owner, named::K8S_WORKLOAD_BACKOFF_LIMIT);
+    let is_later = |other: &Task| {
+        let begin = other.known_begin();
+        other.owner == pod.owner && begin.is_some_and(|begin| begin > death.time.hi)
+    };
+    death.state == DeathState::Died
+        && death.time != Stamp::OPEN
+        && gave_up.is_some_and(|at| at.saturating_sub(death.time.hi) > AT_LAST)
+        && !graph.pods.iter().any(is_later)
+}
