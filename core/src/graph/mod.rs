@@ -74,6 +74,7 @@ mod succeeded;
 mod tagged;
 mod task;
 mod template;
+mod together;
 mod told_ends;
 mod toleration;
 mod topology;
@@ -105,6 +106,8 @@ pub use parent::{deployment_of, is_queue_entry, makers};
 pub use pool::Membership;
 pub use root::Root;
 pub use task::{Exit, Progress, Task, TaskKind};
+pub(crate) use together::KIND as PODS;
+pub use together::lost_touch;
 pub use topology::{Location, PlaceKind, Topology};
 pub use workload::Workload;
 
