@@ -10,7 +10,7 @@ mod whole_run;
 use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use crate::graph::{EntityGraph, Task, TaskRow};
+use crate::graph::{EntityGraph, Exit, Task, TaskRow};
 use crate::lifecycle::{End, Mode, State};
 use crate::resolve::Run;
 use crate::signals::named;
@@ -19,7 +19,7 @@ use crate::symbols::Symbol;
 
 pub use crate::stall::SLOW;
 use before_end::{failed_before, wrong_before};
-pub use run_state::{RunState, fails_now, has_failed, run_state};
+pub use run_state::{RunState, fails_now, has_failed, is_of_bare_pods, run_state};
 pub use state::DeathState;
 pub use whole_run::failed_upon;
 use whole_run::{deleted, failed_unseen, never_created, scaled_to_zero, short_of_members};
@@ -59,7 +59,8 @@ pub(crate) const WAITED: &str = named::NCCL_TIMEOUT;
 
 impl Death {
     /// A state in which no end of a container is known.
-    pub(crate) fn without_end(
+    #[must_use]
+    pub fn without_end(
         run: usize,
         attempt: u32,
         pod: Option<TaskRow>,
@@ -85,6 +86,20 @@ impl Death {
     #[must_use]
     pub fn pod_order(&self) -> impl Ord + use<> {
         (self.pod.is_none(), self.pod)
+    }
+
+    /// Puts deaths in order of (run, attempt, time, pod), those of no pod last.
+    pub fn sort(deaths: &mut [Self]) {
+        deaths.sort_by_key(|death| {
+            let state = death.state.as_str();
+            (
+                death.run,
+                death.attempt,
+                death.time,
+                death.pod_order(),
+                state,
+            )
+        });
     }
 
     /// Whether it is no end but a state that goes on.
@@ -143,31 +158,41 @@ pub fn deaths(
                         found.push(failed);
                         continue;
                     }
-                    of_pod(*number, attempt_number, *pod, end, &mut found);
+                    let one = graph.pods.get(*pod);
+                    let meant = |exit: &Exit| one.is_some_and(|one| is_meant(graph, one, exit));
+                    let place = (*number, attempt_number, *pod);
+                    of_pod(place, end, &meant, &mut found);
                 }
             }
             lingering::lingering(graph, *number, (attempt_number, attempt), ends, &mut found);
         }
     }
-    found.sort_by_key(|death| {
-        let state = death.state.as_str();
-        (
-            death.run,
-            death.attempt,
-            death.time,
-            death.pod_order(),
-            state,
-        )
-    });
+    Death::sort(&mut found);
     found
 }
 
-fn of_pod(run: usize, attempt: u32, pod: TaskRow, end: &End, found: &mut Vec<Death>) {
+/// Whether a container ended as it was meant to, to be started again: with a code for which a rule of its own asks that.
+#[must_use]
+pub fn is_meant(graph: &EntityGraph, pod: &Task, exit: &Exit) -> bool {
+    let Some((body, code)) = pod.body.as_ref().zip(exit.exit_code) else {
+        return false;
+    };
+    let mut containers = body.containers.iter();
+    let own = containers.find(|one| one.name == graph.name(exit.container));
+    own.is_some_and(|own| own.restarts_on.contains(&i64::from(code)))
+}
+
+fn of_pod(
+    (run, attempt, pod): (usize, u32, TaskRow),
+    end: &End,
+    is_meant: &dyn Fn(&Exit) -> bool,
+    found: &mut Vec<Death>,
+) {
     let mut since = None;
     for restart in &end.restarts {
         let exit = &restart.exit;
-        // A container that ends well and starts again has lost nothing.
-        if exit.exit_code != Some(0) {
+        // A container that ends well, or as it was meant to, and starts again has lost nothing.
+        if exit.exit_code != Some(0) && !is_meant(exit) {
             found.push(Death {
                 run,
                 attempt,

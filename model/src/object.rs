@@ -76,9 +76,12 @@ pub struct Container {
     pub requests: BTreeMap<String, String>,
     /// `resources.limits`.
     pub limits: BTreeMap<String, String>,
+    /// Exit codes with which it is meant to be started again, by `restartPolicyRules`.
+    #[serde(default)]
+    pub restarts_on: Vec<i64>,
 }
 
-/// What a Job that has not given up has counted of its pods' failures.
+/// What a Job has counted of its pods' failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retries {
     /// Pods that failed, `status.failed`.
@@ -152,6 +155,10 @@ pub struct ObjectBody {
     pub pods: Option<i64>,
     /// Failures of a Job that has not given up, where their number alone decides whether it does.
     pub retries: Option<Retries>,
+    /// The same of a Job that was given up for its failures or its time, where each end of a pod is one of them.
+    pub gave_up: Option<Retries>,
+    /// Indexes of a Job that have failed for good, as its status has them: `0-2,5`.
+    pub failed_indexes: Option<String>,
     /// A started container of a pod, first one: when it started.
     pub started: Option<Stamp>,
     /// Every container has ended or the phase is final: when the last one ended.

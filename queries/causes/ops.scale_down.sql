@@ -22,6 +22,17 @@ WITH decided AS (
   -- Karpenter empties what others take or delete as well: that it decided so itself it says by a reason.
   SELECT DISTINCT death FROM links
   WHERE signal IN ('autoscaler.scale_down', 'autoscaler.scale_down.pod', 'autoscaler.disrupted') AND via IN ('node', 'pod')
+), refused AS (
+  -- Who was refused the eviction of a pod that its own Job took away later did not end it, whatever it had marked before.
+  SELECT DISTINCT b.death FROM links b
+  JOIN links j ON j.death = b.death AND j.time >= b.time
+    AND (j.signal = 'k8s.workload.pod_deleted' AND j.via = 'named'
+      OR j.signal = 'k8s.pod.deleted_by_controller' AND j.via = 'pod' AND regexp_like(COALESCE(j.actor, ''), ':(job|jobset)-controller'))
+  LEFT JOIN links e ON e.death = b.death AND e.time >= b.time
+    AND (e.via = 'pod' AND e.signal IN ('autoscaler.scale_down.pod', 'k8s.pod.evicted_by_autoscaler', 'k8s.pod.deleted_by_autoscaler')
+      OR e.via = 'node' AND (e.signal LIKE 'k8s.node.deleted%' OR e.signal LIKE 'cloud.instance_%'))
+  WHERE b.signal = 'k8s.pod.eviction_blocked' AND b.via = 'pod' AND regexp_like(COALESCE(b.actor, ''), 'autoscaler|karpenter')
+    AND e.fact IS NULL
 ), removed AS (
   -- The Cluster Autoscaler gives pods ten minutes; what it marked long before, and left there, it may have let go.
   SELECT u.death, u.fact, u.time,
@@ -33,6 +44,7 @@ WITH decided AS (
   FROM links u
   LEFT JOIN decided own ON own.death = u.death
   LEFT JOIN ended_by_others o ON o.death = u.death
+  LEFT JOIN refused r ON r.death = u.death
   LEFT JOIN links f ON f.death = u.death AND f.via = 'node' AND f.signal = 'autoscaler.scale_down_failed'
     AND f.time >= u.time AND f.lag_s >= 0 AND u.signal NOT IN ('k8s.node.deleted_by_autoscaler', 'cloud.instance_deleted_by_autoscaler')
   -- What was decided after the pod had been stopped in good order was decided of a machine without it.
@@ -41,7 +53,7 @@ WITH decided AS (
   WHERE u.signal IN ('autoscaler.scale_down', 'autoscaler.disrupted', 'autoscaler.marked', 'k8s.node.deleted_by_autoscaler',
                      'k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler',
                      'cloud.instance_deleted_by_autoscaler', 'cloud.instance_stopped_by_autoscaler', 'cloud.instance_scaled_in')
-    AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900 AND f.fact IS NULL AND k.death IS NULL
+    AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900 AND f.fact IS NULL AND k.death IS NULL AND r.death IS NULL
 )
 SELECT u.death, u.fact AS cause, m.fact AS effect, CASE WHEN a.death IS NULL AND NOT u.is_late AND NOT u.is_silent THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
 FROM removed u

@@ -10,7 +10,6 @@ mod silence;
 mod tests;
 
 use std::collections::HashSet;
-use whathappened_core::signals::SignalClass;
 
 use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, TaskRow};
@@ -118,22 +117,8 @@ pub struct Grouping<'a> {
     pub torn_down: &'a HashSet<TaskRow>,
     /// Pods whose logs say that they could not reach another member any more.
     pub lost_touch: &'a HashSet<TaskRow>,
-}
-
-/// Pods whose logs say that they could not reach another member of their gang any more.
-#[must_use]
-pub fn lost_touch(graph: &EntityGraph) -> HashSet<TaskRow> {
-    const SAID: [&str; 5] = ["gloo.", "mpi.", "nccl.", "rendezvous.", "ucx."];
-    let says = |signal: &str| {
-        let gone = graph.traits.is(signal, SignalClass::PeerGone);
-        gone || SAID.iter().any(|stem| signal.starts_with(stem))
-    };
-    graph
-        .facts
-        .iter()
-        .filter(|fact| says(graph.name(fact.signal)))
-        .filter_map(|fact| fact.pod)
-        .collect()
+    /// Pods that were stopped once their workload had said that it was over.
+    pub cleared: &'a HashSet<TaskRow>,
 }
 
 impl std::fmt::Debug for Grouping<'_> {
@@ -207,6 +192,7 @@ impl Grouping<'_> {
         let later = |death: usize| {
             let cleared = self.is_torn_down(death) && self.best(death).is_none();
             self.is_vague(death)
+                || self.is_cleared(death)
                 || (broke || unasked) && cleared
                 || (by_itself || was_ended) && self.waits(death)
                 || barely_waited(death)
@@ -223,6 +209,7 @@ impl Grouping<'_> {
                 .iter()
                 .copied()
                 .filter(|other| self.stamp(*other).overlaps(self.stamp(first)))
+                .filter(|other| *other == first || !self.is_cleared(*other))
                 .collect();
             // Who says that another one was gone is not the one.
             let silent = gang && together.iter().any(|death| self.ended_silently(*death));
@@ -311,9 +298,10 @@ impl Grouping<'_> {
                 .copied()
                 .filter(|other| {
                     *other == primary
-                        || candidate
-                            .as_ref()
-                            .is_some_and(|root| self.same_root(root, primary, *other))
+                        || !self.is_cleared(*other)
+                            && candidate
+                                .as_ref()
+                                .is_some_and(|root| self.same_root(root, primary, *other))
                 })
                 .collect();
             // Of a gang of ten thousand, looking each up in a list takes longer than all the rest.

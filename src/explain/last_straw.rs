@@ -11,6 +11,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 use super::bounds::CLOCKS;
 use super::gang::Finding;
 use super::rule::Rule;
+use super::survived::Survived;
 use crate::answer::Level;
 
 /// What a workload says when it fails.
@@ -31,6 +32,7 @@ pub(super) fn mark(
     graph: &EntityGraph,
     runs: &[Run],
     rules: &[Rule],
+    survived: &Survived,
     deaths: &[Death],
     findings: &mut [Finding],
 ) {
@@ -40,7 +42,8 @@ pub(super) fn mark(
         };
         let straws: Vec<usize> = (0..findings.len())
             .filter(|number| {
-                was_last_straw(graph, deaths, &findings[*number], &findings[rest], limit)
+                let (straw, rest) = (&findings[*number], &findings[rest]);
+                was_last_straw(graph, survived, deaths, straw, rest, limit)
             })
             .collect();
         for straw in &straws {
@@ -96,6 +99,7 @@ fn notice(
 
 fn was_last_straw(
     graph: &EntityGraph,
+    survived: &Survived,
     deaths: &[Death],
     finding: &Finding,
     rest: &Finding,
@@ -130,6 +134,8 @@ fn was_last_straw(
                     let lag = deleted.saturating_sub(time.hi);
                     (-CLOCKS..=limit).contains(&lag)
                 };
-                death.state == DeathState::Died && known.into_iter().any(soon)
+                death.state == DeathState::Died
+                    && !survived.has(death)
+                    && known.into_iter().any(soon)
             })
 }

@@ -31,7 +31,8 @@ pub(super) fn carry(
         .map(|number| {
             let found = candidates.get(number).and_then(|all| all.first());
             let later = joined(graph, runs, &deaths, number)?;
-            is_of_its_own(rules, &deaths, number, found).then_some(later)
+            let own = is_of_its_own(rules, &deaths, number, found);
+            (own || was_stopped_later(graph, runs, &deaths, number)).then_some(later)
         })
         .collect();
     // What is torn down with them, or with one made for that generation that failed, goes with them.
@@ -109,6 +110,17 @@ fn joined(graph: &EntityGraph, runs: &[Run], deaths: &[Death], number: usize) ->
 fn started(pod: &Task) -> Option<Nanos> {
     let start = pod.starts.first().copied().or(pod.started);
     start.map(|start| start.lo).or(pod.begin())
+}
+
+/// Whether a member was stopped by whomever, and its run is a plain Job: that stops none of its pods for the end of another in whose
+/// place it made a new one.
+fn was_stopped_later(graph: &EntityGraph, runs: &[Run], deaths: &[Death], number: usize) -> bool {
+    let Some(death) = deaths.get(number) else {
+        return false;
+    };
+    let root = runs.get(death.run).and_then(|run| run.root.workload());
+    let root = graph.workloads.get(root);
+    death.mode == Mode::Killed && root.is_some_and(|root| graph.name(root.kind) == "Job")
 }
 
 /// Whether a death is none that the end of another member brings about: somebody's deed, a fault,

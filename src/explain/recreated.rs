@@ -15,13 +15,18 @@ use crate::answer::Level;
 const SOON: Nanos = 120 * SECOND;
 
 /// Marks ends for which the rest of a group was deleted.
-pub(super) fn mark(graph: &EntityGraph, runs: &[Run], deaths: &[Death], findings: &mut [Finding]) {
+pub(super) fn mark(
+    graph: &EntityGraph,
+    runs: &[Run],
+    deaths: &[Death],
+    findings: &mut Vec<Finding>,
+) {
     for (pod, told) in failed(graph, runs) {
         let broke = findings.iter().position(|one| {
             let mut victims = one.victims.iter().filter_map(|death| deaths.get(*death));
             victims.any(|death| {
                 death.pod == Some(pod)
-                    && death.state == DeathState::Restarted
+                    && matches!(death.state, DeathState::Died | DeathState::Restarted)
                     && death.time.lo <= told.hi
                     && told.lo.saturating_sub(death.time.lo) <= SOON
             })
@@ -32,7 +37,9 @@ pub(super) fn mark(graph: &EntityGraph, runs: &[Run], deaths: &[Death], findings
             .filter(|number| {
                 let one = &findings[*number];
                 *number != broke
-                    && (one.run, one.attempt) == (run, attempt)
+                    && one.run == run
+                    // Who had taken the place of that one meanwhile is deleted with the others.
+                    && (attempt..=attempt.saturating_add(1)).contains(&one.attempt)
                     && was_deleted_for(deaths, one, told)
             })
             .collect();
@@ -40,8 +47,19 @@ pub(super) fn mark(graph: &EntityGraph, runs: &[Run], deaths: &[Death], findings
             continue;
         }
         findings[broke].recovered = torn_down.iter().all(|number| findings[*number].recovered);
+        // Of what nothing else is known the controller's word tells all there is to it.
+        let is_told = |number: &usize| findings[*number].candidate.is_none();
+        let alone: Vec<usize> = torn_down.iter().copied().filter(is_told).collect();
         for number in torn_down {
             findings[number].follows = true;
+        }
+        let mut broke = broke;
+        for number in alone.into_iter().rev() {
+            let rest = findings.remove(number);
+            if number < broke {
+                broke -= 1;
+            }
+            findings[broke].collateral.extend(rest.deaths());
         }
     }
 }

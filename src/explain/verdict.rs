@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 use whathappened_core::signals::named;
 
-use whathappened_core::death::{Death, DeathState, RunState, deaths, fails_now, run_state};
-use whathappened_core::graph::{EntityGraph, Fact, Task, TaskRow};
+use whathappened_core::death::{
+    Death, DeathState, RunState, deaths, fails_now, is_of_bare_pods, run_state,
+};
+use whathappened_core::graph::{EntityGraph, Fact, Task, TaskRow, lost_touch};
 use whathappened_core::lifecycle::{End, Mode, is_stale};
 use whathappened_core::link::links;
 use whathappened_core::resolve::Run;
@@ -13,11 +15,13 @@ use whathappened_model::table::{HasRow as _, Table};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::candidate::{Candidate, candidates};
+use super::cleared::Cleared;
 use super::engine::{EngineError, edges};
 use super::fault::faults;
-use super::gang::{Finding, Grouping, is_gang, lost_touch};
+use super::gang::{Finding, Grouping, is_gang};
 use super::requests::Requests;
 use super::rule::Rule;
+use super::survived::Survived;
 use super::{
     last_straw, outlived, recreated, recurrence, replaced, submitter, unreplaced, waited_for,
 };
@@ -120,6 +124,15 @@ pub async fn explain(
         let gang = runs.get(death.run).is_some_and(|run| is_gang(graph, run));
         gang || death.state != DeathState::Lingering
     });
+    let states: Vec<(usize, RunState)> = chosen
+        .iter()
+        .filter_map(|number| Some((*number, run_state(graph, runs.get(*number)?, ends))))
+        .collect();
+    let lost_touch = lost_touch(graph);
+    let survived = Survived::of(graph, runs, &states, &lost_touch, &deaths);
+    survived.add_the_rest(runs, &mut deaths);
+    let cleared = Cleared::of(graph, runs, &states, &deaths);
+    cleared.add_the_rest(runs, &mut deaths);
     let links = links(graph, runs, &deaths);
     let edges = edges(graph, runs, &deaths, &links, rules).await?;
     let lacking: Vec<EvidenceKind> = coverage
@@ -151,12 +164,7 @@ pub async fn explain(
         rest = others;
     }
     let (deaths, of_death) = outlived::carry(graph, runs, rules, deaths, of_death);
-    let states: Vec<(usize, RunState)> = chosen
-        .iter()
-        .filter_map(|number| Some((*number, run_state(graph, runs.get(*number)?, ends))))
-        .collect();
     let torn_down = torn_down(graph, &deaths);
-    let lost_touch = lost_touch(graph);
     let grouping = Grouping {
         graph,
         runs,
@@ -165,6 +173,7 @@ pub async fn explain(
         candidates: &of_death,
         torn_down: &torn_down,
         lost_touch: &lost_touch,
+        cleared: &cleared.pods,
     };
     let mut findings = Vec::new();
     let mut from = 0;
@@ -184,21 +193,28 @@ pub async fn explain(
         let own: Vec<usize> = (from..to)
             .filter(|death| !is_turnover(graph, runs, &deaths, &of_death, &requests, *death, state))
             .collect();
-        let (restarts, finals): (Vec<usize>, Vec<usize>) = own.into_iter().partition(|death| {
-            deaths
-                .get(*death)
-                .is_some_and(|death| death.state == DeathState::Restarted)
-        });
-        findings.extend(
-            grouping
-                .group(first.run, first.attempt, &restarts)
-                .into_iter()
-                .map(|finding| Finding {
-                    recovered: true,
-                    ..finding
-                }),
-        );
-        findings.extend(grouping.group(first.run, first.attempt, &finals));
+        let is = |death: &usize, so: &dyn Fn(&Death) -> bool| deaths.get(*death).is_some_and(so);
+        let own = own.into_iter();
+        let own = own.filter(|death| !is(death, &|death| cleared.is_of_completed(death)));
+        let (restarts, ended): (Vec<usize>, Vec<usize>) =
+            own.partition(|death| is(death, &|death| death.state == DeathState::Restarted));
+        let (past, finals): (Vec<usize>, Vec<usize>) = ended
+            .into_iter()
+            .partition(|death| is(death, &|death| survived.has(death)));
+        for outlived in [&restarts, &past] {
+            let found = grouping.group(first.run, first.attempt, outlived);
+            findings.extend(found.into_iter().map(|finding| Finding {
+                recovered: true,
+                ..finding
+            }));
+        }
+        // What was cleared away followed what had ended the run, and ended nothing.
+        if !finals
+            .iter()
+            .all(|death| is(death, &|death| cleared.has(death)))
+        {
+            findings.extend(grouping.group(first.run, first.attempt, &finals));
+        }
         from = to;
     }
     for finding in &mut findings {
@@ -215,7 +231,8 @@ pub async fn explain(
             });
             death.is_some_and(|death| fails_now(graph, death.pod, ends))
         });
-        let replaced = (finding.attempt as usize) < last && !fails_now;
+        let is_last = survived.is_last(&deaths, finding);
+        let replaced = (finding.attempt as usize) < last && !fails_now && !is_last;
         let went_on = replaced || matches!(state, Some(RunState::Completed));
         // What waited, or failed again and again, until it was taken away does so no more.
         let still_bad = finding.victims.iter().any(|death| {
@@ -224,7 +241,19 @@ pub async fn explain(
                     && death.until.is_none()
             })
         });
-        let running = matches!(state, Some(RunState::Running)) && !still_bad;
+        // Nor does an index go on that its Job has given up, or a pod that nobody makes anew, whatever the others do.
+        let is_bare = runs
+            .get(finding.run)
+            .is_some_and(|run| is_of_bare_pods(graph, run));
+        let is_given_up = finding
+            .victims
+            .iter()
+            .filter_map(|death| deaths.get(*death))
+            .any(|death| {
+                let died = death.state == DeathState::Died;
+                died && (is_bare || graph.failed_for_good(death.pod))
+            });
+        let running = matches!(state, Some(RunState::Running)) && !still_bad && !is_given_up;
         let gang = runs.get(finding.run).is_some_and(|run| is_gang(graph, run));
         // Nor is it what is wrong with those that came after it.
         let over = !gang && was_overtaken(graph, &deaths, finding);
@@ -252,7 +281,7 @@ pub async fn explain(
     recurrence::mark(graph, runs, &deaths, &mut findings);
     replaced::mark(graph, &deaths, &mut findings);
     unreplaced::mark(graph, runs, &deaths, &mut findings);
-    last_straw::mark(graph, runs, rules, &deaths, &mut findings);
+    last_straw::mark(graph, runs, rules, &survived, &deaths, &mut findings);
     recreated::mark(graph, runs, &deaths, &mut findings);
     submitter::mark(graph, &deaths, &mut findings);
     waited_for::mark(graph, rules, &deaths, &mut findings);

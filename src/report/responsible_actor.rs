@@ -154,7 +154,12 @@ impl<'a> ReportContext<'a> {
         let graph = self.graph();
         // A controller's Event on its own object says who carried it out.
         let executed = |fact: &Fact| {
-            graph.name(fact.signal).starts_with("k8s.workload.") && self.carries_out(fact)
+            let signal = graph.name(fact.signal);
+            // Whose request wrote the object itself changed it.
+            let wrote = signal == named::K8S_WORKLOAD_SPEC_CHANGED
+                || signal == named::K8S_WORKLOAD_SUSPENDED
+                    && fact.source_kind == SourceKind::KubernetesAudit;
+            signal.starts_with("k8s.workload.") && self.carries_out(fact) && !wrote
         };
         let named = |step: &Step| {
             let fact = self.fact(step.fact)?;

@@ -27,6 +27,7 @@ mod ends;
 mod goes_on;
 mod golden;
 mod gone_silent;
+mod got_over;
 mod hardening;
 mod held_back;
 mod history;

@@ -365,7 +365,10 @@ impl<'r, 't> Reader<'r, 't> {
         let mut events: Vec<PrintedEvent> = self
             .seen
             .iter_mut()
-            .flat_map(|seen| std::mem::take(&mut seen.events))
+            .flat_map(|seen| {
+                earlier::in_table(&mut seen.events);
+                std::mem::take(&mut seen.events)
+            })
             .collect();
         earlier::mark(&mut events, &described);
         self.note_reused(&events);

@@ -1,6 +1,9 @@
 //! Events of pods that bore a name before: a table names pods and does not tell their uids, but a `describe` prints the Events of
 //! the one pod that it shows, and all of them.
 
+use std::collections::HashMap;
+
+use super::age::Age;
 use super::anchor;
 use super::capture_time::{CaptureTime, SKEW};
 use super::describe::{self, Described};
@@ -84,7 +87,48 @@ pub(super) fn mark(events: &mut [PrintedEvent], described: &[DescribedPod]) {
         let named = || described.iter().filter(|pod| pod.bears_name_of(event));
         let is_earlier =
             !named().any(|pod| pod.shows(event)) && named().any(|pod| pod.came_after(event));
-        event.of_earlier = is_earlier;
+        event.of_earlier |= is_earlier;
+    }
+}
+
+/// What is told of a pod only once it has its node.
+const ON_NODE: [&str; 8] = [
+    "BackOff",
+    "Created",
+    "Killing",
+    "Pulled",
+    "Pulling",
+    "Scheduled",
+    "Started",
+    "Unhealthy",
+];
+
+/// Marks what one table tells of a pod that bore a name before, where it tells of two that got their nodes under that name: whatever is
+/// told of a pod on its node is told after that. How old the rows of a table are is of one moment, whenever that was; but components
+/// round the times of what they tell in different ways.
+pub(super) fn in_table(events: &mut [PrintedEvent]) {
+    const ROUNDED: Nanos = 2 * SECOND;
+    let mut scheduled: HashMap<EventObject, Vec<Age>> = HashMap::new();
+    for event in events.iter().filter(|event| !event.below_object) {
+        if event.about.kind == "Pod"
+            && event.reason == "Scheduled"
+            && let Some(age) = event.span.last
+        {
+            scheduled.entry(event.about.clone()).or_default().push(age);
+        }
+    }
+    for event in events.iter_mut().filter(|event| !event.below_object) {
+        let Some((ages, own)) = scheduled.get(&event.about).zip(event.span.last) else {
+            continue;
+        };
+        let Some(last) = ages.iter().map(|age| age.hi).min() else {
+            continue;
+        };
+        let before = |age: &Age| age.lo >= last.saturating_add(ROUNDED);
+        // The one before has ended by the time at which the next one gets its node.
+        let is_older = before(&own) || event.reason == "Killing" && own.lo >= last;
+        event.of_earlier |=
+            ages.iter().any(before) && is_older && ON_NODE.contains(&event.reason.as_str());
     }
 }
 

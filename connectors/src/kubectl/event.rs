@@ -12,7 +12,7 @@ use crate::redact::redact;
 use crate::time::{Nanos, Stamp, TimeKind};
 
 /// The object that an event is about.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct EventObject {
     pub(super) kind: String,
     pub(super) namespace: String,

@@ -59,6 +59,18 @@ fn containers(spec: &Value, which: &str) -> Vec<Container> {
             ),
             requests: field::texts(container, &["resources", "requests"]),
             limits: field::texts(container, &["resources", "limits"]),
+            restarts_on: restarts_on(container),
         })
         .collect()
+}
+
+/// The exit codes that a container of its own accord asks to be started again with.
+fn restarts_on(container: &Value) -> Vec<i64> {
+    let rules = field::items(container, &["restartPolicyRules"]).iter();
+    let restart = rules.filter(|rule| {
+        field::text(rule, &["action"]) == Some("Restart")
+            && field::text(rule, &["exitCodes", "operator"]) == Some("In")
+    });
+    let codes = restart.flat_map(|rule| field::items(rule, &["exitCodes", "values"]));
+    codes.filter_map(Value::as_i64).collect()
 }

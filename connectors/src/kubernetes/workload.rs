@@ -67,6 +67,10 @@ pub(super) fn decode(
         body.phase = Some("Running".to_owned());
     }
     body.retries = (kind == "Job").then(|| retries(object)).flatten();
+    body.failed_indexes = field::text(object, &["status", "failedIndexes"])
+        .filter(|text| kind == "Job" && !text.is_empty())
+        .map(str::to_owned);
+    body.gave_up = (kind == "Job").then(|| gave_up(object)).flatten();
     let mut version = meta::version(key, object, body, context);
     for condition in field::items(object, &["status", "conditions"]) {
         let (Some(name), Some(status)) = (
@@ -254,12 +258,28 @@ fn fill(spec: &Value, body: &mut ObjectBody) {
             (sum > 0).then_some(sum)
         });
     let mut requested = spec.clone();
-    if let Value::Object(fields) = &mut requested {
-        for word in ["suspend", "replicas", "parallelism"] {
-            fields.remove(word);
-        }
-    }
+    forget_size(&mut requested, 4);
     body.spec_hash = field::hash(&requested);
+}
+
+/// Leaves out how many pods are wanted, and whether any are: kinds that have groups, or a policy of how they run, say so there.
+fn forget_size(spec: &mut Value, depth: u8) {
+    match spec {
+        Value::Object(fields) if depth > 0 => {
+            for word in ["suspend", "replicas", "parallelism", "scaleStrategy"] {
+                fields.remove(word);
+            }
+            for (_, below) in fields.iter_mut().filter(|(word, _)| *word != "template") {
+                forget_size(below, depth - 1);
+            }
+        }
+        Value::Array(items) if depth > 0 => {
+            for item in items {
+                forget_size(item, depth - 1);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The failures that a Job has counted, unless it is over or something else than their number ends it.
@@ -284,6 +304,28 @@ fn retries(job: &Value) -> Option<Retries> {
         None => field::int(job, &["spec", "backoffLimit"])?,
     };
     Some(Retries { failed, limit })
+}
+
+/// The failures that a Job had counted when it was given up, for their number or for its time. A pod that is started again in place
+/// fails more than once, a policy may leave some out, and where each index has a limit of its own their number says nothing.
+fn gave_up(job: &Value) -> Option<Retries> {
+    let conditions = field::items(job, &["status", "conditions"]);
+    let is_given_up = conditions.iter().any(|one| {
+        let is = |word, values: &[&str]| {
+            field::text(one, &[word]).is_some_and(|found| values.contains(&found))
+        };
+        is("status", &["True"])
+            && is("type", &["Failed", "FailureTarget"])
+            && is("reason", &["BackoffLimitExceeded", "DeadlineExceeded"])
+    });
+    let pod = ["spec", "template", "spec", "restartPolicy"];
+    let is_plain = field::text(job, &pod) == Some("Never")
+        && field::at(job, &["spec", "backoffLimitPerIndex"]).is_none()
+        && field::items(job, &["spec", "podFailurePolicy", "rules"]).is_empty();
+    (is_given_up && is_plain).then_some(Retries {
+        failed: field::int(job, &["status", "failed"])?,
+        limit: field::int(job, &["spec", "backoffLimit"])?,
+    })
 }
 
 /// Replicas of all groups of a kind that has groups.

@@ -14,7 +14,7 @@ use self::gone::{
 pub(super) use self::words::FAILED;
 pub use self::words::has_failed;
 use self::words::{failed_at, is_made_anew_since, says_it_is_suspended, says_it_runs};
-use crate::graph::{EntityGraph, Task, TaskRow, Workload};
+use crate::graph::{EntityGraph, PODS, Task, TaskRow, Workload};
 use crate::lifecycle::{BatchState, End, Mode, State};
 use crate::resolve::{Root, Run};
 use crate::signals::named;
@@ -180,6 +180,10 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &Table<Task, End>) -> Run
     {
         return RunState::Running;
     }
+    // Of pods that nobody owns, and none of which is known to need the others, those that go on do.
+    if is_of_bare_pods(graph, run) && any(&[State::Running]) && !any(&[State::CrashLoop]) {
+        return RunState::Running;
+    }
     if any(&[State::Died]) && !any(&[State::CrashLoop]) && tries_again(graph, run, ends) {
         let waits = any(&[State::NeverScheduled, State::StuckStarting]);
         match running() > 0 && !waits {
@@ -283,6 +287,13 @@ fn replaces_pods(graph: &EntityGraph, run: &Run) -> bool {
             "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet"
         )
     })
+}
+
+/// Whether a run is of several pods that nobody owns.
+#[must_use]
+pub fn is_of_bare_pods(graph: &EntityGraph, run: &Run) -> bool {
+    let root = graph.workloads.get(run.root.workload());
+    root.is_some_and(|root| graph.name(root.kind) == PODS)
 }
 
 /// How many pods a run's workload wants at a time.

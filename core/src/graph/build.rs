@@ -18,8 +18,8 @@ use super::{
     dry_run, gave_up, gpu_repeats, instance, job, job_logs, kill_command, killed_process,
     last_line, learn, lone_log, mismatch, never_ran, new_facts, node_folder, node_instance,
     not_carried_out, order, pace, parent, peers, pod_log, progress, remade, restart_loop, rows,
-    scheduling, short_name, slurm_zone, stray_log, succeeded, tagged, told_ends, tracked, undated,
-    unit, version_diff, versions, vm_log, witness, workload_names, zones,
+    scheduling, short_name, slurm_zone, stray_log, succeeded, tagged, together, told_ends, tracked,
+    undated, unit, version_diff, versions, vm_log, witness, workload_names, zones,
 };
 use crate::evidence::{Evidence, EvidenceRow, Row, SpillError};
 use crate::graph::WorkloadRow;
@@ -228,6 +228,7 @@ pub(super) fn build(
     graph.node_instances = node_instance::join(&graph, &slurm_machines);
     put_on_nodes(&mut graph);
     announcements::settle(&mut graph)?;
+    together::settle(&mut graph);
     graph.topology = Topology::of(&graph);
     Ok(graph)
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, Stamp};
 
-use super::TaskKind;
 use super::identity::{Pods, Workloads};
+use super::{EntityGraph, Task, TaskKind, Workload};
 use crate::graph::{TaskRow, WorkloadRow};
 use crate::symbols::SymbolTable;
 
@@ -21,18 +21,41 @@ pub struct CompletedIndexes {
 impl CompletedIndexes {
     /// Reads what the Job's last condition brought with it.
     pub(super) fn of(event: &Event) -> Option<Self> {
-        let ranges = event.attribute("completed_indexes")?.split(',');
-        let ranges: Option<Vec<(i32, i32)>> = ranges.map(range).collect();
         Some(Self {
-            ranges: ranges?,
+            ranges: ranges(event.attribute("completed_indexes")?)?,
             by: event.time,
         })
     }
 
     fn contains(&self, index: i32) -> bool {
-        let within = |(first, last): &(i32, i32)| (*first..=*last).contains(&index);
-        self.ranges.iter().any(within)
+        is_within(&self.ranges, index)
     }
+}
+
+impl EntityGraph {
+    /// Whether a pod is of an index that its Job has given up: where each index has a limit of its own, what has reached it is never
+    /// replaced, however many others go on.
+    #[must_use]
+    pub fn failed_for_good(&self, pod: impl Into<Option<TaskRow>>) -> bool {
+        let Some(pod) = self.pods.get(pod.into()) else {
+            return false;
+        };
+        let owner = self.workloads.get(pod.owner);
+        let job = owner.filter(|owner| self.name(owner.kind) == "Job");
+        let index = job.and_then(|job| index_of(&self.evidence.symbols, pod, job));
+        let failed = job.and_then(|job| job.body.as_ref()?.failed_indexes.as_deref());
+        let failed = failed.and_then(ranges).unwrap_or_default();
+        index.is_some_and(|index| is_within(&failed, index))
+    }
+}
+
+fn is_within(ranges: &[(i32, i32)], index: i32) -> bool {
+    let within = |(first, last): &(i32, i32)| (*first..=*last).contains(&index);
+    ranges.iter().any(within)
+}
+
+fn ranges(text: &str) -> Option<Vec<(i32, i32)>> {
+    text.split(',').map(range).collect()
 }
 
 fn range(text: &str) -> Option<(i32, i32)> {
@@ -56,14 +79,7 @@ pub(super) fn mark(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads
         if pod.kind != TaskKind::Pod || pod.exits.iter().any(|exit| !exit.init) {
             continue;
         }
-        let label = pod.body.as_ref().and_then(|body| {
-            let key = "batch.kubernetes.io/job-completion-index";
-            body.labels.get(key).or_else(|| body.annotations.get(key))
-        });
-        let index = match label {
-            Some(label) => label.parse().ok(),
-            None => index_in_name(symbols.name(pod.name), symbols.name(owner.name)),
-        };
+        let index = index_of(symbols, pod, owner);
         if let Some(index) = index.filter(|index| done.contains(*index)) {
             let begun = pod.begin().unwrap_or(Nanos::MIN);
             let known = last.entry((owner_number, index)).or_insert((begun, number));
@@ -84,6 +100,18 @@ pub(super) fn mark(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads
     }
 }
 
+/// The index of a pod within its Job.
+fn index_of(symbols: &SymbolTable, pod: &Task, job: &Workload) -> Option<i32> {
+    let label = pod.body.as_ref().and_then(|body| {
+        let key = "batch.kubernetes.io/job-completion-index";
+        body.labels.get(key).or_else(|| body.annotations.get(key))
+    });
+    match label {
+        Some(label) => label.parse().ok(),
+        None => index_in_name(symbols.name(pod.name), symbols.name(job.name)),
+    }
+}
+
 /// The index in the name of a pod, `JOB-3-x2k8f`.
 pub(super) fn index_in_name(pod: &str, job: &str) -> Option<i32> {
     let stem = super::parent::drawn(pod).or_else(|| super::parent::loosely_drawn(pod))?;
@@ -97,11 +125,7 @@ mod tests {
     #[test]
     fn ranges_are_read_as_the_job_controller_writes_them() {
         let done = CompletedIndexes {
-            ranges: "0-2,5"
-                .split(',')
-                .map(range)
-                .collect::<Option<_>>()
-                .unwrap(),
+            ranges: ranges("0-2,5").unwrap(),
             by: Stamp::OPEN,
         };
         let inside: Vec<i32> = (0..8).filter(|index| done.contains(*index)).collect();

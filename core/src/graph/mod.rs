@@ -76,6 +76,7 @@ mod succeeded;
 mod tagged;
 mod task;
 mod template;
+mod together;
 mod told_ends;
 mod toleration;
 mod topology;
@@ -107,6 +108,8 @@ pub use parent::{deployment_of, is_queue_entry, makers};
 pub use pool::Membership;
 pub use root::Root;
 pub use task::{Exit, Progress, Task, TaskKind};
+pub(crate) use together::KIND as PODS;
+pub use together::lost_touch;
 pub use topology::{Location, PlaceKind, Topology};
 pub use workload::Workload;
 

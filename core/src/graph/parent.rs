@@ -7,7 +7,7 @@ use whathappened_model::time::{Nanos, Stamp};
 
 use super::identity::{Pods, Workloads};
 use super::indexes::{self, index_in_name};
-use super::{Task, TaskKind, Workload, jobset_ranks, log_gang, operated, pod_group};
+use super::{Task, TaskKind, Workload, jobset_ranks, log_gang, operated, pod_group, together};
 use crate::graph::WorkloadRow;
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -46,6 +46,7 @@ pub(super) fn adopt(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut 
     queued(symbols, workloads);
     by_name(symbols, pods, workloads);
     pod_group::own(symbols, pods, workloads);
+    together::own(symbols, pods, workloads);
     led(symbols, pods, workloads);
     log_gang::of_pods(symbols, pods, workloads);
     ranks(symbols, pods, workloads);

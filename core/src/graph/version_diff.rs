@@ -194,6 +194,16 @@ impl VersionDiff<'_> {
         added.then_some((at, by))
     }
 
+    /// Whose request made a version of an object that nobody owns: what changes one that somebody owns may hand on what was asked of
+    /// its owner.
+    fn changed_by(&self, index: usize) -> Option<String> {
+        let version = self.told_by_audit(index)?;
+        version
+            .by
+            .clone()
+            .filter(|_| version.body.owners.is_empty())
+    }
+
     /// When and by whom a version was made by a request that wrote a field of its spec, as far as the
     /// request says what it wrote.
     fn writer(&self, index: usize, field: &str) -> Option<(Stamp, String)> {
@@ -448,6 +458,7 @@ impl VersionDiff<'_> {
         if self.key.kind == "Node" {
             event.entities.node = Some(self.key.name.clone());
         } else {
+            event.actor = self.changed_by(index);
             event.entities.namespace =
                 Some(self.key.namespace.clone()).filter(|name| !name.is_empty());
             event.entities.workload_kind = Some(self.key.kind.clone());

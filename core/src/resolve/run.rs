@@ -215,12 +215,16 @@ fn attempts(graph: &EntityGraph, pods: &[TaskRow], ends: &Table<Task, End>) -> V
     in_order.sort_by_key(|pod| (graph.pods.get(*pod).and_then(Task::begin), *pod));
     let mut attempts: Vec<Attempt> = Vec::new();
     let mut places = Places::default();
+    let mut names: HashSet<(Symbol, Symbol)> = HashSet::new();
     for pod in in_order {
         let Some(new) = graph.pods.get(pod) else {
             continue;
         };
-        // Of bare pods with one name there is one at a time.
+        // Of pods with one name there is one at a time, however exactly it is known when each began and ended.
+        let name = (new.namespace, new.name);
+        let is_namesake = new.kind == TaskKind::Pod && new.uid.is_some() && names.contains(&name);
         let replaces = new.root.is_none()
+            || is_namesake
             || new.begin().is_some_and(|begin| {
                 let over = if is_known_from_its_end(graph, pod, ends) {
                     places.namesake_over(graph, new)
@@ -234,10 +238,14 @@ fn attempts(graph: &EntityGraph, pods: &[TaskRow], ends: &Table<Task, End>) -> V
             Some(attempt) if !replaces => attempt.pods.push(pod),
             _ => {
                 places = Places::default();
+                names.clear();
                 attempts.push(Attempt { pods: vec![pod] });
             }
         }
-        if let Some(over) = over(graph, pod, ends) {
+        if new.name.is_some() && new.uid.is_some() {
+            names.insert(name);
+        }
+        if let Some(over) = over(graph, pod, ends).filter(|_| !is_done(graph, pod, ends)) {
             places.take(graph, new, over);
         }
     }
@@ -245,6 +253,16 @@ fn attempts(graph: &EntityGraph, pods: &[TaskRow], ends: &Table<Task, End>) -> V
         attempt.pods.sort_unstable();
     }
     attempts
+}
+
+/// Whether a pod did its part of a plain Job: nothing takes its place, and what a Job makes then is the next of what is to be done.
+fn is_done(graph: &EntityGraph, pod: TaskRow, ends: &Table<Task, End>) -> bool {
+    let one = graph.pods.get(pod);
+    let root = graph.workloads.get(one.and_then(|one| one.root));
+    let completed = ends
+        .get(pod)
+        .is_some_and(|end| end.state == State::Completed);
+    completed && root.is_some_and(|root| graph.name(root.kind) == "Job")
 }
 
 /// Whether nothing is known of a pod before its end: when it began, and so in whose place, nobody knows.

@@ -297,6 +297,11 @@ impl Grouping<'_> {
         death.is_some_and(|death| death.state == DeathState::Died && self.torn_down.has(death.pod))
     }
 
+    /// Whether a member was stopped once its workload had said that it was over.
+    pub(super) fn is_cleared(&self, death: usize) -> bool {
+        self.state(death) == Some(DeathState::Died) && self.cleared.has(self.pod(death))
+    }
+
     pub(super) fn is_vague(&self, death: usize) -> bool {
         !matches!(
             self.state(death),

@@ -151,6 +151,9 @@ impl Grouping<'_> {
         ) {
             return false;
         }
+        if self.is_cleared(death) && !self.is_cleared(primary) {
+            return one.time.hi > start;
+        }
         let own_cause = self
             .best(death)
             .is_some_and(|best| best.level >= Level::Supported);

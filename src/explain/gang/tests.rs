@@ -70,6 +70,7 @@ impl World {
             candidates,
             torn_down: &HashSet::new(),
             lost_touch: &lost_touch.collect(),
+            cleared: &HashSet::new(),
         };
         let mut order: Vec<usize> = (0..deaths.len()).collect();
         order.sort_by_key(|death| (deaths[*death].time, *death));

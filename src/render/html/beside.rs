@@ -6,7 +6,7 @@ use crate::answer::Incident;
 use whathappened_core::death::RunState;
 
 use super::super::clock::{duration, run_of, seconds_between};
-use super::super::table::role;
+use super::super::table::role_in;
 use super::super::{facts, wording};
 use super::cells;
 use super::links::full_name;
@@ -130,7 +130,7 @@ pub(super) fn others(told: Page<'_>) -> Markup {
                     (cells::maybe_time(incident.time.as_deref(), told.clock, told.room))
                     " · " code { (cells::text(&incident.cause, told.room)) }
                     " · " (cells::text(wording::level(incident.level), told.room))
-                    " · " (role(incident.role))
+                    " · " (role_in(told.answer, incident))
                     @if let Some(attempt) = incident.attempt { ", attempt " (attempt) }
                     @if let Some(run) = run_of(told.answer, incident) { " · " (cells::text(&run.name, told.room)) }
                 }

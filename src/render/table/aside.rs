@@ -226,7 +226,7 @@ pub(super) fn others(page: &mut Page<'_>, answer: &Answer, main: Option<&Inciden
         body = body
             .data(wording::level_tone(incident.level), incident.level.as_str())
             .own(Tone::Dim, " · ");
-        body = body.say(role(incident.role));
+        body = body.say(role_in(answer, incident));
         if let Some(attempt) = incident.attempt {
             body = body.say(format!(", attempt\u{a0}{attempt}"));
         }
@@ -271,8 +271,23 @@ fn folded<'a>(all: &[&'a Incident]) -> Vec<(&'a Incident, Vec<&'a Incident>)> {
     found
 }
 
+/// What an incident was to its run, or to the one that leads the answer, in words: of two that were there at one time, neither is the
+/// earlier one.
+pub(crate) fn role_in(answer: &Answer, incident: &Incident) -> &'static str {
+    let beside = |own: &Run| {
+        let leading = answer.runs.first()?;
+        let over = |run: &Run, by: &Run| Some(run.end.as_ref()? <= by.start.as_ref()?);
+        Some(leading.id != own.id && !over(own, leading)? && !over(leading, own).unwrap_or(false))
+    };
+    let own = run_of(answer, incident).filter(|_| incident.role == IncidentRole::Earlier);
+    match own.and_then(beside) {
+        Some(true) => "of another run at that time",
+        _ => role(incident.role),
+    }
+}
+
 /// What an incident was to its run, in words.
-pub(crate) fn role(role: IncidentRole) -> &'static str {
+pub(super) fn role(role: IncidentRole) -> &'static str {
     match role {
         IncidentRole::Recovered => "the run continued",
         IncidentRole::Earlier => "of an earlier run",

@@ -10,7 +10,7 @@ mod overview;
 mod timeline;
 mod verdict;
 
-pub(crate) use self::aside::role;
+pub(crate) use self::aside::role_in;
 pub(crate) use self::coverage::shortfalls;
 pub(crate) use self::evidence::{origin, witness};
 

@@ -43,9 +43,9 @@ pub(super) fn taken_away(
     run: &Run,
     ends: &Table<Task, End>,
 ) -> Option<RunState> {
-    let Root::Pod(_) = run.root else {
+    if !matches!(run.root, Root::Pod(_)) && !super::is_of_bare_pods(graph, run) {
         return None;
-    };
+    }
     let pods = &run.attempts.last()?.pods;
     let mut there = false;
     for pod in pods {

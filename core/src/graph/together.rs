@@ -1,0 +1,208 @@
+//! Pods that nobody owns, that bear the label of one experiment and that were there at one time: they are members of one run.
+//! Those that followed each other are runs of their own, since nothing says that one was to go on where the other ended.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use whathappened_model::object::ObjectBody;
+use whathappened_model::time::{Nanos, Stamp};
+
+use super::identity::{Pods, Workloads};
+use super::parent::gang_of;
+use super::{EntityGraph, Task, TaskKind};
+use crate::graph::TaskRow;
+use crate::signals::SignalClass;
+use crate::symbols::{Symbol, SymbolTable};
+
+/// What such a run is called where a Job would stand: nothing says that one of them needs the others,
+pub(crate) const KIND: &str = "Pods";
+
+/// unless one of them says so itself.
+const GANG: &str = "PodGroup";
+
+/// What programs write of members of their gang that they cannot reach.
+const PEERS: [&str; 5] = ["gloo.", "mpi.", "nccl.", "rendezvous.", "ucx."];
+
+/// A pod, and from when to when it was there.
+#[derive(Clone, Copy)]
+struct Life {
+    begin: Nanos,
+    end: Nanos,
+    pod: TaskRow,
+}
+
+/// Gives such pods one owner, which bears the name of the experiment.
+pub(super) fn own(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut Workloads) {
+    let mut found: BTreeMap<(String, String), (Symbol, Vec<Life>)> = BTreeMap::new();
+    // Of those that only Events know their names say as much.
+    let mut unlabelled: HashMap<(Symbol, String), Vec<Life>> = HashMap::new();
+    for (number, pod) in pods.all.numbered() {
+        let is_bare = pod.kind == TaskKind::Pod && pod.owner.is_none() && pod.name.is_some();
+        let Some(life) = life(number, pod).filter(|_| is_bare) else {
+            continue;
+        };
+        let namespace = symbols.name(pod.namespace).to_owned();
+        match pod.body.as_ref() {
+            Some(body) if body.owners.is_empty() && !is_left_behind(body) => {
+                let Some(experiment) = body.experiment() else {
+                    continue;
+                };
+                let key = (namespace, experiment.to_owned());
+                found
+                    .entry(key)
+                    .or_insert((pod.namespace, Vec::new()))
+                    .1
+                    .push(life);
+            }
+            Some(_) => {}
+            None => {
+                if let Some((stem, Some(_))) = gang_of(symbols.name(pod.name)) {
+                    let key = (pod.namespace, stem.to_owned());
+                    unlabelled.entry(key).or_default().push(life);
+                }
+            }
+        }
+    }
+    let kind = symbols.number(KIND);
+    for ((_, experiment), (namespace, mut lives)) in found {
+        let stems: BTreeSet<&str> = lives
+            .iter()
+            .filter_map(|life| pods.all.get(life.pod))
+            .map(|pod| gang_of(symbols.name(pod.name)).map_or("", |(stem, _)| stem))
+            .collect();
+        let stem = stems
+            .first()
+            .filter(|stem| stems.len() == 1 && !stem.is_empty());
+        let namesakes = stem.and_then(|stem| unlabelled.get(&(namespace, (*stem).to_owned())));
+        lives.extend(namesakes.into_iter().flatten());
+        let name_of = |life: &Life| pods.all.get(life.pod).map(|pod| symbols.name(pod.name));
+        lives.sort_by_key(|life| (life.begin, name_of(life).unwrap_or_default(), life.pod));
+        let groups = groups(&lives);
+        let several = groups.into_iter().filter(|group| {
+            let names: BTreeSet<_> = group.iter().map(name_of).collect();
+            names.len() > 1
+        });
+        let several: Vec<Vec<Life>> = several.collect();
+        for group in several {
+            let Some(first) = group.first() else {
+                continue;
+            };
+            let at = Stamp {
+                lo: first.begin,
+                hi: first.begin,
+            };
+            let name = symbols.number(&experiment);
+            let owner = workloads.of(kind, Symbol::NONE, namespace, name, at);
+            let mut makers: HashSet<Symbol> = HashSet::new();
+            for life in &group {
+                if let Some(pod) = pods.all.get_mut(life.pod) {
+                    pod.owner = Some(owner);
+                    makers.insert(pod.made_by);
+                }
+            }
+            let made_by = makers.iter().next().filter(|_| makers.len() == 1);
+            if let (Some(owner), Some(made_by)) = (workloads.all.get_mut(owner), made_by) {
+                owner.made_by = *made_by;
+            }
+        }
+    }
+}
+
+/// Labels by which makers of pods know their own.
+const MAKERS: [&str; 9] = [
+    "batch.kubernetes.io/controller-uid",
+    "controller-uid",
+    "jobset.sigs.k8s.io/jobset-uid",
+    "leaderworkerset.sigs.k8s.io/name",
+    "pod-template-hash",
+    "ray.io/cluster",
+    "statefulset.kubernetes.io/pod-name",
+    "training.kubeflow.org/job-name",
+    "volcano.sh/job-name",
+];
+
+/// Whether somebody had made a pod that nobody owns any more.
+fn is_left_behind(body: &ObjectBody) -> bool {
+    MAKERS.iter().any(|key| body.labels.contains_key(*key))
+}
+
+/// From when to when a pod was there; of one of which nobody knows when it began, nobody knows beside whom it was.
+fn life(number: TaskRow, pod: &Task) -> Option<Life> {
+    let end = pod.ended.or(pod.gone).or(pod.deletion_requested);
+    // Of one without an object nobody knows that it was there after it was last told of.
+    let last = pod.seen.filter(|_| pod.body.is_none());
+    let end = end.or(last.map(|(_, last)| Stamp::second(last)));
+    Some(Life {
+        begin: pod.begin()?,
+        end: end.map_or(Nanos::MAX, |end| end.hi),
+        pod: number,
+    })
+}
+
+/// Those that were there at one time, of lives in the order in which they began.
+fn groups(lives: &[Life]) -> Vec<Vec<Life>> {
+    let mut found: Vec<(Nanos, Vec<Life>)> = Vec::new();
+    for life in lives {
+        match found.last_mut() {
+            Some((end, group)) if life.begin < *end => {
+                *end = life.end.max(*end);
+                group.push(*life);
+            }
+            _ => found.push((life.end, vec![*life])),
+        }
+    }
+    found.into_iter().map(|(_, group)| group).collect()
+}
+
+/// Pods whose logs say that they could not reach another member of their gang any more.
+#[must_use]
+pub fn lost_touch(graph: &EntityGraph) -> HashSet<TaskRow> {
+    let says = |signal: &str| {
+        let gone = graph.traits.is(signal, SignalClass::PeerGone);
+        gone || PEERS.iter().any(|stem| signal.starts_with(stem))
+    };
+    let facts = graph.facts.iter();
+    facts
+        .filter(|fact| says(graph.name(fact.signal)))
+        .filter_map(|fact| fact.pod)
+        .collect()
+}
+
+/// Makes a gang of those of which one misses another.
+pub(super) fn settle(graph: &mut EntityGraph) {
+    let Some(kind) = graph.evidence.symbols.find(KIND) else {
+        return;
+    };
+    let lost = lost_touch(graph);
+    let owners: BTreeSet<_> = lost
+        .iter()
+        .filter_map(|pod| graph.pods.get(*pod)?.owner)
+        .collect();
+    let gang = graph.evidence.symbols.number(GANG);
+    for owner in owners {
+        if let Some(owner) = graph.workloads.get_mut(owner)
+            && owner.kind == kind
+        {
+            owner.kind = gang;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whathappened_model::table::Table;
+
+    #[test]
+    fn who_was_there_at_one_time_is_of_one_run_and_who_followed_is_not() {
+        let mut rows: Table<Task, u8> = Table::default();
+        let mut life = |begin, end| Life {
+            begin,
+            end,
+            pod: rows.push(0),
+        };
+        let lives = [life(0, 10), life(1, 30), life(20, 40), life(40, 50)];
+        let groups = groups(&lives);
+        let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
+        assert_eq!(sizes, [3, 1]);
+    }
+}
