@@ -7,7 +7,7 @@ use whathappened_core::graph::{EntityGraph, Task, TaskRow};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Run;
 use whathappened_core::signals::named;
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::Stamp;
 
 /// What was cleared away after which runs.

@@ -11,7 +11,7 @@ use whathappened_core::graph::{EntityGraph, Task, TaskRow, Workload, WorkloadRow
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Run;
 use whathappened_core::signals::named;
-use whathappened_model::table::HasRow;
+use whathappened_model::table::HasRow as _;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::bounds::CLOCKS;
