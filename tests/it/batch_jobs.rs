@@ -286,7 +286,7 @@ fn what_failed_on_an_instance_failed_before_the_instance_was_taken() {
     let later = asked("2026-12-01T08:20:00.1Z");
     assert_eq!(verdict(&later).1, "code.exception", "{later:#}");
     // In its last moment a program may fail because of that.
-    let then = asked("2026-12-01T08:01:10.1Z");
+    let then = asked("2026-12-01T08:01:02.1Z");
     assert_eq!(verdict(&then).1, "cloud.spot_reclaimed", "{then:#}");
 }
 

@@ -133,7 +133,7 @@ async fn a_rule_answers_in_parts_what_it_answers_as_a_whole() {
         let mut chance = Chance(7);
         let all = words(&with_views(&rule.sql));
         let deaths = rows(&tables::deaths_schema(), 6, &all, &mut chance);
-        let links = rows(&tables::links_schema(), 60, &all, &mut chance);
+        let links = rows(&tables::links_schema(), 300, &all, &mut chance);
         context.register_batch("deaths", deaths.clone()).unwrap();
         context.register_batch("links", links.clone()).unwrap();
         for (name, view) in VIEWS {
