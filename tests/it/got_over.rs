@@ -360,7 +360,7 @@ fn who_makes_a_group_of_an_operators_smaller_is_named() {
             "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "RequestResponse", "auditID": format!("a-{second}"), "stage": "ResponseComplete",
             "verb": verb, "requestURI": "/apis/ray.io/v1/namespaces/ml/rayclusters/run", "user": { "username": user }, "userAgent": "ray-autoscaler",
             "objectRef": { "resource": "rayclusters", "namespace": "ml", "name": "run", "uid": "u-run", "apiGroup": "ray.io", "apiVersion": "v1" },
-            "responseStatus": { "code": 200 }, "responseObject": body,
+            "responseStatus": { "code": 200 }, "requestObject": { "spec": body["spec"] }, "responseObject": body,
             "requestReceivedTimestamp": at(second), "stageTimestamp": at(second),
         })
     };
@@ -425,4 +425,37 @@ fn what_a_table_tells_of_a_pod_before_it_was_scheduled_is_of_the_one_before() {
     let answer = ask("sft", &[("session.txt", session.concat())]);
     let (state, cause, ..) = verdict(&answer);
     assert_eq!((state, cause), ("running", "none.running"), "{answer:#}");
+}
+
+#[test]
+fn a_container_that_ends_as_it_was_meant_to_has_not_failed() {
+    let mut again = running(31);
+    again["containerStatuses"][0]["restartCount"] = json!(1);
+    again["containerStatuses"][0]["lastState"] =
+        failed(42, 1, 30)["containerStatuses"][0]["state"].clone();
+    let mut meant = bare("sft-0", 0, &again);
+    let rule = json!([{ "action": "Restart", "exitCodes": { "operator": "In", "values": [42] } }]);
+    meant["spec"]["containers"][0]["restartPolicyRules"] = rule;
+    let answer = about("sft", &[meant]);
+    assert_eq!(verdict(&answer).1, "none.running", "{answer:#}");
+    assert!(role_of(&answer, "code.exception").is_empty(), "{answer:#}");
+}
+
+/// A queue of work: each pod does one item, and the next takes its place.
+#[test]
+fn the_next_item_of_a_queue_of_work_is_no_further_attempt() {
+    let queue = json!({ "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": { "name": "run", "namespace": "ml", "uid": "u-run", "creationTimestamp": at(0) },
+        "spec": { "parallelism": 1, "completions": 3 }, "status": { "startTime": at(0), "active": 1, "ready": 1, "succeeded": 1 } });
+    let owner = json!({ "ownerReferences": [{ "apiVersion": "batch/v1", "kind": "Job", "name": "run", "uid": "u-run", "controller": true }] });
+    let mut done = failed(0, 1, 20);
+    done["phase"] = json!("Succeeded");
+    let all = [
+        queue,
+        pod("run-aaaaa", 0, &owner, &done),
+        pod("run-bbbbb", 25, &owner, &running(26)),
+    ];
+    let answer = about("run", &all);
+    let attempts = answer["runs"][0]["attempts"].as_array().map(Vec::len);
+    assert_eq!(attempts, Some(1), "{answer:#}");
 }
