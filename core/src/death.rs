@@ -10,7 +10,7 @@ mod whole_run;
 use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use crate::graph::{EntityGraph, Exit, Task, TaskRow};
+use crate::graph::{EntityGraph, Task, TaskRow};
 use crate::lifecycle::{End, Mode, State};
 use crate::resolve::Run;
 use crate::signals::named;
@@ -158,10 +158,7 @@ pub fn deaths(
                         found.push(failed);
                         continue;
                     }
-                    let one = graph.pods.get(*pod);
-                    let meant = |exit: &Exit| one.is_some_and(|one| is_meant(graph, one, exit));
-                    let place = (*number, attempt_number, *pod);
-                    of_pod(place, end, &meant, &mut found);
+                    of_pod(*number, attempt_number, *pod, end, &mut found);
                 }
             }
             lingering::lingering(graph, *number, (attempt_number, attempt), ends, &mut found);
@@ -171,28 +168,12 @@ pub fn deaths(
     found
 }
 
-/// Whether a container ended as it was meant to, to be started again: with a code for which a rule of its own asks that.
-#[must_use]
-pub fn is_meant(graph: &EntityGraph, pod: &Task, exit: &Exit) -> bool {
-    let Some((body, code)) = pod.body.as_ref().zip(exit.exit_code) else {
-        return false;
-    };
-    let mut containers = body.containers.iter();
-    let own = containers.find(|one| one.name == graph.name(exit.container));
-    own.is_some_and(|own| own.restarts_on.contains(&i64::from(code)))
-}
-
-fn of_pod(
-    (run, attempt, pod): (usize, u32, TaskRow),
-    end: &End,
-    is_meant: &dyn Fn(&Exit) -> bool,
-    found: &mut Vec<Death>,
-) {
+fn of_pod(run: usize, attempt: u32, pod: TaskRow, end: &End, found: &mut Vec<Death>) {
     let mut since = None;
     for restart in &end.restarts {
         let exit = &restart.exit;
-        // A container that ends well, or as it was meant to, and starts again has lost nothing.
-        if exit.exit_code != Some(0) && !is_meant(exit) {
+        // A container that ends well and starts again has lost nothing.
+        if exit.exit_code != Some(0) {
             found.push(Death {
                 run,
                 attempt,

@@ -141,7 +141,7 @@ pub struct ObjectBody {
     pub unschedulable_by: Option<FieldWriter>,
     /// `spec.taints` of a node.
     pub taints: Vec<Taint>,
-    /// Fields of a node's spec that the request named which made this version, where it named some.
+    /// Fields of the spec that the request named which made this version, where it named some.
     pub written: Vec<String>,
     /// `status.allocatable` of a node.
     pub allocatable: BTreeMap<String, String>,

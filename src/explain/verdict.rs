@@ -100,6 +100,41 @@ fn is_silence_of_reader(graph: &EntityGraph, death: &Death, until: Nanos) -> boo
         })
 }
 
+/// How runs stand, and what of their deaths is known not to have ended them.
+struct Standing {
+    states: Vec<(usize, RunState)>,
+    lost_touch: HashSet<TaskRow>,
+    survived: Survived,
+    cleared: Cleared,
+}
+
+impl Standing {
+    /// Adds what is left to explain of runs of whose deaths none ended them.
+    fn of(
+        graph: &EntityGraph,
+        runs: &[Run],
+        chosen: &[usize],
+        ends: &Table<Task, End>,
+        deaths: &mut Vec<Death>,
+    ) -> Self {
+        let states: Vec<(usize, RunState)> = chosen
+            .iter()
+            .filter_map(|number| Some((*number, run_state(graph, runs.get(*number)?, ends))))
+            .collect();
+        let lost_touch = lost_touch(graph);
+        let survived = Survived::of(graph, runs, &states, &lost_touch, deaths);
+        survived.add_the_rest(runs, deaths);
+        let cleared = Cleared::of(graph, runs, &states, deaths);
+        cleared.add_the_rest(runs, deaths);
+        Self {
+            states,
+            lost_touch,
+            survived,
+            cleared,
+        }
+    }
+}
+
 /// Explains some runs.
 ///
 /// # Errors
@@ -124,15 +159,8 @@ pub async fn explain(
         let gang = runs.get(death.run).is_some_and(|run| is_gang(graph, run));
         gang || death.state != DeathState::Lingering
     });
-    let states: Vec<(usize, RunState)> = chosen
-        .iter()
-        .filter_map(|number| Some((*number, run_state(graph, runs.get(*number)?, ends))))
-        .collect();
-    let lost_touch = lost_touch(graph);
-    let survived = Survived::of(graph, runs, &states, &lost_touch, &deaths);
-    survived.add_the_rest(runs, &mut deaths);
-    let cleared = Cleared::of(graph, runs, &states, &deaths);
-    cleared.add_the_rest(runs, &mut deaths);
+    // What waits for the rules to be asked is kept small.
+    let standing = Box::new(Standing::of(graph, runs, chosen, ends, &mut deaths));
     let links = links(graph, runs, &deaths);
     let edges = edges(graph, runs, &deaths, &links, rules).await?;
     let lacking: Vec<EvidenceKind> = coverage
@@ -164,6 +192,12 @@ pub async fn explain(
         rest = others;
     }
     let (deaths, of_death) = outlived::carry(graph, runs, rules, deaths, of_death);
+    let Standing {
+        states,
+        lost_touch,
+        survived,
+        cleared,
+    } = *standing;
     let torn_down = torn_down(graph, &deaths);
     let grouping = Grouping {
         graph,

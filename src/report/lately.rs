@@ -1,7 +1,6 @@
 //! Runs whose program failed a moment ago and was started again.
 
-use whathappened_core::death::is_meant;
-use whathappened_core::graph::{Exit, Task};
+use whathappened_core::graph::Exit;
 use whathappened_core::lifecycle::{Mode, State};
 use whathappened_core::resolve::Run;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -18,21 +17,16 @@ pub(super) fn failed_lately(case: &Case, run: &Run) -> bool {
         return false;
     };
     // What a runtime does not know the end of, its machine's boot has ended.
-    let is_own = |pod: &Task, exit: &Exit| {
+    let is_own = |exit: &Exit| {
         let unknown = ["ContainerStatusUnknown", "Unknown"];
-        exit.exit_code != Some(0)
-            && !unknown.contains(&case.graph.name(exit.reason))
-            && !is_meant(&case.graph, pod, exit)
+        exit.exit_code != Some(0) && !unknown.contains(&case.graph.name(exit.reason))
     };
-    let ends = last
-        .pods
-        .iter()
-        .filter_map(|pod| Some((case.graph.pods.get(*pod)?, case.ends.get(*pod)?)));
+    let ends = last.pods.iter().filter_map(|pod| case.ends.get(*pod));
     let mut failures = ends
-        .filter(|(_, end)| end.state == State::Running)
-        .flat_map(|(pod, end)| end.restarts.iter().map(move |restart| (pod, restart)))
-        .filter(|(pod, restart)| restart.mode == Mode::Exited && is_own(pod, &restart.exit))
-        .map(|(_, restart)| restart.exit.time)
+        .filter(|end| end.state == State::Running)
+        .flat_map(|end| &end.restarts)
+        .filter(|restart| restart.mode == Mode::Exited && is_own(&restart.exit))
+        .map(|restart| restart.exit.time)
         .filter(|time| *time != Stamp::OPEN);
     failures.any(|time| now.saturating_sub(time.lo) < FORGOTTEN)
 }

@@ -206,7 +206,8 @@ fn bodies(
     // Bodies are read for what they hold; a kind this tool does not explain is no fault of the record.
     let _irrelevant = decode_value(answer, Some(kind), context, out);
     let spec = field::at(record, &["requestObject", "spec"]).and_then(Value::as_object);
-    if let Some(spec) = spec.filter(|_| kind == "Node" && verb == "patch") {
+    let of_object = field::at(record, &["objectRef", "subresource"]).is_none();
+    if let Some(spec) = spec.filter(|_| verb == "patch" && (kind == "Node" || of_object)) {
         for one in out.iter_mut().skip(before) {
             if let Observation::Object(version) = one {
                 version.body.written = spec.keys().cloned().collect();

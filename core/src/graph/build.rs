@@ -16,10 +16,11 @@ use super::{
     EntityGraph, NodeInstances, TaskKind, Topology, announcements, asked_again, boots, call,
     clocks, clusters, collection, collectives, compared, control_plane, deletion, device_shortage,
     dry_run, gave_up, gpu_repeats, instance, job, job_logs, kill_command, killed_process,
-    last_line, learn, lone_log, mismatch, never_ran, new_facts, node_folder, node_instance,
-    not_carried_out, order, pace, parent, peers, pod_log, progress, remade, restart_loop, rows,
-    scheduling, short_name, slurm_zone, stray_log, succeeded, tagged, together, told_ends, tracked,
-    undated, unit, version_diff, versions, vm_log, witness, workload_names, zones,
+    last_line, learn, lone_log, meant_ends, mismatch, never_ran, new_facts, node_folder,
+    node_instance, not_carried_out, order, pace, parent, peers, pod_log, progress, remade,
+    restart_loop, rows, scheduling, short_name, slurm_zone, stray_log, succeeded, tagged, together,
+    told_ends, tracked, undated, unit, version_diff, versions, vm_log, witness, workload_names,
+    zones,
 };
 use crate::evidence::{Evidence, EvidenceRow, Row, SpillError};
 use crate::graph::WorkloadRow;
@@ -185,6 +186,7 @@ pub(super) fn build(
     told_ends::forget(&told, &pods.all, &mut facts);
     gave_up::note(&pods.all, &workloads, &mut evidence.symbols, &mut facts);
     never_ran::forget_ends(&mut pods.all, &evidence, &mut facts)?;
+    meant_ends::forget(&evidence.symbols, &mut pods.all);
     witness::fold(&mut evidence, &mut facts, &gpus);
     let now = now(&evidence, &zoneless).max(known);
     scheduling::settle(&pods.all, now, &mut evidence, &mut facts);

@@ -41,6 +41,7 @@ mod log_level;
 mod log_name;
 mod lone_log;
 mod machine_zones;
+mod meant_ends;
 mod mismatch;
 mod mixed_zones;
 mod name_tenure;

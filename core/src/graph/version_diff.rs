@@ -194,14 +194,12 @@ impl VersionDiff<'_> {
         added.then_some((at, by))
     }
 
-    /// Whose request made a version of an object that nobody owns: what changes one that somebody owns may hand on what was asked of
-    /// its owner.
+    /// Whose request changed the spec of an object that nobody owns: what changes one that somebody owns may hand on what was asked of
+    /// its owner, and an answer to another request shows what others had changed before.
     fn changed_by(&self, index: usize) -> Option<String> {
         let version = self.told_by_audit(index)?;
-        version
-            .by
-            .clone()
-            .filter(|_| version.body.owners.is_empty())
+        let is_author = version.body.owners.is_empty() && !version.body.written.is_empty();
+        version.by.clone().filter(|_| is_author)
     }
 
     /// When and by whom a version was made by a request that wrote a field of its spec, as far as the
