@@ -272,7 +272,7 @@ fn a_job_s_log_in_another_zone_is_of_the_job() {
     assert_eq!(answer["incidents"].as_array().map(Vec::len), Some(1));
 }
 
-/// XGBoost tells of a worker that is gone; what is cancelled as the cluster closes is no failure.
+/// A library tells of a worker that is gone; what is cancelled as the cluster closes is no failure.
 #[test]
 fn what_the_closing_of_a_cluster_raises_is_no_cause() {
     let end = [

@@ -86,7 +86,25 @@ const MAGIC: &[(&[u8], Form)] = &[
         b"SQLite format 3\x00",
         Form::Foreign("SQLite, which is not read here"),
     ),
+    (
+        b"version https://git-lfs.github.com/spec/",
+        Form::Foreign("a pointer of Git LFS: the file itself was not fetched"),
+    ),
 ];
+
+/// What kubectl writes to standard error when it was given nothing, as each line of a file that holds no more.
+const REFUSALS: [&[u8]; 4] = [
+    b"Error from server",
+    b"The connection to the server ",
+    b"Unable to connect to the server",
+    b"error: You must be logged in to the server",
+];
+
+fn is_refusal(text: &[u8]) -> bool {
+    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut said = lines.filter(|line| !line.is_empty());
+    said.all(|line| REFUSALS.iter().any(|start| line.starts_with(start)))
+}
 
 /// What `head`, the first bytes of a file, is the beginning of.
 pub(super) fn recognise(head: &[u8]) -> Form {
@@ -128,6 +146,9 @@ pub(super) fn recognise(head: &[u8]) -> Form {
     }
     if is_binary(text) {
         return Form::Foreign("binary");
+    }
+    if is_refusal(text) {
+        return Form::Foreign("an error message of kubectl, and no data");
     }
     if starts_with_chatter(text) {
         return Form::Json;
@@ -370,6 +391,18 @@ mod tests {
         let cases: &[(&str, Form)] = &[
             ("", Form::Empty),
             (" \n\n", Form::Empty),
+            (
+                "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 3\n",
+                Form::Foreign("a pointer of Git LFS: the file itself was not fetched"),
+            ),
+            (
+                "Error from server (Forbidden): pods is forbidden: User \"al\" cannot list\n",
+                Form::Foreign("an error message of kubectl, and no data"),
+            ),
+            (
+                "Error from server (NotFound): x\nstep 1 loss 2\n",
+                Form::Text,
+            ),
             ("{\"kind\":\"Pod\"}", Form::Json),
             ("{\n  \"kind\": \"Pod\"\n}", Form::Json),
             ("\u{feff}{\"kind\":\"Pod\"}", Form::Json),

@@ -30,7 +30,7 @@ pub(super) fn add(
     gangs: &mut BTreeMap<(Symbol, String), Namesakes>,
 ) -> Result<(), SpillError> {
     let mut blamed: BTreeMap<TaskRow, BTreeSet<i32>> = BTreeMap::new();
-    for fact in all.facts.iter() {
+    for fact in &*all.facts {
         if let Some(pod) = fact.pod
             && all.symbols.name(fact.signal) == named::LAUNCHER_ROOT_CAUSE
         {
@@ -61,7 +61,7 @@ pub(super) fn add(
             && gang.members.iter().all(|one| is_above(one) && is_then(one))
     };
     let mut found = Vec::new();
-    for (key, gang) in gangs.iter() {
+    for (key, gang) in &*gangs {
         let mut launchers = blamed.iter().filter(|one| tells_of(one, gang));
         // Of two, nobody knows which started these.
         if let (Some((launcher, _)), None) = (launchers.next(), launchers.next()) {
