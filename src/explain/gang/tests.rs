@@ -176,7 +176,7 @@ fn lost_beside_a_failure(found_silent: u32) -> Vec<Finding> {
     });
     let lost = Death {
         mode: whathappened_core::lifecycle::Mode::Lost,
-        time: whathappened_model::time::Stamp {
+        time: Stamp {
             lo: at(30).lo,
             hi: at(95).hi,
         },
