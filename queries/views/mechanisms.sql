@@ -4,7 +4,7 @@
 SELECT t.death, t.fact,
   -- An age that was printed leaves some minutes in which a node was found to be silent: of whatever silenced it before the end of them.
   CASE WHEN t.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'k8s.pod.node_lost')
-      AND t.time_hi BETWEEN t.time AND t.time + 120000000000
+      AND t.time_hi BETWEEN t.time AND t.time + 300000000000
     THEN GREATEST(t.time, t.time_hi - 1000000000) ELSE t.time END AS time, t.signal,
   -- A person has reasons of their own; what they do once the pod has ended is none of them.
   COALESCE(t.lag_s, 0) >= -5 AND t.signal LIKE '%_by_user' OR (

@@ -390,6 +390,7 @@ impl Requests {
             Some(pod) if self.is_unheard(pod, death) => Level::Hypothesis,
             Some(pod) if self.was_asked_and_lost(graph, pod, death) => Level::Hypothesis,
             Some(pod) if was_tried_again(graph, pod, death) => Level::Hypothesis,
+            Some(pod) if self.may_have_run_on(pod, death) => Level::Hypothesis,
             Some(_) if self.was_at_limit(death) => Level::Hypothesis,
             Some(pod)
                 if !self.is_seen(pod, death) && (pod.owner.is_none() || self.was_left(death)) =>
@@ -400,6 +401,22 @@ impl Requests {
             Some(pod) if self.may_have_crashed(pod, death) => Level::Supported,
             _ => Level::Established,
         }
+    }
+
+    /// Whether a pod was lost to those that missed it, and its node answered later without having told of a boot: what was on it may
+    /// have run on.
+    fn may_have_run_on(&self, pod: &Task, death: &Death) -> bool {
+        let mut answered = self.answered.get(&pod.node).into_iter().flatten();
+        let since = death.time.hi;
+        let is_told = pod.exits.is_empty() && !self.evicted.has(death.pod);
+        let booted = |again: &Stamp| {
+            let mut booted = self.booted.get(&pod.node).into_iter().flatten();
+            booted.any(|boot| boot.hi >= since && boot.lo <= again.hi.saturating_add(CLOCKS))
+        };
+        death.mode == Mode::Lost
+            && is_told
+            && !self.tainted.has(death.pod)
+            && answered.any(|again| again.lo > since && !booted(again))
     }
 
     /// Whether a process crashed on the pod's node just when somebody asked for the pod's end, and

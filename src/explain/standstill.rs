@@ -12,6 +12,7 @@ use whathappened_model::event::SourceKind;
 use whathappened_model::table::HasRow as _;
 use whathappened_model::time::{Nanos, SECOND};
 
+use super::bounds::CLOCKS;
 use super::gang::is_gang;
 use super::tenants::Tenants;
 
@@ -80,7 +81,10 @@ impl<'a> Standstills<'a> {
         const LATE: Nanos = 10 * SECOND;
         let steps = self.steps(death)?;
         let late = LATE.max(steps.usual().saturating_mul(3) / 2);
-        Some(steps.last.lo > fact.time.hi.saturating_add(late))
+        let since = fact.time.hi;
+        // Of many steps that one line stands for some were made since.
+        let went_on = || steps.went_on_after(since.saturating_add(CLOCKS), None);
+        Some(steps.last.lo > since.saturating_add(late) || went_on())
     }
 
     /// What is known of the steps of a death's gang, or of its pod.

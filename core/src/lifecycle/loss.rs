@@ -90,9 +90,10 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
             continue;
         }
         // Who is told to be silent again has answered meanwhile, or has not: that it did nobody saw.
-        let anew = stretches
-            .last()
-            .is_none_or(|loss| fact.time.lo.saturating_sub(loss.from.hi) > TOLD_AGAIN);
+        let anew = stretches.last().is_none_or(|loss| {
+            // Of a silence that nobody knows the time of, one that is dated is another.
+            loss.from == Stamp::OPEN || fact.time.lo.saturating_sub(loss.from.hi) > TOLD_AGAIN
+        });
         let is_open = stretches.iter().any(|loss| loss.until.is_none());
         let open = stretches.iter_mut().filter(|loss| loss.until.is_none());
         if is_down && (anew || !is_open) {

@@ -152,7 +152,7 @@ pub(super) fn request_deletion(
 }
 
 /// The controllers of a pod look at it again.
-pub(super) fn settle(w: &mut World, pod: usize) {
+pub fn settle(w: &mut World, pod: usize) {
     let Some(body) = w.pods.get(pod) else { return };
     let load = body.load;
     if let Some(at) = body.job {

@@ -312,7 +312,7 @@ fn over_after_eviction(w: &mut World, pod: usize) {
                 .map_or("", |node| node.name.as_str()),
         );
         w.put_pod(pod, crate::world::Ask::new(by, "patch", "status"));
-        crate::control::sync_set(w, w.pods.get(pod).map_or(0, |pod| pod.load));
+        crate::control::settle(w, pod);
     });
 }
 

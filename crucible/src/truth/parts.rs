@@ -207,6 +207,7 @@ pub(super) fn others(w: &World, first: &Death, fatal: &[&Death]) -> (Vec<String>
     // What was made anew until it might not any more, and did not work in between, failed of its last end as well.
     let is_over = load.is_some_and(|load| load.ended.is_some() && load.plan.retries > 0);
     let last = fatal.iter().filter_map(|death| attempt(death)).max();
+    let is_over = is_over && last != attempt(first);
     let of_last = fatal
         .iter()
         .filter(|death| is_over && attempt(death) == last);
