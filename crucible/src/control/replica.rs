@@ -125,7 +125,7 @@ pub(super) fn put_root(w: &mut World, load: usize, change: Change, ask: Ask) {
 }
 
 /// The controllers look at a set of replicas.
-pub fn sync(w: &mut World, load: usize) {
+pub(super) fn sync(w: &mut World, load: usize) {
     if w.down.controllers.is_some() {
         return;
     }
