@@ -64,7 +64,7 @@ impl ReportContext<'_> {
             && rank.is_some_and(|rank| report.process == format!("rank {rank}"))
         {
             return Some(format!(
-                "was ended by signal {number} ({name}), as {who} tells; nothing in the input shows why."
+                "was ended by signal {number} ({name}), as {who} reports; nothing in the input shows why."
             ));
         }
         let own = self.member(death.pod);

@@ -41,7 +41,7 @@ impl ReportContext<'_> {
         let time = rfc3339(steps.last.lo);
         let time: String = time.chars().skip(11).take(8).collect();
         Some(format!(
-            "Its log tells of no step after step{step} at {time}Z, {} before that: it seems to have hung.",
+            "Its log shows no step after step{step} at {time}Z, {} before that: it seems to have hung.",
             duration(quiet)
         ))
     }
