@@ -299,7 +299,12 @@ fn goes_on(graph: &EntityGraph, one: &Task, last: Option<&Exit>) -> Option<(Stat
             if last.is_none() {
                 return Some((State::NeverScheduled, queued));
             }
-            return queued.map(|queued| (State::NeverScheduled, Some(queued)));
+            // Not before it had ended.
+            let ended = last.map_or(Nanos::MIN, |last| last.time.lo);
+            return queued.map(|queued| {
+                let lo = queued.lo.max(ended);
+                (State::NeverScheduled, Some(Stamp { lo, ..queued }))
+            });
         }
         Some(
             "RUNNING" | "COMPLETING" | "CONFIGURING" | "RESIZING" | "SIGNALING" | "STAGE_OUT"
