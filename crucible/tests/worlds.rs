@@ -224,7 +224,7 @@ fn what_uses_up_the_last_try_ended_a_run_as_much_as_what_it_never_got_over() {
         load: 0,
         at: at * SEC,
     };
-    drawn.faults = vec![fault(Fault::CudaOom, 300), fault(Fault::Segfault, 322)];
+    drawn.faults = vec![fault(Fault::CudaOom, 300), fault(Fault::Segfault, 316)];
     let case = play(&drawn);
     let run = record(&case, &Observe::all()).truth.runs[0].clone();
     assert_eq!(
@@ -232,7 +232,7 @@ fn what_uses_up_the_last_try_ended_a_run_as_much_as_what_it_never_got_over() {
         ("failed", 2)
     );
     assert_eq!(run.layers[0].causes, ["code.cuda_oom"]);
-    assert_eq!(run.beside, ["code.segfault"]);
+    assert_eq!(run.beside, ["code.segfault"], "{run:#?}");
 }
 
 #[test]

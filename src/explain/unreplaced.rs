@@ -57,7 +57,7 @@ fn end_of<'a>(deaths: &'a [Death], finding: &Finding) -> Option<&'a Death> {
     (is_end && own.next().is_none()).then_some(end)
 }
 
-/// Whether a pod of a StatefulSet that was lost with its node is still there, and to be deleted: no other can be made under its name
+/// Whether a pod of a `StatefulSet` that was lost with its node is still there, and to be deleted: no other can be made under its name
 /// until its node says that it is gone, or somebody does.
 fn holds_its_name(graph: &EntityGraph, end: &Death) -> bool {
     let Some(pod) = graph.pods.get(end.pod) else {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::node_folder::last_part;
 use crate::symbols::{Symbol, SymbolTable};
 
-/// What Ray's own processes write (python/ray/_private/ray_constants.py and node.py; ray-project/ray), up to the end of a word.
+/// What Ray's own processes write (`python/ray/_private/ray_constants.py` and `node.py` of ray-project/ray), up to the end of a word.
 const DAEMONS: [&str; 9] = [
     "agent",
     "dashboard",

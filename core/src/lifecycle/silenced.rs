@@ -79,7 +79,7 @@ impl Gang {
     fn silent(&self, graph: &EntityGraph, ends: &Table<Task, End>) -> Option<(TaskRow, Stamp)> {
         let state = |member: &TaskRow| ends.get(*member).map(|end| end.state);
         let has_lost = |member: &&TaskRow| {
-            self.lost.contains_key(*member) && state(*member) == Some(State::Died)
+            self.lost.contains_key(*member) && state(member) == Some(State::Died)
         };
         let others: Vec<&TaskRow> = self.members.iter().filter(has_lost).collect();
         let lost = others.iter().filter_map(|other| self.lost.get(*other));
@@ -87,7 +87,7 @@ impl Gang {
         let mut silent = self.members.iter().filter(|member| {
             let task = graph.pods.get(**member);
             let last = task.and_then(|task| task.last_line);
-            state(*member) == Some(State::Running)
+            state(member) == Some(State::Running)
                 && !self.lost.contains_key(*member)
                 && last.is_some_and(|last| last.lo <= lost.hi.saturating_add(CLOCKS))
         });

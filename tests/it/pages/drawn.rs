@@ -41,7 +41,8 @@ fn numbers_of_a_folded_lane_do_not_cover_each_other() {
 
 #[test]
 fn a_time_that_is_not_known_more_exactly_is_drawn_where_it_can_be_seen() {
-    let Some((mut browser, base, _folder)) = file("5068", "fixtures/slurm-cancel-after-failure/input")
+    let Some((mut browser, base, _folder)) =
+        file("5068", "fixtures/slurm-cancel-after-failure/input")
     else {
         return;
     };
