@@ -191,6 +191,15 @@ fn seeds_that_are_known_are_drawn_as_they_were() {
     }
 }
 
+/// A fault of the first load, so many seconds after it was made.
+fn fault(fault: Fault, at: i64) -> Planned {
+    Planned {
+        fault,
+        load: 0,
+        at: at * SEC,
+    }
+}
+
 #[test]
 fn what_befalls_a_run_first_ends_it_and_what_comes_later_does_not() {
     let mut drawn = plan(Cloud::OnPrem);
@@ -199,11 +208,6 @@ fn what_befalls_a_run_first_ends_it_and_what_comes_later_does_not() {
         nccl_s: 600,
         ..load(LoadKind::Job)
     }];
-    let fault = |fault, at| Planned {
-        fault,
-        load: 0,
-        at: at * SEC,
-    };
     // The second comes while the first one's peers have not noticed yet, or its Job has not given up.
     drawn.faults = vec![fault(Fault::KernelPanic, 300), fault(Fault::Segfault, 330)];
     let case = play(&drawn);
@@ -219,11 +223,6 @@ fn what_uses_up_the_last_try_ended_a_run_as_much_as_what_it_never_got_over() {
         retries: 1,
         ..load(LoadKind::JobSet)
     }];
-    let fault = |fault, at| Planned {
-        fault,
-        load: 0,
-        at: at * SEC,
-    };
     drawn.faults = vec![fault(Fault::CudaOom, 300), fault(Fault::Segfault, 316)];
     let case = play(&drawn);
     let run = record(&case, &Observe::all()).truth.runs[0].clone();

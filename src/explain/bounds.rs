@@ -9,6 +9,8 @@ mod habit;
 mod machine;
 mod quoted;
 
+use std::cell::OnceCell;
+
 use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, Fact, Task, TaskKind};
 use whathappened_core::lifecycle::{Mode, given_up, signed_off};
@@ -39,8 +41,8 @@ pub(super) struct Bounds<'a> {
     over: Option<Nanos>,
     /// Since when its container ends like that.
     schedule: Option<Nanos>,
-    /// All ends of what keeps ending.
-    ends: Vec<habit::RepeatedEnd>,
+    /// All ends of what keeps ending, once somebody asks for them.
+    ends: OnceCell<Vec<habit::RepeatedEnd>>,
     /// Whether somebody asked for its end.
     asked: bool,
     /// Whether its machine was seen alive then.
@@ -58,7 +60,7 @@ impl<'a> Bounds<'a> {
             requests,
             over: over(graph, death),
             schedule: habit::schedule(graph, death),
-            ends: habit::repeated_ends(graph, death),
+            ends: OnceCell::new(),
             asked,
             in_sight: asked || ended_by_itself(graph, death),
             recorded: RecordedEnd::of(graph, death, &requests.journals),

@@ -10,6 +10,8 @@ use whathappened_core::signals::named;
 use whathappened_model::table::HasRow as _;
 use whathappened_model::time::Stamp;
 
+use super::survived::gave_up;
+
 /// What was cleared away after which runs.
 pub(super) struct Cleared {
     /// The pods.
@@ -94,9 +96,7 @@ impl Cleared {
     /// What is left to explain of a run whose known ends were all clearing up: that it failed.
     pub(super) fn add_the_rest(&self, runs: &[Run], deaths: &mut Vec<Death>) {
         for (run, over) in &self.failed {
-            let attempt = runs.get(*run).map_or(1, Run::last_attempt);
-            let state = DeathState::Failed;
-            deaths.push(Death::without_end(*run, attempt, None, state, *over));
+            deaths.push(gave_up(runs, *run, *over));
         }
         if !self.failed.is_empty() {
             Death::sort(deaths);
@@ -122,8 +122,7 @@ fn over_since(graph: &EntityGraph, run: &Run, state: RunState) -> Option<Stamp> 
     if state == RunState::Failed && (kind == "Job" || is_out_of_time) {
         return None;
     }
-    let pods = run.pods.iter().filter_map(|pod| graph.pods.get(*pod));
-    let begun = pods.filter_map(Task::known_begin).max();
+    let begun = run.last_begin(graph);
     let said = graph.facts.iter().filter(|fact| {
         fact.workload == Some(root)
             && signals.contains(&graph.name(fact.signal))

@@ -221,12 +221,8 @@ impl Grouping<'_> {
             let is_any_lost = gang && together.iter().any(|death| lost(*death));
             let others_reason = |death: usize| is_any_lost && !self.had_own_reason(death);
             // What a launcher's own log tells of is a member's end.
-            let launchers: HashSet<usize> = match gang && together.len() > 1 {
-                true => together
-                    .iter()
-                    .copied()
-                    .filter(|death| self.is_launchers_log(*death))
-                    .collect(),
+            let launchers = match gang && together.len() > 1 {
+                true => self.launchers_logs(&together),
                 false => HashSet::new(),
             };
             let primary = together

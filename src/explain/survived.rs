@@ -31,6 +31,12 @@ pub(super) struct Survived {
     gave_up: BTreeMap<usize, Stamp>,
 }
 
+/// That a run failed, of which no end is left that explains it.
+pub(super) fn gave_up(runs: &[Run], run: usize, at: Stamp) -> Death {
+    let attempt = runs.get(run).map_or(1, Run::last_attempt);
+    Death::without_end(run, attempt, None, DeathState::Failed, at)
+}
+
 /// A Job that gave up.
 struct Job<'a> {
     graph: &'a EntityGraph,
@@ -98,9 +104,7 @@ impl Survived {
                 death.run == *run && death.state != DeathState::Restarted && !self.has(death)
             };
             if !deaths.iter().any(|death| is_left(&death)) {
-                let attempt = runs.get(*run).map_or(1, Run::last_attempt);
-                let state = DeathState::Failed;
-                added.push(Death::without_end(*run, attempt, None, state, *gave_up));
+                added.push(self::gave_up(runs, *run, *gave_up));
             }
         }
         if !added.is_empty() {
@@ -134,9 +138,8 @@ impl<'a> Job<'a> {
         if graph.name(workload.kind) != "Job" {
             return None;
         }
-        let pods = run.pods.iter().filter_map(|pod| graph.pods.get(*pod));
         // What is given up makes no pods: an earlier word is of another one of that name.
-        let begun = pods.filter_map(Task::known_begin).max();
+        let begun = run.last_begin(graph);
         let failures = said(graph, root, named::K8S_WORKLOAD_BACKOFF_LIMIT, begun);
         let time = said(graph, root, named::K8S_WORKLOAD_DEADLINE, begun);
         let ended = |death: &&Death| {

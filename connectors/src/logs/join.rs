@@ -116,14 +116,15 @@ impl LineJoiner {
 fn is_of_text(placed: &PlacedLine) -> bool {
     const WORDS: usize = 3;
     let text = placed.line.text();
-    let tool = text.split_once(": ").is_some_and(|(name, _)| {
+    let is_of_tool = || {
         let plain = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_' | b'.');
-        name.bytes().all(plain)
-    });
+        let named = text.split_once(": ");
+        named.is_some_and(|(name, _)| name.bytes().all(plain))
+    };
     placed.line.clock.is_none()
         && text.starts_with(|first: char| first.is_alphabetic() || matches!(first, '"' | '>' | '#'))
         && text.split_whitespace().count() >= WORDS
-        && !tool
+        && !is_of_tool()
         && !text.contains("%|")
         && !text.contains("Warning: ")
         && !text.contains("core dumped")

@@ -79,7 +79,9 @@ impl LinePlacer {
             .push_str(line.severity.as_deref().unwrap_or_default());
         self.said.push(' ');
         self.said.push_str(text.get(..end).unwrap_or_default());
-        self.speaker.clone_from(&line.speaker);
+        if self.speaker != line.speaker {
+            self.speaker = line.speaker.clone();
+        }
     }
 
     /// Whether a line is the first of a traceback that a logger wrote with the line before, an error's, in one: so

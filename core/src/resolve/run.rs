@@ -47,6 +47,13 @@ impl Run {
         u32::try_from(self.attempts.len()).unwrap_or(1).max(1)
     }
 
+    /// When the last of its pods began, as far as that is known.
+    #[must_use]
+    pub fn last_begin(&self, graph: &EntityGraph) -> Option<Nanos> {
+        let pods = self.pods.iter().filter_map(|pod| graph.pods.get(*pod));
+        pods.filter_map(Task::known_begin).max()
+    }
+
     /// The generation of a number, from 1.
     #[must_use]
     pub fn attempt(&self, number: u32) -> Option<&Attempt> {

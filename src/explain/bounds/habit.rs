@@ -55,7 +55,7 @@ pub(super) struct RepeatedEnd {
 }
 
 /// The ends of a container in a crash loop, in order.
-pub(super) fn repeated_ends(graph: &EntityGraph, death: &Death) -> Vec<RepeatedEnd> {
+fn repeated_ends(graph: &EntityGraph, death: &Death) -> Vec<RepeatedEnd> {
     let pod = graph
         .pods
         .get(death.pod)
@@ -106,9 +106,12 @@ impl Bounds<'_> {
         if !(is_own_word || is_of_machine(fact)) || until == Stamp::OPEN {
             return false;
         }
-        let mut later = self.ends.iter();
+        let ends = self
+            .ends
+            .get_or_init(|| repeated_ends(self.graph, self.death));
+        let mut later = ends.iter();
         let struck = later.find(|end| end.time.hi >= until.lo);
-        let Some(((struck, next), last)) = struck.zip(later.next()).zip(self.ends.last()) else {
+        let Some(((struck, next), last)) = struck.zip(later.next()).zip(ends.last()) else {
             return false;
         };
         let lived = next.time.lo.saturating_sub(struck.time.hi) > LIVED;

@@ -1,5 +1,7 @@
 //! What is known of one member's end.
 
+use std::collections::HashSet;
+
 use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{TaskKind, TaskRow, Workload};
 use whathappened_core::lifecycle::Mode;
@@ -174,15 +176,21 @@ impl Grouping<'_> {
         })
     }
 
-    /// Whether a member is a log in which a launcher tells of its processes, and none of these of others.
-    pub(super) fn is_launchers_log(&self, death: usize) -> bool {
-        let pod = self.pod(death);
-        let task = self.graph.pods.get(pod);
-        task.is_some_and(|task| task.kind == TaskKind::Log)
-            && !self.lost_touch(death)
-            && self.graph.facts.iter().any(|fact| {
-                fact.pod == pod && self.graph.name(fact.signal) == named::LAUNCHER_ROOT_CAUSE
-            })
+    /// The members that are logs in which a launcher tells of its processes, and none of these of others.
+    pub(super) fn launchers_logs(&self, members: &[usize]) -> HashSet<usize> {
+        let is_log = |death: &usize| {
+            let task = self.graph.pods.get(self.pod(*death));
+            task.is_some_and(|task| task.kind == TaskKind::Log) && !self.lost_touch(*death)
+        };
+        let mut logs: HashSet<usize> = members.iter().copied().filter(is_log).collect();
+        if !logs.is_empty() {
+            let facts = self.graph.facts.iter();
+            let told =
+                facts.filter(|fact| self.graph.name(fact.signal) == named::LAUNCHER_ROOT_CAUSE);
+            let told: HashSet<TaskRow> = told.filter_map(|fact| fact.pod).collect();
+            logs.retain(|death| told.has(self.pod(*death)));
+        }
+        logs
     }
 
     /// Whether a member says that it could not reach another any more.
