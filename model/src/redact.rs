@@ -182,7 +182,7 @@ static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
         forms: forms.collect(),
         commands: commands.collect(),
         members: jwk::members()?,
-        keys: Keys::new()?,
+        keys: Keys::new(),
     })
 });
 

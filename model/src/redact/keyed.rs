@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use regex::Regex;
-
 use super::assigned::{assigned, masked};
 use super::beside::Beside;
+use super::pattern::{Pattern, Unready};
 use super::value::{
     self, is_hex_key, is_likely, is_mixed, is_name, is_number, is_path, is_strong, names_no_secret,
     starts_inside_word,
@@ -24,62 +23,88 @@ macro_rules! key {
 
 pub(super) struct Keys {
     /// Between the name of a key and its value.
-    between: Regex,
+    between: Pattern,
     /// `"name":"KEY","value":"value"`, also escaped or in YAML.
-    pair: Regex,
+    pair: Pattern,
     /// `--key value`, `"--key","value"`.
-    argument: Regex,
+    argument: Pattern,
     /// `the password for x is value`.
-    sentence: Regex,
+    sentence: Pattern,
     /// `login name `, before `password value`.
-    login: Regex,
+    login: Pattern,
     /// `use value as the `, before `password`.
-    role: Regex,
+    role: Pattern,
     /// `<password>value</`, from behind the word.
-    element: Regex,
+    element: Pattern,
     /// `ApiKey("value")`, from behind the word up to the quote.
-    call: Regex,
+    call: Pattern,
     /// `<name>KEY</name><value>value</`, from behind the word up to the value.
-    property: Regex,
+    property: Pattern,
     /// Values that stand beside their key.
     beside: Beside,
 }
 
 impl Keys {
-    pub(super) fn new() -> Option<Self> {
-        let regex = |pattern: &str| Regex::new(pattern).ok();
-        Some(Self {
-            between: regex(key!(
+    pub(super) const fn new() -> Self {
+        Self {
+            between: Pattern::new(key!(
                 r#"(\\*["'])?\]?(?:\s*(?:=>|:=|::[ \t]|\\{0,4}[:=]|[：＝]|%3[DdAa])|[ \t]+\([^()\n"'\\]{1,60}\)[ \t]*:)[ \t]*(?:\[\s*|Some\((?:\s|\\+n)*|string\(\d+\)[ \t]*|\{\s*\\*["'](?i:value|plaintext|string)\\*["']\s*:\s*)?"#
-            ))?,
-            pair: regex(
+            )),
+            pair: Pattern::new(
                 r#"^[A-Za-z]{0,40}([_-]\w{1,80})?(?:\\*["']?\s*,\s*\\*"(?:v|[A-Za-z]{0,20}V)alue\\*"\s*:\s*|\\*["']\s+value\s*=\s*|\\*["']?(?:[ \t]*(?:#[^\n"\\]{0,200})?(?:\n|\\+n))+\s*value:[ \t]*|\\*["']?(?:[ \t]+(?:#[^\n"\\]{0,80}?[ \t])?[ \t]*|\s*,\s*)(value:)[ \t]+)"#,
-            )?,
-            argument: regex(key!(
+            ),
+            argument: Pattern::new(key!(
                 r#"(?:\s*(?:\n|\\n)\s*-\s+|([ \t]*(?:\n|\\+n)[ \t]*|[ \t]+-[ \t]+)|[ \t]+|\\*["']\s*,(?:\s|\\+[nrt])*)"#
-            ))?,
-            sentence: regex(
+            )),
+            sentence: Pattern::new(
                 r#"^(?i)(?:\s+(?:for|of|to)\s+(?:(?:key|user|account|host)\s+)?(?:\\*'[^'\n]{1,200}'|\\*"[^"\n]{1,200}"|[\w.@/-]+)(?:\s*:)?)?\s+(?:(?:is|was|are|set to|changed to|ist|lautet|est|es|provided|supplied|given|specified|received|=|:)\s*:?\s*)?`?"#,
-            )?,
-            login: regex(
+            ),
+            login: Pattern::new(
                 r"(?i)(?:login|user|account|machine)\s+\S{1,80}?(?:\s+|\s*\\+[nrt](?:\s|\\+[nrt])*)$",
-            )?,
-            role: regex(
+            ),
+            role: Pattern::new(
                 r"(?i)(\S{6,200})\s+as\s+(?:(?:an?|the|your|my|its|our|their|new|root|admin|database|db)\s+){0,3}$",
-            )?,
+            ),
             // Go writes `<` and `>` in JSON as `\u003c` and `\u003e`.
-            element: regex(key!(
+            element: Pattern::new(key!(
                 r#"(?:\s[^<>\n]{0,200}?)?(?:>|&gt;|\\+u003[eE])(?:<!\[CDATA\[)?([^<&\n]{1,4000}?)(?:\]\]>|\]\]\\+u003[eE]|</|&lt;/|\\+u003[cC]/|$)"#
-            ))?,
-            call: regex(key!(r#"\(\s*(\\*["'][^\s"'\\]{6,200})"#))?,
-            property: regex(
+            )),
+            call: Pattern::new(key!(r#"\(\s*(\\*["'][^\s"'\\]{6,200})"#)),
+            property: Pattern::new(
                 r"^(?:[._-][A-Za-z0-9._-]{1,60})?(?:</|\\+u003[cC]/|&lt;/)(?i:name|key)(?:>|\\+u003[eE]|&gt;)(?:\s|\\+[nrt])*(?:<|\\+u003[cC]|&lt;)(?i:value|string)(?:>|\\+u003[eE]|&gt;)([^<>&\s\\]{1,4000})",
-            )?,
-            beside: Beside::new()?,
-        })
+            ),
+            beside: Beside::new(),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        let own = [
+            &self.between,
+            &self.pair,
+            &self.argument,
+            &self.sentence,
+            &self.login,
+            &self.role,
+            &self.element,
+            &self.call,
+            &self.property,
+        ];
+        own.into_iter().chain(self.beside.patterns())
     }
 
     pub(super) fn secret(&self, text: &str, hint: Range<usize>, rule: Rule) -> Option<SecretSpan> {
+        let rest = hint.start..text.len();
+        self.find(text, hint, rule)
+            .unwrap_or_else(|Unready| Some((rest, MASK.into())))
+    }
+
+    fn find(
+        &self,
+        text: &str,
+        hint: Range<usize>,
+        rule: Rule,
+    ) -> Result<Option<SecretSpan>, Unready> {
         // A hint may hold the sign between key and value.
         let word = match text.as_bytes().get(hint.end - 1) {
             Some(b'=' | b':' | b'"' | b'\'' | b'\\' | b' ' | b'\t') => hint.end - 1,
@@ -89,7 +114,7 @@ impl Keys {
         let start = hint.start + usize::from(text[hint.clone()].starts_with('-'));
         let is_weak = matches!(rule, Rule::Weak | Rule::Pass);
         if is_weak && starts_inside_word(text, start) && !text[..start].ends_with('-') {
-            return None;
+            return Ok(None);
         }
         // Beside the name of a user it says what it is.
         let rule = match rule {
@@ -114,26 +139,30 @@ impl Keys {
             && !text[..hint.start].ends_with(">:");
         if rule == Rule::Password
             && text[..hint.start].ends_with(' ')
-            && let Some(emitted) = self.role(text, hint.start)
+            && let Some(emitted) = self.role(text, hint.start)?
         {
-            return Some((emitted, MASK.into()));
+            return Ok(Some((emitted, MASK.into())));
         }
         if rest.is_empty()
-            && let Some(secret) = self.beside(text, hint.start..word, rule, &harmless)
+            && let Some(secret) = self.beside(text, hint.start..word, rule, &harmless)?
         {
-            return Some(secret);
+            return Ok(Some(secret));
         }
         if !follows_key(rest) || in_arn {
-            return None;
+            return Ok(None);
         }
         if let Some(token) = token(text, &hint) {
-            return Some((token, MASK.into()));
+            return Ok(Some((token, MASK.into())));
         }
-        if let Some(secret) = self.beside(text, hint.start..word, rule, &harmless) {
-            return Some(secret);
+        if let Some(secret) = self.beside(text, hint.start..word, rule, &harmless)? {
+            return Ok(Some(secret));
         }
         if opens_element(text, hint.start)
-            && let Some(value) = self.element.captures(rest).and_then(|found| found.get(1))
+            && let Some(value) = self
+                .element
+                .ready()?
+                .captures(rest)
+                .and_then(|found| found.get(1))
         {
             let range = word + value.start()..word + value.end();
             // Where no end is, a value was cut off; or it is a word in brackets.
@@ -141,74 +170,85 @@ impl Keys {
             let is_one_word = !value.as_str().contains([' ', '"']);
             let is_likely = rule == Rule::Password && is_strong(value.as_str(), 6);
             let is_prose = is_cut && !(is_one_word && is_likely);
-            return (!is_prose && !harmless(value.as_str().trim())).then(|| (range, MASK.into()));
+            let is_secret = !is_prose && !harmless(value.as_str().trim());
+            return Ok(is_secret.then(|| (range, MASK.into())));
         }
         let is_property = rest.starts_with(['<', '\\', '&', '.', '_', '-']);
-        let property = is_property.then(|| self.property.captures(rest)).flatten();
-        if let Some(value) = property.and_then(|found| found.get(1)) {
+        if is_property
+            && let Some(found) = self.property.ready()?.captures(rest)
+            && let Some(value) = found.get(1)
+        {
             let range = word + value.start()..word + value.end();
-            return (!harmless(value.as_str())).then(|| (range, MASK.into()));
+            return Ok((!harmless(value.as_str())).then(|| (range, MASK.into())));
         }
-        if let Some(found) = self.between.captures(rest) {
-            let from = word + found.get(0)?.end();
+        if let Some(found) = self.between.ready()?.captures(rest) {
+            let from = word + found.get_match().end();
             let key_quote = found.get(1).map(|quote| quote.as_str());
-            let between = found.get(0)?.as_str();
+            let between = found.get_match().as_str();
             // `password (str): the user's` describes one.
             if between.trim_end().ends_with("):") && is_described(text, from) {
-                return None;
+                return Ok(None);
             }
-            return assigned(text, from, rule, (key_quote, between), &harmless);
+            return Ok(assigned(text, from, rule, (key_quote, between), &harmless));
         }
-        if let Some(found) = self.pair.captures(rest) {
+        if let Some(found) = self.pair.ready()?.captures(rest) {
             let elsewhere = found
                 .get(1)
                 .is_some_and(|suffix| says_where(suffix.as_str()));
-            let from = word + found.get(0)?.end();
+            let from = word + found.get_match().end();
             if let Some(block) = yaml::block(text, from).filter(|_| !elsewhere) {
-                return Some((block, MASK.into()));
+                return Ok(Some((block, MASK.into())));
             }
             if let Some((folded, emitted)) = yaml::folded_block(text, from) {
                 let is_secret = !elsewhere && !harmless(emitted) && is_strong(emitted, 6);
-                return is_secret.then(|| (folded, MASK.into()));
+                return Ok(is_secret.then(|| (folded, MASK.into())));
             }
             let value = value::at(text, from);
             // In one line a sentence may say so, too: `token value: x`.
             let is_field = found.get(2).is_none() || is_named(text, hint.start);
-            return masked(text, value, |value| {
+            return Ok(masked(text, value, |value| {
                 is_field && !elsewhere && !harmless(value)
-            });
+            }));
         }
-        if let Some(quote) = self.call.captures(rest).and_then(|found| found.get(1)) {
+        if let Some(quote) = self
+            .call
+            .ready()?
+            .captures(rest)
+            .and_then(|found| found.get(1))
+        {
             let value = value::at(text, word + quote.start());
-            return masked(text, value, |value| {
+            return Ok(masked(text, value, |value| {
                 !harmless(value) && is_strong(value, 6) && !value.contains(char::is_whitespace)
-            });
+            }));
         }
         // The pattern is tried first: an option may be as long as the text.
-        if self.argument.is_match(rest)
+        if self.argument.ready()?.is_match(rest)
             && is_option(text, start)
-            && let Some(argument) = self.argument.captures(rest)
+            && let Some(argument) = self.argument.ready()?.captures(rest)
         {
-            let value = value::at(text, word + argument.get(0)?.end());
+            let value = value::at(text, word + argument.get_match().end());
             // A line below an option may be what a manual says of it.
             let is_apart = argument.get(1).is_some();
-            return masked(text, value, |value| {
+            return Ok(masked(text, value, |value| {
                 !harmless(value) && !value.starts_with('-') && (!is_apart || is_strong(value, 6))
-            });
+            }));
         }
         if matches!(rule, Rule::Weak | Rule::Pass) {
-            return None;
+            return Ok(None);
         }
-        let sentence = self.sentence.find(rest)?;
+        let Some(sentence) = self.sentence.ready()?.find(rest) else {
+            return Ok(None);
+        };
         let value = value::at(text, word + sentence.end());
-        let is_login = rule == Rule::Password && self.login.is_match(before(text, hint.start));
-        masked(text, value, |value| match rule {
+        let is_login =
+            rule == Rule::Password && self.login.ready()?.is_match(before(text, hint.start));
+        Ok(masked(text, value, |value| match rule {
             _ if harmless(value) => false,
             Rule::Password => is_login || is_strong(value, 6),
             // `secret podName:…`: another key begins.
             _ if value.contains(':') => false,
             _ => is_mixed(value, 20) || (is_phrase(text, &hint) && is_hex_key(value)),
-        })
+        }))
     }
 
     /// What stands beside the key, if it looks like a secret: names of columns and of
@@ -219,35 +259,43 @@ impl Keys {
         key: Range<usize>,
         rule: Rule,
         harmless: &dyn Fn(&str) -> bool,
-    ) -> Option<SecretSpan> {
-        if let Some(range) = self.beside.earlier(text, key.start) {
+    ) -> Result<Option<SecretSpan>, Unready> {
+        if let Some(range) = self.beside.earlier(text, key.start)? {
             let name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
             let suffix = text[key.end..].split(|letter| !name(letter)).next();
             let elsewhere = suffix.is_some_and(says_where);
             let is_secret = !elsewhere && !harmless(&text[range.clone()]);
-            return is_secret.then(|| (range, MASK.into()));
+            return Ok(is_secret.then(|| (range, MASK.into())));
         }
-        let range = self.beside.value(text, key)?;
+        let Some(range) = self.beside.value(text, key)? else {
+            return Ok(None);
+        };
         let emitted = &text[range.clone()];
         let is_secret = match rule {
             Rule::Password => is_strong(emitted, 6),
             _ => is_likely(emitted),
         };
-        (is_secret && !harmless(emitted)).then(|| (range, MASK.into()))
+        Ok((is_secret && !harmless(emitted)).then(|| (range, MASK.into())))
     }
 
     /// What is used as the password that a sentence then names.
-    fn role(&self, text: &str, at: usize) -> Option<Range<usize>> {
+    fn role(&self, text: &str, at: usize) -> Result<Option<Range<usize>>, Unready> {
         let from = floor(text, at.saturating_sub(300));
         let before = &text[from..at];
-        memchr::memmem::find(before.as_bytes(), b" as ")?;
-        let emitted = self.role.captures(before)?.get(1)?;
+        if memchr::memmem::find(before.as_bytes(), b" as ").is_none() {
+            return Ok(None);
+        }
+        let found = self.role.ready()?.captures(before);
+        let Some(emitted) = found.and_then(|found| found.get(1)) else {
+            return Ok(None);
+        };
         let quotes = ['"', '\'', '`', '\\', ',', '('];
         let value = emitted.as_str().trim_matches(quotes);
         let skipped = emitted.as_str().len() - emitted.as_str().trim_start_matches(quotes).len();
         let start = from + emitted.start() + skipped;
         let is_secret = is_strong(value, 6) && !names_no_secret(value) && !is_path(value);
-        (is_secret && !value.contains(['"', '='])).then(|| start..start + value.len())
+        let is_secret = is_secret && !value.contains(['"', '=']);
+        Ok(is_secret.then(|| start..start + value.len()))
     }
 }
 

@@ -24,10 +24,19 @@ impl Pattern {
         let compiled = self.compiled.get_or_init(|| Regex::new(self.text).ok());
         compiled.as_ref()
     }
+
+    /// The same where several patterns are tried.
+    pub(super) fn ready(&self) -> Result<&Regex, Unready> {
+        self.regex().ok_or(Unready)
+    }
 }
+
+/// A pattern is none.
+pub(super) struct Unready;
 
 #[cfg(test)]
 mod tests {
+    use super::super::keyed::Keys;
     use super::super::{all_forms, commands};
     use super::Pattern;
 
@@ -36,6 +45,9 @@ mod tests {
         let commands = commands::COMMANDS.iter().map(|command| command.options);
         for text in all_forms().map(|form| form.pattern).chain(commands) {
             assert!(Pattern::new(text).regex().is_some(), "{text}");
+        }
+        for pattern in Keys::new().patterns() {
+            assert!(pattern.regex().is_some(), "{}", pattern.text);
         }
     }
 }
