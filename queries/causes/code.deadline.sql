@@ -1,13 +1,17 @@
 -- cause: code.deadline
 -- title: Deadline exceeded
+-- title_of: slurm.signalled.usr1, slurm.signalled.usr2: A signal to the job was not handled
 -- rank: 55
 -- level: supported
 -- needs: k8s.workload.deadline, k8s.pod.deadline, k8s.container.deadline, kueue.evicted.deadline
--- needs: slurm.deadline, slurm.time_limit, slurm.time_nearly_up, unit.timed_out, batch.time_limit.pbs, batch.time_limit.lsf
+-- needs: slurm.deadline, slurm.time_limit, slurm.time_nearly_up, slurm.signalled.usr1, slurm.signalled.usr2, unit.timed_out, batch.time_limit.pbs, batch.time_limit.lsf
 -- summary: {workload} exceeded its deadline and was stopped.
 -- summary_of: slurm.deadline: {pod} {was} removed because it could not end before its deadline (sbatch --deadline).
 -- summary_of: slurm.time_limit: {pod} exceeded its time limit (Slurm's --time) and {was} stopped.
 -- summary_of: slurm.time_nearly_up: {pod} {was} stopped by its launcher because its time was nearly up: {message}
+-- summary_of: slurm.signalled.usr1: {pod} {was} ended by SIGUSR1, which it did not handle; Slurm sends that some time before the time limit of a job which asks for it (--signal), and nobody else but a person does.
+-- summary_of: slurm.signalled.usr2: {pod} {was} ended by SIGUSR2, which it did not handle; Slurm sends that some time before the time limit of a job which asks for it (--signal), and nobody else but a person does.
+-- advice_of: slurm.signalled.usr1, slurm.signalled.usr2: Handle the signal in the program by saving a checkpoint, or have the batch script trap it (--signal=B:USR1@300); if the job does not ask for a signal, find out who sent it (scancel --signal).
 -- summary_of: batch.time_limit.pbs: {pod} ran for longer than the walltime that it asked for and {was} stopped.
 -- summary_of: batch.time_limit.lsf: {pod} reached its run-time limit, its own or its queue's, and {was} stopped.
 -- summary_of: unit.timed_out: {pod} reached the run-time limit of its service (RuntimeMaxSec) and {was} stopped.
@@ -77,3 +81,8 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'slurm.time_nearly_up' AND via = 'pod' AND reason IN ('REQUEUED', 'TIMEOUT', 'CANCELLED', 'COMPLETED') AND lag_s BETWEEN -5 AND 900
+UNION ALL
+-- A signal that does nothing but end who does not handle it: most often it says that the time is nearly up.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM links
+WHERE signal IN ('slurm.signalled.usr1', 'slurm.signalled.usr2') AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -60 AND 60

@@ -3,7 +3,7 @@
 -- rank: 18
 -- level: established
 -- needs: k8s.container.oom_killed, k8s.pod.sandbox_failed.init_oom, slurm.oom, memory.near_limit, memory.oom_event
--- needs: k8s.workload.failed.oom, ray.pod_oom_killed, log.host_oom, kernel.oom_kill.limit, kernel.oom_kill.outside, kernel.oom_kill.limit.process, unit.oom_killed, slurm.over_memory_limit
+-- needs: k8s.node.oom_kill, k8s.workload.failed.oom, ray.pod_oom_killed, log.host_oom, kernel.oom_kill.limit, kernel.oom_kill.outside, kernel.oom_kill.limit.process, unit.oom_killed, slurm.over_memory_limit
 -- alone: kernel.oom_kill.outside
 -- title_of: k8s.container.oom_killed, ray.pod_oom_killed, kernel.oom_kill.limit, kernel.oom_kill.limit.process, memory.near_limit, memory.oom_event: Exceeded its memory limit
 -- title_of: k8s.pod.sandbox_failed.init_oom: The memory limit is too low to start
@@ -11,6 +11,7 @@
 -- overturned_by: kernel: which process the kernel killed
 -- summary: {pod} {was} killed for using more memory than its limit.
 -- summary_of: k8s.workload.failed.oom: {workload} ran out of host memory: {message}
+-- summary_of: k8s.node.oom_kill: The kernel of {node} killed {detail} for its memory, just before {pod}, which {was} there, failed.
 -- summary_of: ray.pod_oom_killed: {detail} of {workload} was killed for using more memory than its limit; KubeRay then removed it.
 -- summary_of: log.host_oom: {pod} ran out of host memory: {message}
 -- summary_of: k8s.pod.sandbox_failed.init_oom: {pod} could not start, because its memory limit is too low even to start a container: {message}
@@ -83,6 +84,19 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'claim' AS role
 FROM links
 WHERE signal = 'k8s.node.oom_kill' AND via = 'node' AND exit_code = 137 AND lag_s BETWEEN -60 AND 60
+UNION ALL
+-- What watches a node's kernel names the process that was killed, and no pod. A program of which a worker that loads data is
+-- killed raises an exception, and ends with a code of its own; that one was, the program may say itself.
+SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN o.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
+FROM links k
+LEFT JOIN (SELECT DISTINCT death, time FROM links
+           WHERE via = 'pod' AND same_container AND signal IN ('log.host_oom', 'log.killed')) o
+  ON o.death = k.death AND o.time - k.time BETWEEN -5000000000 AND 60000000000
+WHERE k.signal = 'k8s.node.oom_kill' AND k.via = 'node' AND k.mode = 'exited' AND COALESCE(k.exit_code, 137) NOT IN (0, 137, 143)
+  AND NOT COALESCE(k.steps_after, FALSE)
+  AND (o.death IS NOT NULL AND regexp_like(k.detail, '^(pt_|python|ray)') AND k.lag_s BETWEEN -5 AND 120
+    OR regexp_like(k.detail, '^pt_data') AND k.lag_s BETWEEN -1 AND 10)
 UNION ALL
 -- The kernel names the pod by its cgroup; how the container ended, nobody saw, and what came after may be
 -- done to its leftover.

@@ -9,6 +9,7 @@
 -- advice_of: cloud.instance_create_failed: Fix what the cloud's answer names, or submit the job to a partition with other machines.
 -- summary_of: slurm.task_launch_failed: The tasks of {pod} could not be started on one of its nodes: {message}
 -- advice_of: slurm.task_launch_failed: Read slurmd's log on that node, and check the network between it and the node on which srun ran.
+-- summary_of: slurm.node.prolog_failed: {pod} could not be launched because preparing {node} for the job failed: {message}
 -- summary: {pod} could not be launched because preparing the node for the job failed: {message}
 -- advice: Read slurmd's log on the node that was drained, and the output of its prolog; release the job (scontrol release) once the node is repaired.
 --
@@ -36,6 +37,12 @@ SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS e
 FROM links p
 JOIN links r ON r.death = p.death AND r.via = 'pod' AND r.signal = 'slurm.requeued' AND r.time - p.time BETWEEN -1000000000 AND 5000000000
 WHERE p.signal = 'slurm.node.prolog_failed' AND p.via = 'node' AND p.state IN ('died', 'restarted') AND p.lag_s BETWEEN -5 AND 5
+UNION ALL
+-- It names the node whose prolog failed in the moment in which it says that the job could not be launched.
+SELECT p.death, p.fact AS cause, f.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links p
+JOIN links f ON f.death = p.death AND f.via = 'pod' AND f.signal = 'slurm.launch_failed' AND f.time - p.time BETWEEN -5000000000 AND 5000000000
+WHERE p.signal = 'slurm.node.prolog_failed' AND p.via = 'node'
 UNION ALL
 -- What the cloud answered when it was asked for that machine is why it did not come up.
 SELECT DISTINCT death, fact AS cause, effect, 'inferred' AS edge, 'fault' AS role

@@ -47,6 +47,10 @@ evicted AS (
   WHERE e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller') AND e.via = 'pod'
     AND e.mode IN ('killed', 'lost') AND ending.death IS NULL
 ),
+-- Whoever tolerates a silent node for longer than it was on this one was not sent away for that.
+stands AS (
+  SELECT death FROM deaths WHERE stands_silence
+),
 -- The agent through which the machine answers ended, and was not started again before anybody missed the machine. A machine that goes
 -- down stops it as well, and systemd starts again what fails: that it is seen to be down says more than that it ended.
 agent AS (
@@ -174,7 +178,8 @@ JOIN silent s ON s.death = e.death AND e.time_hi >= s.time - 5000000000 AND e.ti
 LEFT JOIN again r ON r.death = e.death AND r.time > s.time AND r.time_hi < e.time
 LEFT JOIN tainted t ON t.death = e.death AND t.fact = e.fact
 LEFT JOIN answered a ON a.death = e.death
-WHERE r.death IS NULL
+LEFT JOIN stands ON stands.death = e.death
+WHERE r.death IS NULL AND stands.death IS NULL
 UNION ALL
 -- Evicted for a taint that nobody saw: most are set for silent nodes. When a node falls silent, its controller tells
 -- that of each pod on it: where the eviction's own Event is there and that one is not, somebody set another taint.
@@ -192,7 +197,7 @@ LEFT JOIN (SELECT DISTINCT x.death, x.fact FROM evicted x
 LEFT JOIN tainted t ON t.death = e.death AND t.fact = e.fact
 LEFT JOIN answered a ON a.death = e.death
 -- One that was ready all the time had not fallen silent.
-LEFT JOIN deaths d ON d.death = e.death AND d.node_ready
+LEFT JOIN deaths d ON d.death = e.death AND (d.node_ready OR d.stands_silence)
 LEFT JOIN sent_away o ON o.death = e.death AND o.fact = e.fact
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'k8s.pod.node_lost') lost ON lost.death = e.death
 WHERE (t.fact IS NULL OR t.late) AND d.death IS NULL AND (s.death IS NOT NULL OR o.death IS NULL OR lost.death IS NOT NULL)

@@ -12,7 +12,7 @@
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, slurm.cancel_requested, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller, k8s.workload.deleted_by_gc
 -- needs: k8s.pod.evicted.descheduler, unit.stop_requested, ray.job_stopped, log.hung_up, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
 -- needs: k8s.workload.stop_requested_by_*
--- needs: cloud.group_stopped_by_user, cloud.group_resized_by_user, cloud.instance_recreation_requested_by_user, slurm.node.set_down, node.kill_requested, unit.stopping
+-- needs: k8s.service.deleted_by_user, cloud.group_stopped_by_user, cloud.group_resized_by_user, cloud.instance_recreation_requested_by_user, slurm.node.set_down, node.kill_requested, unit.stopping
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} deleted{by}.
 -- summary_of: k8s.workload.deleted_by_gc: {pod} {was} removed because the object that owned the workload had been deleted; no record shows who deleted it.
@@ -35,6 +35,9 @@
 -- summary_of: ray.job_stopped: The Ray job was stopped on request; {pod} ended with it.
 -- summary_of: k8s.workload.stopped, k8s.workload.stop_requested_by_*, k8s.workload.updated_by_user: {workload} was stopped{by}.
 -- summary_of: k8s.pod.signalled_by_user: The program of {pod} was killed by a command that was run in its container{by}.
+-- summary_of: k8s.service.deleted_by_user: {pod} could not resolve a name that a Service had given, just after that had been deleted: {message}
+-- title_of: k8s.service.deleted_by_user: A Service was deleted
+-- advice_of: k8s.service.deleted_by_user: Create the Service again before the run is started again, and find out why it was deleted.
 -- summary_of: slurm.cancelled: {pod} {was} cancelled{by}.
 -- summary_of: log.hung_up: {pod} {was} ended by SIGHUP, as happens when the terminal or ssh session that it was started in closes; no record shows who sent it.
 -- summary_of: log.interrupted: {pod} {was} interrupted by SIGINT, as by Ctrl-C; no record shows who sent it.
@@ -428,6 +431,8 @@ SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge
 FROM links d
 LEFT JOIN links other ON other.death = d.death
   AND ((other.via = 'named' AND other.signal = 'k8s.workload.pod_deleted')
+    -- The controller of the job above says that it took the whole cluster away.
+    OR other.via = 'workload' AND other.signal = 'k8s.workload.cluster_deleted' AND other.lag_s BETWEEN -60 AND 60
     -- Its controller deletes the pods of what is suspended, and may say so a second later than a kubelet stops them.
     OR other.via = 'workload' AND other.signal = 'k8s.workload.suspended' AND other.lag_s BETWEEN -2 AND 120
       AND COALESCE(d.created, 0) <= other.time - 1000000000
@@ -451,3 +456,10 @@ FROM links p
 JOIN answering n ON n.death = p.death AND n.time <= p.time_hi
 LEFT JOIN links other ON other.death = p.death AND other.via = 'node' AND other.signal LIKE 'k8s.node.deleted_by_%'
 WHERE p.signal = 'k8s.pod.evicted.podgc' AND p.via = 'pod' AND p.mode IN ('killed', 'lost') AND other.fact IS NULL
+UNION ALL
+-- The names that a Service gave do not resolve any more. One that was deleted long before may have been made again.
+SELECT s.death, s.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM links s
+JOIN links d ON d.death = s.death AND d.via = 'pod' AND d.signal = 'log.dns' AND d.same_container
+  AND d.time - s.time BETWEEN -1000000000 AND 120000000000
+WHERE s.signal = 'k8s.service.deleted_by_user' AND s.via = 'service'

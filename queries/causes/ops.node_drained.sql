@@ -70,6 +70,13 @@ unseen AS (
   LEFT JOIN leftover ON leftover.death = e.death
   WHERE e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller') AND e.via = 'pod'
     AND e.mode IN ('killed', 'lost') AND why.fact IS NULL AND leftover.death IS NULL
+  UNION
+  -- Nor is it one of a silent node that sent away what tolerates that for longer than it was there.
+  SELECT DISTINCT e.death, e.fact, e.time FROM links e
+  LEFT JOIN links why ON why.death = e.death AND why.via = 'node' AND why.signal = 'k8s.node.tainted.no_execute'
+  LEFT JOIN leftover ON leftover.death = e.death
+  WHERE e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller') AND e.via = 'pod' AND e.stands_silence
+    AND e.mode IN ('killed', 'lost') AND why.fact IS NULL AND leftover.death IS NULL
 )
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN retried.fact IS NULL AND e.signal = 'k8s.pod.evicted_by_user' AND e.node_open IS NULL THEN 'guess'
@@ -181,7 +188,7 @@ SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge
 FROM unseen u
 JOIN deaths d ON d.death = u.death
 LEFT JOIN changed c ON c.death = u.death AND c.time <= u.time + 1000000000 AND u.time - c.time < 3600000000000
-WHERE d.node_ready OR c.fact IS NOT NULL
+WHERE d.node_ready OR d.stands_silence OR c.fact IS NOT NULL
 UNION ALL
 -- A drain that deletes instead of evicting: one actor cordons the node, then deletes the pod.
 SELECT d.death, c.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'act' AS role

@@ -7,7 +7,7 @@ words! {
     pub fixed IncidentRole else Also default Main {
         /// It ended the newest run, or explains its state.
         Main = "main",
-        /// It affected the newest run in addition to the main one.
+        /// It affected the newest run in addition to the main one, or another run that was there at that time.
         Also = "also",
         /// The run continued.
         Recovered = "recovered",

@@ -122,12 +122,11 @@ fn over_since(graph: &EntityGraph, run: &Run, state: RunState) -> Option<Stamp> 
     if state == RunState::Failed && (kind == "Job" || is_out_of_time) {
         return None;
     }
-    let begun = run.last_begin(graph);
     let said = graph.facts.iter().filter(|fact| {
         fact.workload == Some(root)
             && signals.contains(&graph.name(fact.signal))
             && fact.time != Stamp::OPEN
-            && begun.is_none_or(|begun| fact.time.hi > begun)
+            && run.is_told_since_it_began(graph, fact.time)
     });
     said.map(|fact| fact.time).min()
 }

@@ -4,12 +4,13 @@
 use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, TaskKind, TaskRow};
 use whathappened_core::lifecycle::Mode;
-use whathappened_core::signals::named;
+use whathappened_core::signals::{SignalClass, named};
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::bounds::CLOCKS;
 use super::candidate::Candidate;
 use super::gang::Finding;
+use super::requests::SILENCE;
 use crate::answer::Level;
 
 /// How long after a pod's end its controller has made another: grace, then the
@@ -23,7 +24,7 @@ const GIVEN_UP: Nanos = 420 * SECOND;
 /// other's end.
 pub(super) fn mark(graph: &EntityGraph, deaths: &[Death], findings: &mut [Finding]) {
     let waits: Vec<usize> = (0..findings.len())
-        .filter(|number| is_wait(deaths, &findings[*number]))
+        .filter(|number| is_wait(graph, deaths, &findings[*number]))
         .collect();
     for wait in waits {
         let before = (0..findings.len()).find(|number| {
@@ -123,11 +124,13 @@ fn wrong_before(deaths: &[Death], findings: &[Finding], ended: usize) -> Vec<usi
         .collect()
 }
 
-fn is_wait(deaths: &[Death], finding: &Finding) -> bool {
-    // What keeps a pod from starting is its own trouble, where it is known.
+fn is_wait(graph: &EntityGraph, deaths: &[Death], finding: &Finding) -> bool {
+    // What keeps a pod from starting is its own trouble, where it is known, unless that is what the one before has kept.
     let waits = |death: &Death| match death.state {
         DeathState::NeverScheduled => true,
-        DeathState::StuckStarting => finding.candidate.is_none(),
+        DeathState::StuckStarting => {
+            finding.candidate.is_none() || waits_for_release(graph, finding)
+        }
         _ => false,
     };
     let mut own = finding
@@ -135,6 +138,25 @@ fn is_wait(deaths: &[Death], finding: &Finding) -> bool {
         .iter()
         .filter_map(|death| deaths.get(*death));
     !finding.victims.is_empty() && own.all(waits)
+}
+
+/// Whether what a pod waits for is still kept for the one before it.
+fn waits_for_release(graph: &EntityGraph, waits: &Finding) -> bool {
+    let root = waits.candidate.as_ref().map(Candidate::root);
+    let root = root.and_then(|root| graph.facts.get(root));
+    let record = root.and_then(|root| graph.evidence.event(root.row).ok());
+    record.is_some_and(|record| {
+        graph
+            .traits
+            .any(&record.signals, SignalClass::HeldElsewhere)
+    })
+}
+
+/// Whether what ended a pod is that nothing was heard of its machine any more: nobody there lets go of what the pod had.
+fn fell_silent(graph: &EntityGraph, ended: &Finding) -> bool {
+    let path = ended.candidate.iter().flat_map(|candidate| &candidate.path);
+    let mut facts = path.filter_map(|step| graph.facts.get(step.fact));
+    facts.any(|fact| SILENCE.contains(&graph.name(fact.signal)))
 }
 
 /// Whether what a batch job waits for is no reason of its own: Slurm gives one that it requeues a later begin, cleans up
@@ -188,5 +210,7 @@ fn made_way(graph: &EntityGraph, deaths: &[Death], ended: &Finding, waits: &Find
     let waiting = || waits.victims.iter().filter_map(|death| deaths.get(*death));
     let is_known =
         ended.level() >= Level::Supported || ended.candidate.is_some() && waiting().all(is_next);
-    ended.run == waits.run && is_known && waiting().all(took_its_place)
+    // Where its machine answers, that what it had is kept is a trouble of its own.
+    let is_kept = || !waits_for_release(graph, waits) || fell_silent(graph, ended);
+    ended.run == waits.run && is_known && waiting().all(took_its_place) && is_kept()
 }

@@ -138,10 +138,8 @@ impl<'a> Job<'a> {
         if graph.name(workload.kind) != "Job" {
             return None;
         }
-        // What is given up makes no pods: an earlier word is of another one of that name.
-        let begun = run.last_begin(graph);
-        let failures = said(graph, root, named::K8S_WORKLOAD_BACKOFF_LIMIT, begun);
-        let time = said(graph, root, named::K8S_WORKLOAD_DEADLINE, begun);
+        let failures = said(graph, run, root, named::K8S_WORKLOAD_BACKOFF_LIMIT);
+        let time = said(graph, run, root, named::K8S_WORKLOAD_DEADLINE);
         let ended = |death: &&Death| {
             death.run == number && death.state == DeathState::Died && death.time != Stamp::OPEN
         };
@@ -214,18 +212,13 @@ impl<'a> Job<'a> {
     }
 }
 
-/// When a workload first said that it gives up, of what was said after all of its pods began.
-fn said(
-    graph: &EntityGraph,
-    workload: WorkloadRow,
-    signal: &str,
-    begun: Option<Nanos>,
-) -> Option<Stamp> {
+/// When the workload of a run first said that it gives up, of what was said after all of its pods began.
+fn said(graph: &EntityGraph, run: &Run, workload: WorkloadRow, signal: &str) -> Option<Stamp> {
     let signal = graph.evidence.symbols.find(signal)?;
     let said = graph.facts.iter().filter(|fact| {
         fact.workload == Some(workload) && fact.signal == signal && fact.time != Stamp::OPEN
     });
     let said = said.map(|fact| fact.time);
-    said.filter(|time| begun.is_none_or(|begun| time.hi >= begun))
+    said.filter(|time| run.is_told_since_it_began(graph, *time))
         .min()
 }

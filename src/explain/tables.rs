@@ -14,7 +14,9 @@ use datafusion::arrow::array::{
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use whathappened_core::death::Death;
-use whathappened_core::graph::{Cordons, EntityGraph, NodeHealth, Task, TaskKind, TaskRow};
+use whathappened_core::graph::{
+    Cordons, EntityGraph, NodeHealth, Task, TaskKind, TaskRow, stands_silence,
+};
 use whathappened_core::link::Link;
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::shared_fault::SharedFaults;
@@ -81,6 +83,11 @@ pub const DEATHS: &[Column] = &[
         DataType::Boolean,
         "its node was ready before, at and after that time, so it had not fallen silent; NULL where no record shows",
     ),
+    (
+        "stands_silence",
+        DataType::Boolean,
+        "it was on its node for less time than it tolerates one that does not answer, so that no taint for that sent it away; NULL where its own spec is not known",
+    ),
 ];
 
 /// Columns of `links`; those of `deaths` first.
@@ -95,7 +102,7 @@ pub const LINKS: &[Column] = &[
     (
         "via",
         DataType::Utf8,
-        "the entity shared: pod, named, node, workload, claim, cluster, region, zone, pool, queue or gang (another member waited for it; of a run that is slow, a machine of another member)",
+        "the entity shared: pod, named, node, workload, claim, cluster, region, zone, pool, queue, service or gang (another member waited for it; of a run that is slow, a machine of another member)",
     ),
     (
         "lag_s",
@@ -213,6 +220,7 @@ struct DeathColumns {
     node_open: BooleanBuilder,
     node_never_closed: BooleanBuilder,
     node_ready: BooleanBuilder,
+    stands_silence: BooleanBuilder,
     cordons: Cordons,
     health: NodeHealth,
     /// Pods whose programs speak of a GPU.
@@ -294,6 +302,8 @@ impl DeathColumns {
             .append_value(pod.is_some_and(never_closed));
         let ready = pod.and_then(|pod| self.health.was_ready(pod.node, death.time));
         self.node_ready.append_option(ready);
+        let stands = pod.and_then(|pod| stands_silence(pod, death.time));
+        self.stands_silence.append_option(stands);
     }
 
     fn finish(mut self) -> Vec<ArrayRef> {
@@ -314,6 +324,7 @@ impl DeathColumns {
             Arc::new(self.node_open.finish()),
             Arc::new(self.node_never_closed.finish()),
             Arc::new(self.node_ready.finish()),
+            Arc::new(self.stands_silence.finish()),
         ]
     }
 }

@@ -13,12 +13,14 @@ use super::context::{ReportContext, is_announced_only};
 use super::drawn::drawn;
 use super::everything::{everything, of_machine, unknown_ends};
 use super::narrow::{self, Omitted, inside};
+use super::quoted_ends::quoted_ends;
 use super::run::run as tell_run;
 use super::shown::is_only_named;
 use super::timeline::lines;
 use super::well::{counted_at, replaced_at, well, were_cleared_away};
 use super::{
-    batch_state, leading_run, plateau, read_for_run, restart_loop, slowdown, trackers, zones,
+    batch_state, leading_run, plateau, read_for_run, restart_loop, side_by_side, slowdown,
+    trackers, zones,
 };
 use crate::answer::{Answer, CoverageRow, Incident, IncidentRole, SCHEMA};
 use crate::case::Case;
@@ -105,6 +107,7 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
     notes.extend(zones::notes(&case.graph, chosen));
     let mut reported = runs(case, &verdict, &matched.runs);
     count(case, &all, &mut reported);
+    side_by_side::mark(&reported, &mut incidents);
     if let Some((number, run)) = matched
         .runs
         .first()
@@ -167,6 +170,7 @@ pub(super) fn numbered_runs(
 ) -> Vec<(usize, crate::answer::Run)> {
     let states: HashMap<usize, RunState> = verdict.states.iter().rev().copied().collect();
     let unknown_ends = unknown_ends(case, verdict);
+    let quoted_ends = quoted_ends(case, verdict);
     chosen
         .iter()
         .filter_map(|number| {
@@ -180,7 +184,7 @@ pub(super) fn numbered_runs(
                         || counted_at(case, run).is_some()
                         || batch_state::of(case, run) == Some(BatchState::Ending)
                 }
-                RunState::Failed => unknown_ends.contains(number),
+                RunState::Failed => unknown_ends.contains(number) || quoted_ends.contains(number),
                 _ => false,
             };
             let is_short =

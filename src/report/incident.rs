@@ -8,7 +8,7 @@ use whathappened_model::time::rfc3339;
 
 use super::context::ReportContext;
 use super::record::reported;
-use super::stood_still::LOOK_FOR_HANG;
+use super::stood_still::instead_of;
 use super::summary::full_stop;
 use super::victim::gpu_hours;
 use crate::answer::{Collective, Incident, IncidentRole};
@@ -113,7 +113,7 @@ impl ReportContext<'_> {
         let (summary, advice) = match self.stood_still(finding, rule) {
             Some(still) => (
                 format!("{} {still}", full_stop(&summary)),
-                [vec![LOOK_FOR_HANG.to_owned()], advice].concat(),
+                instead_of(advice, rule),
             ),
             None => (summary, advice),
         };

@@ -19,7 +19,16 @@ const STEPS: Nanos = 30;
 const WHENEVER: [&str; 2] = ["code.deadline", "ops.manual_delete"];
 
 /// What is to be done about one that stood still.
-pub(super) const LOOK_FOR_HANG: &str = "Find out why it made no steps any more before giving it more time: where its processes waited (py-spy dump), and what its machines and file systems reported when the steps stopped.";
+const LOOK_FOR_HANG: &str = "Find out why it made no steps any more before giving it more time: where its processes waited (py-spy dump), and what its machines and file systems reported when the steps stopped.";
+
+/// What is to be done where one had stood still: more time, which is all that a limit leaves to ask for, helps no hang.
+pub(super) fn instead_of(advice: Vec<String>, rule: Option<&Rule>) -> Vec<String> {
+    let of_limit = rule.is_some_and(|rule| rule.cause == "code.deadline");
+    let rest = if of_limit { Vec::new() } else { advice };
+    std::iter::once(LOOK_FOR_HANG.to_owned())
+        .chain(rest)
+        .collect()
+}
 
 impl ReportContext<'_> {
     /// Says of the first victim that it had made no step for long, where its steps are known.

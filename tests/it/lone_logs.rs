@@ -46,6 +46,11 @@ fn an_error_amid_a_text_is_no_more_than_a_guess() {
     };
     let quoted = cut(&["Assistant: make the batch smaller."]);
     assert_eq!(verdict(&quoted).2, "hypothesis", "{quoted:#}");
+    assert_eq!(
+        verdict(&quoted).0,
+        "unknown",
+        "it may have gone on: {quoted:#}"
+    );
     // What launchers and tools write after a failure is no text.
     for after in [
         "wandb: You can sync this run",

@@ -74,7 +74,8 @@ pub(super) fn decode(
         kind.as_str(),
         "Pod" | "Node" | "PersistentVolumeClaim" | "Namespace"
     ) || kind::is_workload(&kind)
-        || verb.starts_with("delete") && is_of_karpenter(&kind, group)
+        || verb.starts_with("delete")
+            && (is_of_karpenter(&kind, group) || is_service(&kind, group))
         || matches!(verb, "update" | "patch") && is_queue(&kind, group)
         || verb == "create" && command::is_one(&kind, group);
     if !concerns {
@@ -91,7 +92,7 @@ pub(super) fn decode(
         context,
     };
     act.emit(out);
-    if done && !dry_run {
+    if done && !dry_run && !is_service(&kind, group) {
         bodies(&record, verb, &kind, context, out);
     }
     Ok(())
@@ -100,6 +101,11 @@ pub(super) fn decode(
 /// Whether an object is one for which Karpenter keeps a machine: it empties that machine when the object is deleted.
 fn is_of_karpenter(kind: &str, group: &str) -> bool {
     matches!(kind, "NodeClaim" | "NodePool") && group == "karpenter.sh"
+}
+
+/// Whether an object is what gives pods a name: who looks for them by it finds nothing once it is gone.
+fn is_service(kind: &str, group: &str) -> bool {
+    kind == "Service" && group.is_empty()
 }
 
 /// Whether an object is one of Kueue's queues, which stops what it let in where somebody has it do so.

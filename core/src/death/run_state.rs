@@ -184,6 +184,9 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &Table<Task, End>) -> Run
     if is_of_bare_pods(graph, run) && any(&[State::Running]) && !any(&[State::CrashLoop]) {
         return RunState::Running;
     }
+    if is_cluster_without_some(graph, run, ends) {
+        return RunState::Running;
+    }
     if any(&[State::Died]) && !any(&[State::CrashLoop]) && tries_again(graph, run, ends) {
         let waits = any(&[State::NeverScheduled, State::StuckStarting]);
         match running() > 0 && !waits {
@@ -287,6 +290,29 @@ fn replaces_pods(graph: &EntityGraph, run: &Run) -> bool {
             "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet"
         )
     })
+}
+
+/// Whether a run is a cluster of Ray's of which nothing but its pods is known: it is there for as long as its head, and workers that
+/// were taken away made it smaller.
+fn is_cluster_without_some(graph: &EntityGraph, run: &Run, ends: &Table<Task, End>) -> bool {
+    let root = graph.workloads.get(run.root.workload());
+    if !root.is_some_and(|root| graph.name(root.kind) == "RayCluster" && root.body.is_none()) {
+        return false;
+    }
+    let is_head = |pod: &TaskRow| {
+        let body = graph.pods.get(*pod).and_then(|pod| pod.body.as_ref());
+        let kind = body.and_then(|body| body.labels.get("ray.io/node-type"));
+        kind.is_some_and(|kind| kind == "head")
+    };
+    let there = |pod: &TaskRow| is_there(graph, *pod) && runs(ends, *pod);
+    let taken = |pod: &TaskRow| {
+        let end = ends.get(*pod);
+        let asked = graph.pods.get(*pod).and_then(Task::first_asked);
+        asked.is_some()
+            && end.is_some_and(|end| end.state == State::Died && end.mode == Mode::Killed)
+    };
+    run.pods.iter().any(|pod| is_head(pod) && there(pod))
+        && run.pods.iter().all(|pod| there(pod) || taken(pod))
 }
 
 /// Whether a run is of several pods that nobody owns.

@@ -13,7 +13,7 @@ use super::undated::Years;
 use super::{job_logs, launcher_log, learn, node_folder, progress, ray_session};
 use crate::evidence::{Evidence, EvidenceRow, Row, SpillError};
 use crate::graph::{PodOfRow, TaskRow};
-use crate::signals::{SignalClass, named};
+use crate::signals::named;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// All lines and what they tell, while it is found out whose they are.
@@ -263,11 +263,11 @@ fn in_folder(path: &str) -> Option<&str> {
 
 /// The logs that tell of another process of their run that was gone, or kept them waiting.
 fn who_misses_others(all: &Lines<'_>) -> HashSet<TaskRow> {
-    let misses = |signal: &str| {
-        signal == named::NCCL_TIMEOUT || all.pods.traits.is(signal, SignalClass::PeerGone)
-    };
     let facts = all.facts.iter();
-    let facts = facts.filter(|fact| misses(all.symbols.name(fact.signal)));
+    let facts = facts.filter(|fact| {
+        let signal = all.symbols.name(fact.signal);
+        all.pods.traits.misses_another(signal)
+    });
     facts.filter_map(|fact| fact.pod).collect()
 }
 

@@ -111,6 +111,7 @@ pub use root::Root;
 pub use task::{Exit, Progress, Task, TaskKind};
 pub(crate) use together::KIND as PODS;
 pub use together::lost_touch;
+pub use toleration::stands_silence;
 pub use topology::{Location, PlaceKind, Topology};
 pub use workload::Workload;
 

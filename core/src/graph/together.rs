@@ -8,9 +8,9 @@ use whathappened_model::time::{Nanos, Stamp};
 
 use super::identity::{Pods, Workloads};
 use super::parent::gang_of;
-use super::{EntityGraph, Task, TaskKind};
+use super::{EntityGraph, Fact, Task, TaskKind};
 use crate::graph::TaskRow;
-use crate::signals::SignalClass;
+use crate::signals::named;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// What such a run is called where a Job would stand: nothing says that one of them needs the others,
@@ -18,9 +18,6 @@ pub(crate) const KIND: &str = "Pods";
 
 /// unless one of them says so itself.
 const GANG: &str = "PodGroup";
-
-/// What programs write of members of their gang that they cannot reach.
-const PEERS: [&str; 5] = ["gloo.", "mpi.", "nccl.", "rendezvous.", "ucx."];
 
 /// A pod, and from when to when it was there.
 #[derive(Clone, Copy)]
@@ -156,13 +153,15 @@ fn groups(lives: &[Life]) -> Vec<Vec<Life>> {
 /// Pods whose logs say that they could not reach another member of their gang any more.
 #[must_use]
 pub fn lost_touch(graph: &EntityGraph) -> HashSet<TaskRow> {
-    let says = |signal: &str| {
-        let gone = graph.traits.is(signal, SignalClass::PeerGone);
-        gone || PEERS.iter().any(|stem| signal.starts_with(stem))
+    // Of dumps of all ranks it is found who was missed: that one does not say so.
+    let found = graph.evidence.symbols.find(named::NCCL_RANK_MISSING);
+    let is_found = |fact: &Fact| {
+        let row = graph.evidence.rows().get(fact.row);
+        row.is_some_and(|row| Some(row.fact) == found)
     };
     let facts = graph.facts.iter();
     facts
-        .filter(|fact| says(graph.name(fact.signal)))
+        .filter(|fact| graph.traits.misses_another(graph.name(fact.signal)) && !is_found(fact))
         .filter_map(|fact| fact.pod)
         .collect()
 }

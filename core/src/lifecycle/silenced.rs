@@ -46,7 +46,7 @@ pub(super) fn note(graph: &EntityGraph, ends: &mut Table<Task, End>) {
         let Some((gang, pod)) = owner.and_then(|owner| gangs.get_mut(&owner)).zip(fact.pod) else {
             continue;
         };
-        gang.waited |= matches!(signal, named::NCCL_TIMEOUT | named::NCCL_RANK_MISSING);
+        gang.waited |= graph.traits.is(signal, SignalClass::KeptWaiting);
         let is_gone = graph.traits.is(signal, SignalClass::PeerGone) && !graph.survived(fact);
         if is_gone {
             let first = gang.lost.entry(pod).or_insert(fact.time);

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use whathappened_model::time::Nanos;
+
 use crate::graph::{EntityGraph, TaskKind, TaskRow, WorkloadRow};
 use crate::symbols::Symbol;
 
@@ -12,6 +14,8 @@ pub(super) struct Index {
     pub(super) named: HashMap<TaskRow, Vec<usize>>,
     /// By the machine's name.
     pub(super) node: HashMap<Symbol, Vec<usize>>,
+    /// When objects were made that bear the name of a node, each another one.
+    pub(super) born: HashMap<Symbol, Vec<Nanos>>,
     /// By the cloud's id of the machine.
     pub(super) instance: HashMap<Symbol, Vec<usize>>,
     pub(super) workload: HashMap<WorkloadRow, Vec<usize>>,
@@ -24,6 +28,8 @@ pub(super) struct Index {
     pub(super) pools: Vec<usize>,
     /// About queues.
     pub(super) queues: Vec<usize>,
+    /// About Services.
+    pub(super) services: Vec<usize>,
 }
 
 pub(super) fn index(graph: &EntityGraph) -> Index {
@@ -31,6 +37,7 @@ pub(super) fn index(graph: &EntityGraph) -> Index {
         pod: HashMap::new(),
         named: HashMap::new(),
         node: HashMap::new(),
+        born: born(graph),
         instance: HashMap::new(),
         workload: HashMap::new(),
         namespace: HashMap::new(),
@@ -38,6 +45,7 @@ pub(super) fn index(graph: &EntityGraph) -> Index {
         places: Vec::new(),
         pools: Vec::new(),
         queues: Vec::new(),
+        services: Vec::new(),
     };
     for (number, fact) in graph.facts.iter().enumerate() {
         if let Some(other) = fact.other {
@@ -67,6 +75,9 @@ pub(super) fn index(graph: &EntityGraph) -> Index {
         if signal.starts_with("kueue.queue_") {
             index.queues.push(number);
         }
+        if signal.starts_with("k8s.service.") {
+            index.services.push(number);
+        }
         if fact.instance.is_some() {
             index
                 .instance
@@ -87,4 +98,17 @@ pub(super) fn index(graph: &EntityGraph) -> Index {
         }
     }
     index
+}
+
+/// A node is an object: one that bears its name later is another, of which nothing had been told.
+fn born(graph: &EntityGraph) -> HashMap<Symbol, Vec<Nanos>> {
+    let mut found: HashMap<Symbol, Vec<Nanos>> = HashMap::new();
+    let objects = graph.evidence.objects.iter();
+    for (key, versions) in objects.filter(|(key, _)| key.kind == "Node" && !key.uid.is_empty()) {
+        let made = versions.iter().find_map(|version| version.body.created);
+        if let Some((node, made)) = graph.evidence.symbols.find(&key.name).zip(made) {
+            found.entry(node).or_default().push(made.lo);
+        }
+    }
+    found
 }

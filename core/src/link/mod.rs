@@ -7,6 +7,7 @@ mod fleet_wide;
 mod gang;
 mod index;
 mod queue;
+mod service;
 mod tenure;
 mod tolerance;
 
@@ -38,7 +39,7 @@ pub struct Link {
     pub death: usize,
     /// Number of the fact in the graph.
     pub fact: usize,
-    /// The entity they share: `pod`, `named`, `node`, `workload`, `claim`, `cluster`, `region`, `zone`, `pool`, `queue` or `gang`.
+    /// The entity they share: `pod`, `named`, `node`, `workload`, `claim`, `cluster`, `region`, `zone`, `pool`, `queue`, `service` or `gang`.
     pub via: &'static str,
     /// Seconds from the fact to the death; negative for a fact after it.
     pub lag_s: f64,
@@ -91,7 +92,7 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
             let tolerance = Tolerance::of(graph, pod);
             for stay in stays(graph, pod, &index) {
                 let befalls =
-                    |fact: &Fact| stay.holds(fact, death) && !tolerance.covers(graph, fact);
+                    |fact: &Fact| stay.holds(fact, death) && !tolerance.covers(graph, fact, death);
                 touch(stay.by_name, "node", &befalls);
                 touch(stay.by_id, "node", &befalls);
             }
@@ -102,6 +103,11 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
                     "claim",
                     &|fact| fact.time.lo <= death.time.hi.saturating_add(ECHO),
                 );
+            }
+            if !index.services.is_empty() {
+                let own = index.pod.at(number).into_iter().flatten();
+                let looked_for = service::about(graph, &index.services, pod, own);
+                touch(Some(&looked_for), "service", &|fact| around(fact, death));
             }
             if death.state == DeathState::NeverScheduled {
                 touch(Some(&index.cluster), "cluster", &|fact| near(fact, death));

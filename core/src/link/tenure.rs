@@ -16,6 +16,8 @@ pub(super) struct Tenure<'a> {
     pod: &'a Task,
     /// The cloud instance that the machine was then.
     instance: Option<Symbol>,
+    /// When the object was made that the node was then.
+    born: Option<Nanos>,
     /// Facts about the machine's name.
     pub(super) by_name: Option<&'a Vec<usize>>,
     /// Facts about the instance.
@@ -35,10 +37,15 @@ pub(super) fn stays<'a>(
     pod: &'a Task,
     index: &'a Index,
 ) -> Vec<Tenure<'a>> {
+    let (from, _) = pod.stay();
     let stay = |node: Symbol, instance: Option<Symbol>| Tenure {
         graph,
         pod,
         instance,
+        born: index.born.get(&node).and_then(|born| {
+            let before = born.iter().filter(|made| **made <= from);
+            before.max().copied()
+        }),
         by_name: index.node.get(&node),
         by_id: instance.and_then(|instance| index.instance.get(&instance)),
         index,
@@ -46,7 +53,6 @@ pub(super) fn stays<'a>(
     if pod.kind == TaskKind::Instance {
         return vec![stay(pod.node, Some(pod.uid))];
     }
-    let (from, _) = pod.stay();
     pod.machines()
         .map(|node| {
             stay(
@@ -64,6 +70,7 @@ impl Tenure<'_> {
     pub(super) fn holds(&self, fact: &Fact, death: &Death) -> bool {
         if fact.instance.is_some() && Some(fact.instance) != self.instance
             || is_elsewhere(self.pod, fact)
+            || self.is_of_former(fact)
         {
             return false;
         }
@@ -93,6 +100,13 @@ impl Tenure<'_> {
             || fact.end.is_some_and(|end| end.hi > begin)
             || fact.due.is_some_and(|due| due.hi > begin)
             || !self.ended_before(fact, begin)
+    }
+
+    /// Whether a fact is of the object that bore the node's name before: its states ended with it. What befell the
+    /// machine itself may be of the same machine.
+    fn is_of_former(&self, fact: &Fact) -> bool {
+        let signal = self.graph.name(fact.signal);
+        self.born.is_some_and(|born| fact.time.hi <= born) && signal.starts_with("k8s.node.")
     }
 
     fn is_of_cloud(&self, fact: &Fact) -> bool {

@@ -1,13 +1,26 @@
 //! Taints that a pod stands: they send it nowhere.
 
 use serde_json::Value;
+use whathappened_model::time::{Nanos, SECOND};
 
+use crate::death::Death;
 use crate::graph::{EntityGraph, Fact, Task};
 
-/// What a pod tolerates for as long as it likes, of taints that send pods away.
+/// Clocks are granted as much.
+const CLOCKS: Nanos = 5 * SECOND;
+
+/// What a pod tolerates, of taints that send pods away.
 pub(super) struct Tolerance {
-    /// Keys of taints; `None` stands for all.
-    keys: Vec<Option<String>>,
+    all: Vec<Tolerated>,
+}
+
+/// One toleration.
+#[derive(Debug, PartialEq, Eq)]
+struct Tolerated {
+    /// The taint's key; `None` stands for all.
+    key: Option<String>,
+    /// For how long; `None` stands for as long as it likes.
+    lasts: Option<Nanos>,
 }
 
 impl Tolerance {
@@ -16,59 +29,69 @@ impl Tolerance {
         let text = body.and_then(|body| body.tolerations.as_deref());
         let all = text.and_then(|text| serde_json::from_str::<Value>(text).ok());
         let all = all.as_ref().and_then(Value::as_array);
-        let keys = all.into_iter().flatten().filter_map(key).collect();
-        Self { keys }
+        let all = all.into_iter().flatten().filter_map(tolerated).collect();
+        Self { all }
     }
 
-    /// Whether a fact is a taint that the pod stands.
-    pub(super) fn covers(&self, graph: &EntityGraph, fact: &Fact) -> bool {
-        if self.keys.is_empty() || !graph.name(fact.signal).starts_with("k8s.node.tainted") {
+    /// Whether a fact is a taint that the pod still stood when it ended.
+    pub(super) fn covers(&self, graph: &EntityGraph, fact: &Fact, death: &Death) -> bool {
+        if self.all.is_empty() || !graph.name(fact.signal).starts_with("k8s.node.tainted") {
             return false;
         }
         // A request names all taints that are to be there, of which only one is new.
         let row = graph.evidence.rows().get(fact.row);
         let kind = row.map(|row| graph.evidence.symbols.name(row.fact));
         let taint = graph.name(fact.detail);
-        kind == Some("k8s.node.taint")
-            && self
-                .keys
-                .iter()
-                .any(|key| key.as_deref().is_none_or(|key| key == taint))
+        if kind != Some("k8s.node.taint") {
+            return false;
+        }
+        let meant = |one: &&Tolerated| one.key.as_deref().is_none_or(|key| key == taint);
+        // The shortest that is meant holds.
+        let meant = self.all.iter().filter(meant);
+        let lasts = meant.map(|one| one.lasts.unwrap_or(Nanos::MAX)).min();
+        let granted = death.time.hi.saturating_add(CLOCKS);
+        lasts.is_some_and(|lasts| fact.time.lo.saturating_add(lasts) > granted)
     }
 }
 
-/// The key of a toleration that has no end and is for taints that send pods away.
-fn key(toleration: &Value) -> Option<Option<String>> {
+/// A toleration that is for taints that send pods away.
+fn tolerated(toleration: &Value) -> Option<Tolerated> {
     let text = |name: &str| toleration.get(name).and_then(Value::as_str);
     let effect = text("effect").unwrap_or_default();
-    let lasts = toleration
-        .get("tolerationSeconds")
-        .is_none_or(Value::is_null);
-    let is_meant = lasts && (effect.is_empty() || effect == "NoExecute");
-    is_meant.then(|| text("key").filter(|key| !key.is_empty()).map(str::to_owned))
+    let seconds = toleration.get("tolerationSeconds").and_then(Value::as_i64);
+    let is_meant = effect.is_empty() || effect == "NoExecute";
+    is_meant.then(|| Tolerated {
+        key: text("key").filter(|key| !key.is_empty()).map(str::to_owned),
+        lasts: seconds.map(|seconds| seconds.max(0).saturating_mul(SECOND)),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::key;
+    use super::*;
 
     #[test]
-    fn only_tolerations_without_end_that_are_meant_for_it_count() {
-        let burn_in = Some(Some("burn-in".to_owned()));
-        assert_eq!(
-            key(&json!({"key": "burn-in", "operator": "Exists"})),
-            burn_in
-        );
+    fn tolerations_that_are_meant_for_it_count_for_as_long_as_they_last() {
+        let of = |key: Option<&str>, lasts: Option<Nanos>| {
+            Some(Tolerated {
+                key: key.map(str::to_owned),
+                lasts,
+            })
+        };
+        let burn_in = of(Some("burn-in"), None);
+        let one = json!({"key": "burn-in", "operator": "Exists"});
+        assert_eq!(tolerated(&one), burn_in);
         let effect = json!({"key": "burn-in", "value": "1", "effect": "NoExecute"});
-        assert_eq!(key(&effect), burn_in);
-        assert_eq!(key(&json!({"operator": "Exists"})), Some(None));
+        assert_eq!(tolerated(&effect), burn_in);
+        assert_eq!(tolerated(&json!({"operator": "Exists"})), of(None, None));
         let for_a_while =
             json!({"key": "burn-in", "effect": "NoExecute", "tolerationSeconds": 300});
-        assert_eq!(key(&for_a_while), None);
+        let lasts = Some(300 * SECOND);
+        assert_eq!(tolerated(&for_a_while), of(Some("burn-in"), lasts));
         assert_eq!(
-            key(&json!({"key": "burn-in", "effect": "NoSchedule"})),
+            tolerated(&json!({"key": "burn-in", "effect": "NoSchedule"})),
             None
         );
     }

@@ -48,10 +48,17 @@ impl Run {
     }
 
     /// When the last of its pods began, as far as that is known.
-    #[must_use]
-    pub fn last_begin(&self, graph: &EntityGraph) -> Option<Nanos> {
+    fn last_begin(&self, graph: &EntityGraph) -> Option<Nanos> {
         let pods = self.pods.iter().filter_map(|pod| graph.pods.get(*pod));
         pods.filter_map(Task::known_begin).max()
+    }
+
+    /// Whether something may have been told of a run as its last pod began, or since: a workload that says that it is over makes
+    /// no pods, so that an earlier word is of another one of that name.
+    #[must_use]
+    pub fn is_told_since_it_began(&self, graph: &EntityGraph, told: Stamp) -> bool {
+        // The end of a time is the first instant at which it can no longer have been.
+        self.last_begin(graph).is_none_or(|begun| told.hi > begun)
     }
 
     /// The generation of a number, from 1.
@@ -241,6 +248,10 @@ fn attempts(graph: &EntityGraph, pods: &[TaskRow], ends: &Table<Task, End>) -> V
                 };
                 over.is_some_and(|over| over <= begin)
             });
+        let replaces = replaces
+            && !attempts
+                .last()
+                .is_some_and(|attempt| goes_with_leader(graph, attempt, new, ends));
         match attempts.last_mut() {
             Some(attempt) if !replaces => attempt.pods.push(pod),
             _ => {
@@ -260,6 +271,33 @@ fn attempts(graph: &EntityGraph, pods: &[TaskRow], ends: &Table<Task, End>) -> V
         attempt.pods.sort_unstable();
     }
     attempts
+}
+
+/// Whether a worker was made in the place of one for which its whole group was then made anew: it is still of the group that goes.
+fn goes_with_leader(
+    graph: &EntityGraph,
+    attempt: &Attempt,
+    worker: &Task,
+    ends: &Table<Task, End>,
+) -> bool {
+    /// The controller of the group acts within this long.
+    const TAKEN: Nanos = 60 * SECOND;
+    let root = graph.workloads.get(worker.root);
+    if root.is_none_or(|root| graph.name(root.kind) != "LeaderWorkerSet") {
+        return false;
+    }
+    let Some(((leader, _), begin)) = graph.name(worker.name).rsplit_once('-').zip(worker.begin())
+    else {
+        return false;
+    };
+    let mut leaders = attempt.pods.iter().filter(|pod| {
+        let pod = graph.pods.get(**pod);
+        pod.is_some_and(|pod| graph.name(pod.name) == leader)
+    });
+    leaders.any(|leader| {
+        let over = ends.get(*leader).and_then(End::final_time);
+        over.is_some_and(|over| (begin..=begin.saturating_add(TAKEN)).contains(&over.lo))
+    })
 }
 
 /// Whether a pod did its part of a plain Job: nothing takes its place, and what a Job makes then is the next of what is to be done.

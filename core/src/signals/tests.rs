@@ -381,3 +381,26 @@ fn a_word_that_a_field_does_not_know_is_refused_with_the_nearest() {
         assert!(told.contains(near), "{told}");
     }
 }
+
+/// Who says that it misses another did not break first: what is found of who was missed, and what a rank did itself, says nothing so.
+#[test]
+fn classes_tell_who_misses_another() {
+    let rules = Ruleset::built_in().unwrap();
+    let traits = rules.traits();
+    for signal in [
+        "gloo.error",
+        "nccl.timeout",
+        "rendezvous.error",
+        "jax.barrier_timeout",
+    ] {
+        assert!(traits.misses_another(signal), "{signal}");
+    }
+    for signal in [
+        "nccl.no_dump",
+        "nccl.trace",
+        "log.traceback",
+        "launcher.worker_exited",
+    ] {
+        assert!(!traits.misses_another(signal), "{signal}");
+    }
+}

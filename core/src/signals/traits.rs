@@ -28,6 +28,10 @@ pub enum SignalClass {
     OwnFailure,
     /// Another process of the gang is gone.
     PeerGone,
+    /// A process waited in vain for another of its gang, which may be there.
+    KeptWaiting,
+    /// A process did not reach the others of its gang, or what they were to do together failed.
+    Unreached,
     /// A machine stopped or booted: what ran on it is lost.
     Boots,
     /// A machine is going down, or is up again.
@@ -60,19 +64,23 @@ pub enum SignalClass {
     NamesFailed,
     /// A workload's pods are held back or refused, or nobody looks after it.
     HoldsBack,
+    /// What a pod waits for is still kept for the one before it, elsewhere.
+    HeldElsewhere,
     /// One rank writes of the times of all.
     ComparesRanks,
 }
 
 impl SignalClass {
     /// Each with its name in files and what it means there.
-    pub const ALL: [(Self, &'static str); 23] = [
+    pub const ALL: [(Self, &'static str); 26] = [
         (Self::LastWords, "last_words"),
         (Self::SaysOver, "says_over"),
         (Self::MayEnd, "may_end"),
         (Self::NotStarted, "not_started"),
         (Self::OwnFailure, "own_failure"),
         (Self::PeerGone, "peer_gone"),
+        (Self::KeptWaiting, "kept_waiting"),
+        (Self::Unreached, "unreached"),
         (Self::Boots, "boots"),
         (Self::GoesDown, "goes_down"),
         (Self::AsksDown, "asks_down"),
@@ -89,6 +97,7 @@ impl SignalClass {
         (Self::StopsUnit, "stops_unit"),
         (Self::NamesFailed, "names_failed"),
         (Self::HoldsBack, "holds_back"),
+        (Self::HeldElsewhere, "held_elsewhere"),
         (Self::ComparesRanks, "compares_ranks"),
     ];
 
@@ -250,6 +259,18 @@ impl SignalTraits {
     pub fn is(&self, signal: &str, class: SignalClass) -> bool {
         let known = self.by_name.get(signal);
         known.is_some_and(|known| known.classes.contains(&class))
+    }
+
+    /// Whether a process says with a signal that it misses another of its gang: that one is gone, keeps it waiting or is out
+    /// of reach.
+    #[must_use]
+    pub fn misses_another(&self, signal: &str) -> bool {
+        let classes = [
+            SignalClass::PeerGone,
+            SignalClass::KeptWaiting,
+            SignalClass::Unreached,
+        ];
+        classes.iter().any(|class| self.is(signal, *class))
     }
 
     /// Whether one of several signals is of a class.

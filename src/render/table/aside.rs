@@ -271,18 +271,15 @@ fn folded<'a>(all: &[&'a Incident]) -> Vec<(&'a Incident, Vec<&'a Incident>)> {
     found
 }
 
-/// What an incident was to its run, or to the one that leads the answer, in words: of two that were there at one time, neither is the
-/// earlier one.
+/// What an incident was to its run, or to the one that leads the answer, in words.
 pub(crate) fn role_in(answer: &Answer, incident: &Incident) -> &'static str {
-    let beside = |own: &Run| {
-        let leading = answer.runs.first()?;
-        let over = |run: &Run, by: &Run| Some(run.end.as_ref()? <= by.start.as_ref()?);
-        Some(leading.id != own.id && !over(own, leading)? && !over(leading, own).unwrap_or(false))
-    };
-    let own = run_of(answer, incident).filter(|_| incident.role == IncidentRole::Earlier);
-    match own.and_then(beside) {
-        Some(true) => "of another run at that time",
-        _ => role(incident.role),
+    let own = run_of(answer, incident).filter(|_| incident.role == IncidentRole::Also);
+    let is_anothers = own
+        .zip(answer.runs.first())
+        .is_some_and(|(own, leading)| own.id != leading.id);
+    match is_anothers {
+        true => "of another run at that time",
+        false => role(incident.role),
     }
 }
 
