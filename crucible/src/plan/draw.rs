@@ -115,6 +115,12 @@ pub fn draw(seed: u64) -> Plan {
     }
     classes.add(&mut faults);
     recent.add(&mut faults, &mut loads, cluster.cloud);
+    // Who has no GPU can lose none.
+    for planned in faults.iter().filter(|one| one.fault.is_of_gpus()) {
+        if let Some(load) = loads.get_mut(planned.load) {
+            load.gpus = load.gpus.max(1);
+        }
+    }
     let mut observe = observe(&mut Rng::stream(seed, "observe"), cluster.cloud);
     observe.metrics = classes.metrics(&faults);
     let more = more(&mut apart, fault, loads.first(), cluster.cloud);
@@ -330,14 +336,6 @@ fn adapt(rng: &mut Rng, fault: Fault, loads: &mut [Load]) {
         Fault::Liveness | Fault::Flapping | Fault::FailurePolicy | Fault::Leak => main.retries = 6,
         // Some of its members are let in, and some are not.
         Fault::MembersRefused => main.size = main.size.max(3),
-        Fault::Quarantined
-        | Fault::XidOfProgram
-        | Fault::GpuFirmware
-        | Fault::GpuMemoryKinds
-        | Fault::FewerGpus
-        | Fault::Pcie
-        | Fault::DevicePlugin
-        | Fault::Versions => main.gpus = main.gpus.max(1),
         _ => {}
     }
 }
