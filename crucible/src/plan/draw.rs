@@ -116,10 +116,11 @@ pub fn draw(seed: u64) -> Plan {
     classes.add(&mut faults);
     recent.add(&mut faults, &mut loads, cluster.cloud);
     // Who has no GPU can lose none.
-    for planned in faults.iter().filter(|one| one.fault.is_of_gpus()) {
-        if let Some(load) = loads.get_mut(planned.load) {
-            load.gpus = load.gpus.max(1);
-        }
+    let is_of_gpus = |one: &Planned| one.load == 0 && one.fault.is_of_gpus();
+    if let Some(main) = loads.first_mut()
+        && faults.iter().any(is_of_gpus)
+    {
+        main.gpus = main.gpus.max(1);
     }
     let mut observe = observe(&mut Rng::stream(seed, "observe"), cluster.cloud);
     observe.metrics = classes.metrics(&faults);
