@@ -330,6 +330,18 @@ fn summary(out: &mut String, rows: &[Row]) {
         "abstained where something was written: {abstained} of {}",
         visible.len()
     );
+    let got_over = |level: &str| {
+        let of_level = rows.iter().filter(|row| row.judged.level == level);
+        of_level
+            .filter(|row| row.judged.verdict == Verdict::Earlier)
+            .count()
+    };
+    let _ = writeln!(
+        out,
+        "told as why it ended, and recovered from: {} established, {} supported",
+        got_over("established"),
+        got_over("supported")
+    );
     let _ = writeln!(
         out,
         "false blame: {} established, {} supported, of {} questions",

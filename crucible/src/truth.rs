@@ -106,6 +106,9 @@ pub struct Run {
     /// Whether the name of the pod that died first stands in any record.
     #[serde(default)]
     pub pod_written: bool,
+    /// Ids of all that is true of earlier runs of its name.
+    #[serde(default)]
+    pub before: Vec<String>,
 }
 
 fn nothing() -> Seen {
@@ -134,11 +137,31 @@ impl Run {
             .collect()
     }
 
+    /// The most upstream act of which something was written.
+    fn told(&self) -> Option<&Layer> {
+        self.layers.iter().find(|layer| layer.seen > Seen::Nothing)
+    }
+
+    /// How much is written of what is right as a first answer.
+    #[must_use]
+    pub fn told_how(&self) -> Seen {
+        self.told().map_or(Seen::Nothing, |layer| layer.seen)
+    }
+
+    /// Ids of all that is true of it, at whatever time.
+    fn all_true(&self) -> impl Iterator<Item = &str> {
+        let layers = self.layers.iter().flat_map(|layer| &layer.causes);
+        let others = [&self.fine, &self.symptoms, &self.history, &self.last];
+        layers
+            .chain(others.into_iter().flatten())
+            .map(String::as_str)
+    }
+
     /// What is right as a first answer: the most upstream act of which something was written.
     #[must_use]
     pub fn right(&self) -> Vec<&str> {
-        let seen = self.layers.iter().find(|layer| layer.seen > Seen::Nothing);
-        let mut right: Vec<&str> = seen
+        let mut right: Vec<&str> = self
+            .told()
             .map(|layer| layer.causes.iter().map(String::as_str).collect())
             .unwrap_or_default();
         right.extend(self.beside.iter().map(String::as_str));
@@ -194,7 +217,10 @@ pub fn of(case: &Case, written: &Written<'_>, observers: String) -> Truth {
         && let Some(newest) = runs.iter().rposition(|run| run.ask() == first)
         && newest > 0
     {
-        let run = runs.remove(newest);
+        let mut run = runs.remove(newest);
+        let earlier = runs.iter().filter(|other| other.ask() == first);
+        let before: BTreeSet<String> = earlier.flat_map(Run::all_true).map(str::to_owned).collect();
+        run.before = before.into_iter().collect();
         runs.retain(|other| other.ask() != first);
         runs.insert(0, run);
     }
@@ -399,7 +425,8 @@ fn run(w: &World, at: usize, written: &Written<'_>) -> Run {
         .map(|act| act.actors.clone())
         .unwrap_or_default();
     run.symptoms = symptoms(w, at, first.act);
-    (run.beside, run.later) = others(w, first, &fatal);
+    let told = |death: &Death| written.told(w, death, &run.uids);
+    (run.beside, run.later) = others(w, first, &fatal, &told);
     run.pod_written = run.first.first().is_some_and(|pod| written.tells_of(pod));
     run
 }
@@ -440,6 +467,7 @@ fn blank() -> Run {
         later: Vec::new(),
         done_seen: Seen::Nothing,
         pod_written: false,
+        before: Vec::new(),
     }
 }
 

@@ -113,10 +113,17 @@ fn causes_are_judged_by_the_true_chain() {
 
 #[test]
 fn what_an_earlier_run_ended_of_is_no_answer_about_the_one_that_was_asked_for() {
-    let of_earlier =
-        json!({"cause": "hw.gpu", "level": "supported", "role": "earlier", "run_id": "u-0"});
-    assert_eq!(verdict(&of_earlier), Verdict::NoAnswer);
-    assert_eq!(letters(&of_earlier), "");
+    let of = |id: &str| json!({"cause": "hw.gpu", "level": "supported", "role": "earlier", "run_id": id});
+    let run = Run {
+        before: vec!["hw.gpu".to_owned()],
+        ..drained()
+    };
+    let reply = Reply::Answer(Box::new(answer(&of("u-0"))));
+    assert_eq!(judge(&run, &reply).verdict, Verdict::NoAnswer);
+    assert_eq!(letters(&of("u-0")), "");
+    // What no earlier run ended of is blamed falsely, and the run's own end is no earlier one's.
+    assert_eq!(verdict(&of("u-0")), Verdict::FalseBlame);
+    assert_eq!(verdict(&of("u-1")), Verdict::FalseBlame);
 }
 
 #[test]

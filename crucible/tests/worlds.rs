@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use whathappened_crucible::case::{add_load, play};
-use whathappened_crucible::control::{drain, machine_dies, make, scale_down, set_taint};
+use whathappened_crucible::control::{drain, go_silent, machine_dies, make, scale_down, set_taint};
 use whathappened_crucible::observe::{record, write_all};
 use whathappened_crucible::plan::{
     Cloud, Cluster, Fault, Load, LoadKind, LogForm, More, Observe, Plan, Planned, draw, is_recent,
@@ -232,6 +232,62 @@ fn what_uses_up_the_last_try_ended_a_run_as_much_as_what_it_never_got_over() {
     );
     assert_eq!(run.layers[0].causes, ["code.cuda_oom"]);
     assert_eq!(run.beside, ["code.segfault"], "{run:#?}");
+}
+
+#[test]
+fn whoever_deletes_a_run_that_is_tried_again_uses_up_no_try_of_it() {
+    let mut drawn = plan(Cloud::OnPrem);
+    drawn.loads = vec![Load {
+        retries: 2,
+        ..load(LoadKind::JobSet)
+    }];
+    drawn.faults = vec![fault(Fault::CudaOom, 300), fault(Fault::JobDeleted, 316)];
+    let case = play(&drawn);
+    let run = record(&case, &Observe::all()).truth.runs[0].clone();
+    assert_eq!(
+        (run.state.as_str(), case.world.loads[0].attempt),
+        ("deleted", 2)
+    );
+    assert_eq!(run.layers[0].causes, ["code.cuda_oom"]);
+    assert!(run.beside.is_empty(), "{:?}", run.beside);
+}
+
+#[test]
+fn who_has_no_gpu_loses_none() {
+    for seed in (0..2000).chain(30_000_000..30_002_000) {
+        let drawn = draw(seed);
+        let mut faults = drawn.faults.iter().filter(|one| one.load == 0);
+        let needs_one = faults.any(|one| one.fault.is_of_gpus());
+        assert!(!needs_one || drawn.loads[0].gpus > 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_node_is_found_to_be_silent_once_and_that_does_not_tell_of_a_reboot() {
+    let mut drawn = plan(Cloud::OnPrem);
+    drawn.loads = vec![load(LoadKind::Job)];
+    drawn.faults = vec![fault(Fault::Reboot, 300)];
+    let run = record(&play(&drawn), &Observe::all()).truth.runs[0].clone();
+    let causes: Vec<_> = run.layers.iter().map(|layer| &layer.causes).collect();
+    assert_eq!(
+        causes,
+        [&vec!["node.reboot"], &vec!["node.not_ready", "node.reboot"]]
+    );
+
+    let mut w = world(Cloud::OnPrem, LoadKind::Job);
+    let node = w.pods[0].node.unwrap();
+    let act = w.act("nobody hears of it", &["node.not_ready"], None);
+    go_silent(&mut w, node, act);
+    self::run(&mut w, 30 * SEC);
+    machine_dies(&mut w, node, act);
+    self::run(&mut w, 2 * MIN);
+    let silent = w.nodes[node].taints.iter();
+    assert_eq!(
+        silent
+            .filter(|one| one.key.ends_with("unreachable"))
+            .count(),
+        2
+    );
 }
 
 #[test]

@@ -6,11 +6,13 @@
 -- rank: 17
 -- level: established
 -- needs: log.no_space, log.storage_error, log.storage_throttled, log.io_error, kernel.nfs_not_responding, kernel.nfs_waiting, kernel.storage_evicted
+-- needs: kernel.task_hung, k8s.node.task_hung
 -- needs: k8s.pod.volume_failed.server, k8s.pod.volume_failed.no_space, k8s.container.image_pull_failed.no_space
 -- needs: k8s.container.cannot_run.no_space, k8s.container.cannot_run.storage, k8s.pod.sandbox_failed.no_space
 -- overturned_by: kernel: whether the file server responded to the machine
 -- summary: Storage used by {pod} failed: {message}
 -- summary_of: kernel.nfs_waiting: A process on {node} waited in the kernel for a file server while {workload} made no progress: {message}
+-- summary_of: kernel.task_hung, k8s.node.task_hung: A process on {node} waited in the kernel for minutes while {pod} {was} on it, as it does most often for storage: {message}
 -- summary_of: kernel.nfs_not_responding: A file server that {node} uses did not respond while {pod} {was} on it: {message}
 -- summary_of: log.no_space: {pod} ran out of disk space or disk quota: {message}
 -- summary_of: k8s.pod.volume_failed.no_space, k8s.container.image_pull_failed.no_space, k8s.container.cannot_run.no_space, k8s.pod.sandbox_failed.no_space: {pod} could not start because a disk is full: {message}
@@ -138,6 +140,13 @@ JOIN torn_down t ON t.death = k.death
 LEFT JOIN links ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'kernel.nfs_ok' AND ok.time > k.time
 WHERE k.signal = 'kernel.nfs_not_responding' AND k.via = 'node' AND k.lag_s BETWEEN 60 AND 7200
   AND k.steps_after IS NOT TRUE AND ok.fact IS NULL
+UNION ALL
+-- Or under which a process had hung in the kernel for two minutes: what it waited for is not told, and is most often storage.
+SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
+FROM links k
+JOIN torn_down t ON t.death = k.death
+WHERE k.signal IN ('kernel.task_hung', 'k8s.node.task_hung') AND k.via = 'node' AND k.lag_s BETWEEN 60 AND 7200
+  AND k.steps_after IS NOT TRUE
 UNION ALL
 -- A program that waits for its files since they went away is ended by its time limit, or by whoever notices, unless they
 -- came back in time.

@@ -17,9 +17,15 @@ UNION ALL
 SELECT c.death, c.fact AS cause, e.fact AS effect, 'guess' AS edge, 'state' AS role
 FROM links c
 JOIN links e ON e.death = c.death AND e.via = 'pod'
-  AND e.signal IN ('nccl.timeout', 'log.data_loader_failed', 'k8s.container.liveness_killed', 'log.slow', 'log.slow_passed', 'log.rank_slow')
+  AND e.signal IN ('log.data_loader_failed', 'k8s.container.liveness_killed', 'log.slow', 'log.slow_passed', 'log.rank_slow')
 WHERE c.signal IN ('metric.cpu_throttled', 'metric.cpu_pressure') AND c.via IN ('pod', 'node')
   AND c.lag_s BETWEEN -60 AND 900
+UNION ALL
+-- Whoever gave up waiting in a collective had come to it: who is late is the member that the others waited for.
+SELECT DISTINCT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
+FROM links c
+JOIN missed g ON g.death = c.death AND g.time - c.time BETWEEN 60000000000 AND 1800000000000
+WHERE c.signal IN ('metric.cpu_throttled', 'metric.cpu_pressure') AND c.via IN ('pod', 'node')
 UNION ALL
 -- In a gang all wait in each step for the member that is held back.
 SELECT c.death, c.fact AS cause, e.fact AS effect, 'guess' AS edge, 'state' AS role

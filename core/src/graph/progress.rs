@@ -2,7 +2,7 @@
 //! stopped getting on although it still spoke.
 
 use crate::evidence::{Evidence, EvidenceRow};
-use crate::graph::{PodOfRow, WorkloadRow};
+use crate::graph::{PodOfRow, TaskRow, WorkloadRow};
 use crate::signals::named;
 use std::collections::{HashMap, HashSet};
 
@@ -135,6 +135,7 @@ pub(super) fn stalled(
             *known = (*known).max(*last);
         }
     }
+    let furthest = furthest(pods);
     let now = evidence
         .rows()
         .numbered()
@@ -178,6 +179,10 @@ pub(super) fn stalled(
         let Some((last, signal)) = stopped.filter(|_| progress.reported >= ENOUGH) else {
             continue;
         };
+        let furthest = furthest.get(&pod.owner).and_then(|peer| pods.get(*peer));
+        if furthest.is_some_and(|peer| is_outstepped(pod, peer)) {
+            continue;
+        }
         found.push(Fact {
             pod: Some(number),
             end: Some(last),
@@ -185,6 +190,49 @@ pub(super) fn stalled(
         });
     }
     found
+}
+
+/// Of each workload, the pod that told of a step last.
+fn furthest(pods: &Table<Task>) -> HashMap<Option<WorkloadRow>, TaskRow> {
+    let mut found: HashMap<Option<WorkloadRow>, (Stamp, TaskRow)> = HashMap::new();
+    for (number, pod) in pods.numbered().filter(|(_, pod)| pod.owner.is_some()) {
+        let Some(progress) = &pod.progress else {
+            continue;
+        };
+        let last = found.entry(pod.owner).or_insert((progress.last, number));
+        if progress.last > last.0 {
+            *last = (progress.last, number);
+        }
+    }
+    found
+        .into_iter()
+        .map(|(owner, (_, pod))| (owner, pod))
+        .collect()
+}
+
+/// Whether another member, which made each step together with a pod, made more of them long after what is there of the pod's
+/// log: it had not stopped, or the other would have waited for it. The end of its log is not that of its work.
+fn is_outstepped(pod: &Task, other: &Task) -> bool {
+    /// Who makes a step together tells of it at the same time, as far as clocks agree.
+    const TOGETHER: Nanos = 5 * SECOND;
+    let (Some(own), Some(last)) = (&pod.progress, &other.progress) else {
+        return false;
+    };
+    let further = own
+        .step
+        .zip(last.step)
+        .is_some_and(|(own, other)| other > own);
+    if !further || last.last.lo.saturating_sub(own.last.hi) < SILENT {
+        return false;
+    }
+    let (own, theirs) = (pod.pace.times(), other.pace.times());
+    let common = own
+        .iter()
+        .filter_map(|(step, time)| Some(time.saturating_sub(*theirs.get(step)?).abs()));
+    let (count, together) = common.fold((0, 0), |(count, together), apart| {
+        (count + 1, together + u64::from(apart <= TOGETHER))
+    });
+    count >= ENOUGH && together * 10 >= count * 9
 }
 
 impl Fact {

@@ -396,7 +396,13 @@ fn outlived_loss(graph: &EntityGraph, pod: &Task, exit: Option<&Exit>, lost: Sta
         .stopped
         .is_some_and(|stopped| heard(stopped) && at_once(stopped));
     let started = pod.starts.iter().any(|start| heard(*start));
-    ended || stopped || started || wrote.is_some_and(|progress| after(progress.last))
+    // Nobody but a kubelet says so of a pod, and it acts then.
+    let evicted = pod.verdict.as_ref().is_some_and(|(time, reason)| {
+        matches!(reason.as_str(), "Evicted" | "Preempting")
+            && time.width() <= CLOCKS
+            && heard(*time)
+    });
+    ended || stopped || started || evicted || wrote.is_some_and(|progress| after(progress.last))
 }
 
 /// What a kubelet does this long before its node is given up, or later, it does after its node was

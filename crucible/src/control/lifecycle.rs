@@ -6,7 +6,7 @@ use super::{collect, stop, taint};
 use crate::plan::Cloud;
 use crate::time::{MS, SEC};
 use crate::train;
-use crate::world::{ActId, Ask, Client, Relation, Source, Taint, Unit, World, claims, names};
+use crate::world::{ActId, Ask, Client, Node, Relation, Source, Taint, Unit, World, claims, names};
 
 /// The kubelet of a node no longer speaks to the API server; its containers run on.
 pub fn go_silent(w: &mut World, node: usize, act: ActId) {
@@ -29,10 +29,12 @@ pub fn go_silent(w: &mut World, node: usize, act: ActId) {
     });
 }
 
-/// The controller has heard nothing for the grace period.
+/// The controller has heard nothing for the grace period. A node of which that is known is not found to be silent again.
 fn unknown(w: &mut World, node: usize) {
+    const SILENT: &str = "node.kubernetes.io/unreachable";
     let now = w.now;
-    let Some(body) = w.nodes.get(node) else {
+    let is_known = |body: &Node| body.taints.iter().any(|one| one.key == SILENT);
+    let Some(body) = w.nodes.get(node).filter(|body| !is_known(body)) else {
         return;
     };
     let (key, act) = (body.key(), body.lost);
@@ -60,7 +62,7 @@ fn unknown(w: &mut World, node: usize) {
     if let Some(body) = w.nodes.get_mut(node) {
         for effect in ["NoSchedule", "NoExecute"] {
             body.taints.push(Taint {
-                key: "node.kubernetes.io/unreachable".to_owned(),
+                key: SILENT.to_owned(),
                 value: None,
                 effect,
                 added: Some(now),
@@ -151,10 +153,11 @@ fn name_of(w: &World, node: usize) -> String {
 /// The machine stops: its containers end with it, and nobody there says so.
 /// Gives the pods that it took.
 pub fn machine_dies(w: &mut World, node: usize, act: ActId) -> Vec<usize> {
+    // That nothing is heard of it tells that it is down, and not that somebody rebooted it.
     let named = w
         .graph
         .get(act)
-        .is_some_and(|act| act.causes.contains(&"node.reboot"));
+        .is_some_and(|act| act.causes.contains(&"node.not_ready"));
     let act = if named {
         act
     } else {

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::time::Time;
+use crate::truth::Run;
 
 /// An answer.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -110,6 +111,12 @@ pub struct Link {
 }
 
 impl Incident {
+    /// Whether it bears the id of this run, or of something of it.
+    fn is_of(&self, run: &Run) -> bool {
+        let id = self.run_id.as_ref();
+        id.is_some_and(|id| run.uids.contains(id))
+    }
+
     /// The earliest instant at which a step can have been, by the evidence that tells of it.
     #[must_use]
     pub(super) fn earliest(&self, link: &Link) -> Option<Time> {
@@ -128,6 +135,20 @@ impl Answer {
     #[must_use]
     pub fn main(&self) -> Option<&Incident> {
         self.incidents.first().filter(|one| one.role != "earlier")
+    }
+
+    /// The main incident about a run. What calls its own end that of an earlier run is about it all the same.
+    #[must_use]
+    pub fn about(&self, run: &Run) -> Option<&Incident> {
+        let first = self.incidents.first();
+        first.filter(|one| one.role != "earlier" || one.is_of(run))
+    }
+
+    /// What it leads with that is of a run before the one that was asked for.
+    #[must_use]
+    pub fn of_earlier(&self, run: &Run) -> Option<&Incident> {
+        let first = self.incidents.first();
+        first.filter(|one| one.role == "earlier" && !one.is_of(run))
     }
 
     /// Whether it says of anything that it is missing or against it: why it is not surer.

@@ -35,9 +35,13 @@ pub fn check(truth: &Truth, run: &Run, answer: &Answer, skew: i64) -> Vec<Broken
         hops(incident, &mut found);
         others(truth, incident, &mut found);
     }
-    if let Some(main) = answer.main() {
+    if let Some(main) = answer.about(run) {
         leads(run, main, &mut found);
         fine(run, main, &mut found);
+    }
+    if answer.of_earlier(run).is_some() && answer.incidents.iter().any(|one| one.role != "earlier")
+    {
+        found.push(broken('d', "an incident of an earlier run goes first"));
     }
     found.sort();
     found.dedup();

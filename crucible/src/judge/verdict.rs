@@ -87,12 +87,7 @@ impl Judged {
 #[must_use]
 pub fn judge(run: &Run, reply: &Reply) -> Judged {
     let right: Vec<String> = run.right().into_iter().map(str::to_owned).collect();
-    let seen = run
-        .layers
-        .iter()
-        .map(|layer| layer.seen)
-        .max()
-        .unwrap_or(Seen::Nothing);
+    let seen = run.told_how();
     let mut judged = Judged {
         verdict: Verdict::NoAnswer,
         cause: "none given".to_owned(),
@@ -105,13 +100,23 @@ pub fn judge(run: &Run, reply: &Reply) -> Judged {
         actor: None,
         said: String::new(),
     };
-    let main = match reply {
+    let (main, earlier) = match reply {
         Reply::Error(error) => {
             judged.said.clone_from(error);
             return judged;
         }
-        Reply::Answer(answer) => answer.main(),
+        Reply::Answer(answer) => (answer.about(run), answer.of_earlier(run)),
     };
+    // What is said of a run before counts as well.
+    if let Some(earlier) = earlier.filter(|one| is_claimed(&one.level))
+        && !run.before.contains(&earlier.cause)
+    {
+        judged.cause.clone_from(&earlier.cause);
+        judged.level.clone_from(&earlier.level);
+        judged.said.clone_from(&earlier.summary);
+        judged.verdict = Verdict::FalseBlame;
+        return judged;
+    }
     let Some(main) = main else {
         if seen == Seen::Nothing && run.death_seen == Seen::Nothing {
             judged.verdict = Verdict::Fair;

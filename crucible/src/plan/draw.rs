@@ -115,6 +115,13 @@ pub fn draw(seed: u64) -> Plan {
     }
     classes.add(&mut faults);
     recent.add(&mut faults, &mut loads, cluster.cloud);
+    // Who has no GPU can lose none.
+    let is_of_gpus = |one: &Planned| one.load == 0 && one.fault.is_of_gpus();
+    if let Some(main) = loads.first_mut()
+        && faults.iter().any(is_of_gpus)
+    {
+        main.gpus = main.gpus.max(1);
+    }
     let mut observe = observe(&mut Rng::stream(seed, "observe"), cluster.cloud);
     observe.metrics = classes.metrics(&faults);
     let more = more(&mut apart, fault, loads.first(), cluster.cloud);
@@ -330,14 +337,6 @@ fn adapt(rng: &mut Rng, fault: Fault, loads: &mut [Load]) {
         Fault::Liveness | Fault::Flapping | Fault::FailurePolicy | Fault::Leak => main.retries = 6,
         // Some of its members are let in, and some are not.
         Fault::MembersRefused => main.size = main.size.max(3),
-        Fault::Quarantined
-        | Fault::XidOfProgram
-        | Fault::GpuFirmware
-        | Fault::GpuMemoryKinds
-        | Fault::FewerGpus
-        | Fault::Pcie
-        | Fault::DevicePlugin
-        | Fault::Versions => main.gpus = main.gpus.max(1),
         _ => {}
     }
 }

@@ -464,6 +464,27 @@ impl Fault {
         )
     }
 
+    /// Those that only a program with a GPU can have.
+    #[must_use]
+    pub fn is_of_gpus(self) -> bool {
+        matches!(
+            self,
+            Self::Gpu
+                | Self::GpuMemory
+                | Self::NvLink
+                | Self::Driver
+                | Self::CudaOom
+                | Self::Quarantined
+                | Self::XidOfProgram
+                | Self::GpuFirmware
+                | Self::GpuMemoryKinds
+                | Self::FewerGpus
+                | Self::Pcie
+                | Self::DevicePlugin
+                | Self::Versions
+        )
+    }
+
     /// Those that are about the ranks of a gang, and how fast each is.
     #[must_use]
     pub fn is_of_ranks(self) -> bool {

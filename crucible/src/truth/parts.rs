@@ -193,7 +193,13 @@ pub(super) fn symptoms(w: &World, at: usize, first: ActId) -> Vec<String> {
 
 /// Of the other ends of the first one's attempt: ids of what nobody can tell apart from it in time, and of what began
 /// only after it. Pods that work by themselves do not end each other: each has its own reason, and any is right.
-pub(super) fn others(w: &World, first: &Death, fatal: &[&Death]) -> (Vec<String>, Vec<String>) {
+/// Of each, what is right is what is `told` of it.
+pub(super) fn others(
+    w: &World,
+    first: &Death,
+    fatal: &[&Death],
+    told: &dyn Fn(&Death) -> Vec<ActId>,
+) -> (Vec<String>, Vec<String>) {
     let attempt = |death: &Death| w.pods.get(death.pod).map(|pod| pod.attempt);
     let root = |death: &Death| w.graph.chain(death.act).first().copied();
     let load = w.pods.get(first.pod).and_then(|pod| w.loads.get(pod.load));
@@ -203,38 +209,63 @@ pub(super) fn others(w: &World, first: &Death, fatal: &[&Death]) -> (Vec<String>
     });
     let off = w.plan.observe.skew_s.abs();
     let near = first.time.plus((2 + off) * SEC);
-    let (mut beside, mut later) = (BTreeSet::new(), BTreeSet::new());
-    // What was made anew until it might not any more, and did not work in between, failed of its last end as well.
-    let is_over = load.is_some_and(|load| load.ended.is_some() && load.plan.retries > 0);
+    let (mut beside, mut near_ids, mut later) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    // What was made anew until it might not any more, and did not work in between, failed of its last end as well. Whoever
+    // deletes it meanwhile, or a time that is up, uses up no try.
+    let is_over = w
+        .pods
+        .get(first.pod)
+        .is_some_and(|pod| is_out_of_tries(w, pod.load));
     let last = fatal.iter().filter_map(|death| attempt(death)).max();
     let is_over = is_over && last != attempt(first);
     let of_last = fatal
         .iter()
         .filter(|death| is_over && attempt(death) == last);
     if let Some(straw) = of_last.min_by_key(|death| (death.time, death.pod)) {
-        beside.extend(ids_of(w, straw.act));
+        beside.extend(ids(w, told(straw)));
+        near_ids.extend(ids_of(w, straw.act));
     }
     for death in fatal {
         if root(death) == root(first) || attempt(death) != attempt(first) {
             continue;
         }
         let began = root(death).and_then(|root| w.graph.get(root));
-        let ids = ids_of(w, death.act);
         if death.time <= near || !is_final {
-            beside.extend(ids);
+            beside.extend(ids(w, told(death)));
+            near_ids.extend(ids_of(w, death.act));
         } else if began.is_some_and(|act| act.time > near) {
-            later.extend(ids);
+            later.extend(ids_of(w, death.act));
         }
     }
     let own = ids_of(w, first.act);
-    later.retain(|id| !own.contains(id) && !beside.contains(id));
+    later.retain(|id| !own.contains(id) && !near_ids.contains(id));
     (beside.into_iter().collect(), later.into_iter().collect())
+}
+
+/// Whether what makes the pods of a workload anew has given it up for failing too often.
+fn is_out_of_tries(w: &World, at: usize) -> bool {
+    let of_job = w.jobs.iter().filter(|job| job.load == at);
+    let mut of_job = of_job.flat_map(|job| &job.conditions);
+    let kind = w.loads.get(at).map(|load| (load.plan.kind, load));
+    match kind {
+        // A set's own Job puts up with no failure.
+        Some((LoadKind::JobSet, load)) => {
+            let mut conditions = load.conditions.iter();
+            conditions.any(|one| one.1 == "ReachedMaxRestarts")
+        }
+        Some(_) => of_job.any(|one| one.1 == "BackoffLimitExceeded"),
+        None => false,
+    }
 }
 
 /// Ids of all acts on the way to one.
 fn ids_of(w: &World, act: ActId) -> BTreeSet<String> {
-    let acts = w.graph.chain(act).into_iter();
-    acts.filter_map(|id| w.graph.get(id))
+    ids(w, w.graph.chain(act))
+}
+
+fn ids(w: &World, acts: Vec<ActId>) -> BTreeSet<String> {
+    acts.into_iter()
+        .filter_map(|id| w.graph.get(id))
         .flat_map(|act| act.causes.iter().map(|&cause| cause.to_owned()))
         .collect()
 }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::{Seen, seen};
 use crate::observe::File;
-use crate::world::{Tag, World};
+use crate::world::{ActId, Death, Tag, World};
 
 /// What was written and whole.
 #[derive(Debug)]
@@ -90,6 +91,17 @@ impl<'a> Written<'a> {
             }
         }
         tags
+    }
+
+    /// What is right of an end of a run: the most upstream act of which something is told, and what is further up.
+    #[must_use]
+    pub fn told(&self, w: &World, death: &Death, uids: &[String]) -> Vec<ActId> {
+        let tags = self.of_run(w, Some(death.pod), uids);
+        let has_name = |id: ActId| w.graph.get(id).is_some_and(|act| !act.causes.is_empty());
+        let chain = w.graph.chain(death.act);
+        let tells = |id: &ActId| has_name(*id) && seen(*id, &tags) > Seen::Nothing;
+        let first = chain.iter().position(tells).map_or(0, |at| at + 1);
+        chain.into_iter().take(first).collect()
     }
 
     fn is_placed(&self, uid: &str, node: &str) -> bool {
