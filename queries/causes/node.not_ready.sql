@@ -184,8 +184,8 @@ UNION ALL
 -- Evicted for a taint that nobody saw: most are set for silent nodes. When a node falls silent, its controller tells
 -- that of each pod on it: where the eviction's own Event is there and that one is not, somebody set another taint.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN a.death IS NOT NULL THEN 'context' WHEN s.death IS NULL THEN 'guess'
-    WHEN k.death IS NOT NULL OR c.death IS NOT NULL OR t.late THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
+  CASE WHEN a.death IS NOT NULL THEN 'context' WHEN s.death IS NULL AND told.death IS NULL THEN 'guess'
+    WHEN s.death IS NULL OR k.death IS NOT NULL OR c.death IS NOT NULL OR t.late THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
 FROM evicted e
 LEFT JOIN complained c ON c.death = e.death
 LEFT JOIN spoke k ON k.death = e.death
@@ -200,6 +200,17 @@ LEFT JOIN answered a ON a.death = e.death
 LEFT JOIN deaths d ON d.death = e.death AND (d.node_ready OR d.stands_silence)
 LEFT JOIN sent_away o ON o.death = e.death AND o.fact = e.fact
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'k8s.pod.node_lost') lost ON lost.death = e.death
+-- The Events of a pod's namespace hold none of its node: what its controller told of the pod before, and did not take back, stands for
+-- them, unless the kubelet obeys at once.
+LEFT JOIN (SELECT DISTINCT x.death, x.fact FROM evicted x
+           JOIN links p ON p.death = x.death AND p.via = 'pod' AND p.signal = 'k8s.pod.node_lost'
+             AND p.time >= 0 AND p.time < x.time AND x.time - p.time < 7200000000000
+           LEFT JOIN again r ON r.death = x.death AND r.time > p.time AND r.time_hi < x.time
+           LEFT JOIN links b ON b.death = x.death AND b.via = 'pod'
+             AND (b.signal = 'k8s.pod.taint_eviction_cancelled' AND b.time > p.time
+               OR b.signal = 'k8s.container.killing' AND b.time BETWEEN x.time - 5000000000 AND x.time_hi + 60000000000)
+           WHERE r.death IS NULL AND b.fact IS NULL) told
+  ON told.death = e.death AND told.fact = e.fact
 WHERE (t.fact IS NULL OR t.late) AND d.death IS NULL AND (s.death IS NOT NULL OR o.death IS NULL OR lost.death IS NOT NULL)
 UNION ALL
 -- A node that somebody took out of service had not fallen silent. The taint manager's later
@@ -239,6 +250,19 @@ LEFT JOIN (SELECT DISTINCT death FROM links
 LEFT JOIN (SELECT death, MAX(time) AS time FROM again GROUP BY death) l ON l.death = e.death AND l.time > e.time
 WHERE e.signal = 'k8s.pod.deleted_by_user' AND e.via = 'pod' AND e.mode = 'killed' AND e.exit_code IS NULL AND b.death IS NULL
   AND (p.death IS NOT NULL OR q.death IS NOT NULL AND kubelet.death IS NULL)
+UNION ALL
+-- The node's controller told of the pod alone that it is out of reach, or only the pod's objects are there.
+SELECT e.death, p.fact AS cause, e.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links e
+JOIN links p ON p.death = e.death AND p.via = 'pod' AND p.signal = 'k8s.pod.node_lost'
+  AND p.time >= 0 AND p.time < e.time AND e.time - p.time BETWEEN 60000000000 AND 3600000000000
+LEFT JOIN silent s ON s.death = e.death
+LEFT JOIN again r ON r.death = e.death AND r.time > p.time
+LEFT JOIN links b ON b.death = e.death AND b.via = 'pod'
+  AND (b.signal IN ('k8s.container.killing', 'k8s.pod.deleted_by_kubelet')
+    OR b.signal = 'k8s.pod.taint_eviction_cancelled' AND b.time > p.time)
+WHERE e.signal = 'k8s.pod.deleted_by_user' AND e.via = 'pod' AND e.mode = 'killed' AND e.exit_code IS NULL
+  AND s.death IS NULL AND r.death IS NULL AND b.fact IS NULL
 UNION ALL
 -- Its removal was asked for at a time that no record tells, and its node does not respond now: most that hang so were evicted for
 -- that.

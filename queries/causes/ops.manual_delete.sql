@@ -11,7 +11,7 @@
 -- needs: k8s.pod.drained_by_kubectl, k8s.pod.drain_blocked, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, slurm.cancel_requested, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller, k8s.workload.deleted_by_gc
 -- needs: k8s.pod.evicted.descheduler, unit.stop_requested, ray.job_stopped, log.hung_up, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
--- needs: k8s.workload.stop_requested_by_*
+-- needs: k8s.workload.stop_requested_by_*, k8s.workload.job_deleted
 -- needs: k8s.service.deleted_by_user, cloud.group_stopped_by_user, cloud.group_resized_by_user, cloud.instance_recreation_requested_by_user, slurm.node.set_down, node.kill_requested, unit.stopping
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} deleted{by}.
@@ -79,8 +79,9 @@ WITH silence AS (
   SELECT s.death, MAX(s.time) AS time, MAX(r.time) AS again
   FROM links s
   LEFT JOIN links r ON r.death = s.death AND r.via = 'node' AND r.signal = 'k8s.node.ready' AND r.lag_s >= 0
-  WHERE s.via = 'node' AND s.lag_s >= 0
-    AND (s.signal = 'k8s.node.silent' OR s.signal = 'k8s.node.unreachable' AND COALESCE(s.detail, '') LIKE '%/unreachable')
+  WHERE s.lag_s >= 0
+    AND (s.via = 'node' AND (s.signal = 'k8s.node.silent' OR s.signal = 'k8s.node.unreachable' AND COALESCE(s.detail, '') LIKE '%/unreachable')
+      OR s.via = 'pod' AND s.signal = 'k8s.pod.node_lost')
   GROUP BY s.death
 ),
 -- A group of a LeaderWorkerSet that its controller makes anew: it deletes the leader, whose name those of the others go on from.
@@ -129,9 +130,9 @@ UNION ALL
 -- A CronJob that may run one job at a time deletes the one that runs for the next (concurrencyPolicy: Replace).
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
-WHERE signal = 'k8s.workload.deleted_by_controller' AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -5 AND 60
+WHERE via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -5 AND 60
   -- What is over it clears away, too: its history has a limit.
-  AND state = 'died' AND actor LIKE '%:cronjob-controller'
+  AND state = 'died' AND (signal = 'k8s.workload.deleted_by_controller' AND actor LIKE '%:cronjob-controller' OR signal = 'k8s.workload.job_deleted')
 UNION ALL
 -- An eviction asks for a pod's end as a deletion does; of a node that no record says was closed it is no drain, unless
 -- kubectl did it, which evicts for nothing else.

@@ -15,7 +15,7 @@ use whathappened_model::event::SourceKind;
 use whathappened_model::table::{AtRow as _, HasRow as _};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use self::ends::{never_ran, told_its_end, was_tried_again};
+use self::ends::{is_unheard_of, never_ran, told_its_end, was_tried_again};
 use super::bounds::CLOCKS;
 use super::machine_facts::is_anybodys;
 use super::namesakes::namesakes;
@@ -24,10 +24,12 @@ use crate::answer::Level;
 
 /// What kubelets and schedulers say of a pod that had not ended; a request may as well be
 /// for what was left of it.
-pub(super) const ALIVE: [&str; 6] = [
+pub(super) const ALIVE: [&str; 7] = [
     named::K8S_CONTAINER_KILLING,
     named::K8S_POD_DELETED_BY_KUBELET,
     named::K8S_POD_DELETION_REQUESTED,
+    // The controller of nodes says so only of pods that were ready.
+    named::K8S_POD_NODE_LOST,
     named::K8S_POD_NODE_SHUTDOWN,
     named::K8S_POD_PREEMPTED,
     named::K8S_POD_EVICTED_PRESSURE,
@@ -393,7 +395,10 @@ impl Requests {
             Some(pod) if self.may_have_run_on(pod, death) => Level::Hypothesis,
             Some(_) if self.was_at_limit(death) => Level::Hypothesis,
             Some(pod)
-                if !self.is_seen(pod, death) && (pod.owner.is_none() || self.was_left(death)) =>
+                if !self.is_seen(pod, death)
+                    && (pod.owner.is_none()
+                        || self.was_left(death)
+                        || is_unheard_of(graph, pod, death)) =>
             {
                 Level::Hypothesis
             }

@@ -172,8 +172,10 @@ fn made_way(graph: &EntityGraph, finding: &Finding) -> bool {
     let root = finding.candidate.as_ref().map(Candidate::root);
     let root = root.and_then(|root| graph.facts.get(root));
     root.is_some_and(|root| {
-        graph.name(root.signal) == named::K8S_WORKLOAD_DELETED_BY_CONTROLLER
-            && graph.name(root.actor).ends_with(":cronjob-controller")
+        let signal = graph.name(root.signal);
+        signal == named::K8S_WORKLOAD_JOB_DELETED
+            || signal == named::K8S_WORKLOAD_DELETED_BY_CONTROLLER
+                && graph.name(root.actor).ends_with(":cronjob-controller")
     })
 }
 

@@ -279,7 +279,9 @@ fn is_of_its_own_accord(actor: &str) -> bool {
     ];
     if !actor.starts_with("system:") {
         let name = actor.to_lowercase();
-        return WATCHERS.iter().any(|watcher| name.contains(watcher));
+        // As its Events call it.
+        return name == "cronjob-controller"
+            || WATCHERS.iter().any(|watcher| name.contains(watcher));
     }
     actor
         .strip_prefix("system:serviceaccount:")

@@ -80,7 +80,11 @@ impl ReportContext<'_> {
             (None, _) => workload.to_owned(),
         };
         let instance = pod.is_some_and(|pod| pod.kind == TaskKind::Instance);
-        let template = if instance {
+        // Of a helper its container is named already.
+        let of_helper = name.starts_with("the container ");
+        let template = if of_helper {
+            template.replace("a container of {pod}", "{pod}")
+        } else if instance {
             // It was on no machine: it is one.
             template
                 .replace("; {pod} {was} on it", "")

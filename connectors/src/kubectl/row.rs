@@ -31,8 +31,8 @@ pub(super) fn kind(heading: &Heading<'_>) -> Option<&'static str> {
 }
 
 /// The pod of a row. `sure` where nothing else describes the pod, so that what
-/// the row only implies may be told as well.
-pub(super) fn pod(row: &PodRow, sure: bool) -> Value {
+/// the row only implies may be told as well; `ended_as` is how an earlier row of the same start shows that it ended.
+pub(super) fn pod(row: &PodRow, sure: bool, ended_as: Option<&str>) -> Value {
     let word = row.status.strip_prefix("Init:").unwrap_or(&row.status);
     let init = word != row.status;
     let mut status = json!({});
@@ -69,7 +69,8 @@ pub(super) fn pod(row: &PodRow, sure: bool) -> Value {
             status["phase"] = if starts { "Running" } else { "Pending" }.into();
             container["state"] = json!({ "waiting": { "reason": word } });
             if sure && word == "CrashLoopBackOff" {
-                container["lastState"] = json!({ "terminated": {} });
+                let ended = ended_as.map_or_else(|| json!({}), exit);
+                container["lastState"] = json!({ "terminated": ended });
             }
         }
         StatusMeaning::Terminating | StatusMeaning::Unknown => {}

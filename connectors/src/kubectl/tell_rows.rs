@@ -79,6 +79,8 @@ impl Reader<'_, '_> {
             .collect();
         // Of several rows of one pod the last one is how it stands.
         let mut rows: BTreeMap<(Option<&str>, &str), (&PodRow, CaptureTime)> = BTreeMap::new();
+        // `get pods -w` prints a row for each change: how a container ended stands in one before it is waited for again.
+        let mut ended: BTreeMap<(Option<&str>, &str, u64), &str> = BTreeMap::new();
         for seen in &self.seen {
             for row in seen
                 .pods
@@ -86,10 +88,14 @@ impl Reader<'_, '_> {
                 .filter(|row| !described.contains(row.name.as_str()))
             {
                 rows.insert((row.namespace.as_deref(), &row.name), (row, seen.moment));
+                if means(&row.status) == StatusMeaning::Exited {
+                    ended.insert(of_start(row), &row.status);
+                }
             }
         }
         for (row, moment) in rows.into_values() {
-            let object = row::pod(row, !self.paste.objects_beside);
+            let ended_as = ended.get(&of_start(row)).copied();
+            let object = row::pod(row, !self.paste.objects_beside, ended_as);
             let mut emitted = Vec::new();
             // What is made here is sound, so nothing is refused.
             let _told = kubernetes::decode(
@@ -159,4 +165,9 @@ impl Reader<'_, '_> {
             self.out.append(&mut emitted);
         }
     }
+}
+
+/// Which start of which pod a row shows.
+fn of_start(row: &PodRow) -> (Option<&str>, &str, u64) {
+    (row.namespace.as_deref(), &row.name, row.restarts)
 }

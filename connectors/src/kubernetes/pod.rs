@@ -285,7 +285,10 @@ fn conditions(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts:
         event.message = field::text(condition, &["message"]).map(|text| redact(text).into_owned());
         event.set_attribute("condition", Some(kind));
         event.set_attribute("status", Some(status));
-        if kind == "Ready" && status == "False" && reason == "ContainersNotReady" {
+        // A pod that had been ready all the time has no reason there; what is printed for people leaves out all of them.
+        let is_timed = field::time(condition, &["lastTransitionTime"]).is_some();
+        let is_known = reason == "ContainersNotReady" || reason.is_empty() && is_timed;
+        if kind == "Ready" && status == "False" && is_known {
             event.set_attribute("containers_ready", containers_ready(pod));
         }
         // Schedulers write who they are: `koord-scheduler: preempting to accommodate …`.

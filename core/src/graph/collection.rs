@@ -102,22 +102,31 @@ impl Collection {
     /// Whether it took a workload, as its labels tell; of one that nobody saw, whether all of its pods that are
     /// known were stopped at once.
     fn took_workload(&self, (number, one): (WorkloadRow, &Workload), pods: &Table<Task>) -> bool {
-        let was_there = one.created.is_none_or(|made| made.lo <= self.time.hi)
-            && one.gone.is_none_or(|gone| gone.hi >= self.time.lo)
-            && one.unasked.is_none_or(|seen| seen <= self.time.hi);
-        let stays = one.gone.is_none() && one.leaving.is_none();
-        if (one.kind, one.namespace) != (self.kind, self.namespace)
-            || !was_there
-            || stays && self.may_be_before(one.created)
-        {
+        if (one.kind, one.namespace) != (self.kind, self.namespace) {
             return false;
         }
-        if let Some(body) = &one.body {
-            return self.selector.selects(&body.labels);
+        // What a watch shows to be gone bears the time of its deletion only where something waited for that, and else the
+        // last time that was written into it.
+        let was_there = one.created.is_none_or(|made| made.lo <= self.time.hi)
+            && one.unasked.is_none_or(|seen| seen <= self.time.hi)
+            && one
+                .gone
+                .is_none_or(|gone| gone.hi >= self.time.lo || self.stopped_all(number, pods));
+        let stays = one.gone.is_none() && one.leaving.is_none();
+        if !was_there || stays && self.may_be_before(one.created) {
+            return false;
         }
+        match &one.body {
+            Some(body) => self.selector.selects(&body.labels),
+            None => self.stopped_all(number, pods),
+        }
+    }
+
+    /// Whether all pods of a workload that are known were asked to go just after it.
+    fn stopped_all(&self, workload: WorkloadRow, pods: &Table<Task>) -> bool {
         let mut own = pods
             .iter()
-            .filter(|pod| pod.owner == Some(number))
+            .filter(|pod| pod.owner == Some(workload))
             .peekable();
         own.peek().is_some()
             && own.all(|pod| {

@@ -4,7 +4,7 @@
 
 use crate::graph::TaskRow;
 use crate::signals::named;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -28,10 +28,11 @@ const KILLS: [(&str, &str); 2] = [
 ];
 
 /// Signals of lines with which a launcher or a program tells that a process was killed.
-const TOLD: [&str; 3] = [
+const TOLD: [&str; 4] = [
     named::LAUNCHER_WORKER_FAILED,
     named::LOG_HOST_OOM,
     named::LOG_KILLED,
+    named::MPI_PROCESS_DIED,
 ];
 
 /// What is written of a process now and then may be as old.
@@ -80,7 +81,19 @@ pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
             unnumbered.extend(Some(*fact).filter(|_| is_alone && signal == named::LOG_KILLED));
             continue;
         };
-        for machine in task.machines() {
+        let ended_by = event.attribute("signal");
+        if ended_by.is_some_and(|signal| !matches!(signal, "9" | "SIGKILL")) {
+            continue;
+        }
+        // A launcher of several machines names the one on which the process was; it need not run there itself.
+        let named = event.attribute("on_node");
+        let is_there = |machine: &Symbol| {
+            named.is_none_or(|named| is_same_machine(graph.name(*machine), named))
+        };
+        let known = kills.keys().map(|(machine, _)| *machine);
+        let known = known.filter(|_| named.is_some());
+        let machines: BTreeSet<Symbol> = task.machines().chain(known).filter(is_there).collect();
+        for machine in machines {
             let there = kills.get(&(machine, pid.to_owned()));
             // A line without a time of its own is known to be after the one before it.
             let soon = |kill: &&Kill| {
@@ -102,6 +115,15 @@ pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
         });
     }
     Ok(())
+}
+
+/// Whether two names, whole or of one word, may be those of one machine.
+fn is_same_machine(one: &str, other: &str) -> bool {
+    let is_short_of = |short: &str, whole: &str| {
+        let rest = whole.strip_prefix(short);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    is_short_of(one, other) || is_short_of(other, one)
 }
 
 /// What machines' kernels killed, by machine and number of the process: no service of the machine's own.

@@ -80,7 +80,8 @@ pub(super) fn of_event(
 ) {
     let workload = match event.object_kind.as_deref() {
         Some(kind) if is_workload(kind) || kind == "PersistentVolumeClaim" => {
-            workload_names::workload(event, symbols, workloads)
+            workload_names::named_job(event, symbols, workloads)
+                .or_else(|| workload_names::workload(event, symbols, workloads))
         }
         _ => None,
     };

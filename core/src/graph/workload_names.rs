@@ -101,3 +101,20 @@ pub(super) fn workload(
     let mention = Mention::of(event, symbols)?;
     Some(mention.bearer(workloads))
 }
+
+/// The job that the record of what made it names.
+pub(super) fn named_job(
+    event: &Event,
+    symbols: &mut SymbolTable,
+    workloads: &mut Workloads,
+) -> Option<WorkloadRow> {
+    let name = event.attribute("other_job")?;
+    let mention = Mention {
+        kind: symbols.number("Job"),
+        uid: Symbol::NONE,
+        namespace: symbols.optional(event.entities.namespace.as_deref()),
+        name: symbols.number(name),
+        time: event.time,
+    };
+    Some(mention.bearer(workloads))
+}

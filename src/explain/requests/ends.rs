@@ -1,9 +1,10 @@
 //! What is known of a pod's end beside who asked for it.
 
 use whathappened_core::death::{Death, DeathState};
-use whathappened_core::graph::{EntityGraph, Task, TaskKind};
+use whathappened_core::graph::{EntityGraph, Fact, Task, TaskKind, Workload};
 use whathappened_core::lifecycle::{Mode, given_up};
 use whathappened_core::signals::named;
+use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::CLOCKS;
@@ -28,6 +29,26 @@ pub(super) fn never_ran(pod: &Task, death: &Death) -> bool {
         && pod.exits.is_empty()
         && pod.stopped.is_none()
         && pod.last_line.is_none()
+}
+
+/// Whether nothing but an audit log's requests is known of a pod and of what owned it, and none by which either was made: who made it is
+/// not heard either, so that it may have been over for long.
+pub(super) fn is_unheard_of(graph: &EntityGraph, pod: &Task, death: &Death) -> bool {
+    let owner = graph.workloads.get(pod.owner);
+    let is_silent = |owner: &Workload| owner.body.is_none() && owner.created.is_none();
+    let is_of_either = |fact: &Fact| {
+        fact.pod == death.pod && fact.pod.is_some()
+            || fact.workload.is_some() && fact.workload == pod.owner
+    };
+    never_ran(pod, death)
+        && pod.known_begin().is_none()
+        && owner.is_some_and(is_silent)
+        && graph.workloads.get(pod.root).is_none_or(is_silent)
+        && graph
+            .facts
+            .iter()
+            .filter(|fact| is_of_either(fact))
+            .all(|fact| fact.source_kind == SourceKind::KubernetesAudit)
 }
 
 /// Whether the Job of a pod gave up long after the pod had ended, and none that it made meanwhile is known: it had tried
