@@ -82,6 +82,7 @@ pub(super) fn settle(graph: &mut EntityGraph) {
             wrong.insert(number, off);
         }
     }
+    put_words_right(graph, &ends);
     if wrong.is_empty() {
         return;
     }
@@ -96,6 +97,61 @@ pub(super) fn settle(graph: &mut EntityGraph) {
             shift(fact, *off);
         }
     }
+}
+
+/// A clock of a machine is no further ahead where anybody keeps it.
+const AHEAD: Nanos = 40 * SECOND;
+
+/// Puts right what a kernel is told to have said of a pod's own processes after these had all ended: they were there when it
+/// did, so that the clock by which its log is dated is ahead.
+fn put_words_right(graph: &mut EntityGraph, ends: &HashMap<WorkloadRow, Stamp>) {
+    let symbols = &graph.evidence.symbols;
+    let is_kernels = |fact: &Fact| {
+        fact.source_kind == SourceKind::NodeLog && symbols.name(fact.signal).starts_with("kernel.")
+    };
+    let mut moved = Vec::new();
+    for (at, fact) in graph.facts.iter().enumerate() {
+        let Some(number) = fact.pod.or(fact.other).filter(|_| is_kernels(fact)) else {
+            continue;
+        };
+        let Some(pod) = graph.pods.get(Some(number)) else {
+            continue;
+        };
+        let job = pod.owner.and_then(|owner| ends.get(&owner).copied());
+        let by = over_by(pod, job).filter(|by| *by < fact.time.lo && is_exact(&fact.time));
+        let lag = by.map(|by| fact.time.lo.saturating_sub(by));
+        let (Some(by), Some(lag)) = (by, lag.filter(|lag| *lag <= AHEAD)) else {
+            continue;
+        };
+        // What was started again in the same pod was there then.
+        if pod.starts.iter().all(|start| start.hi < by) {
+            moved.push((
+                at,
+                ClockOffset {
+                    least: -lag,
+                    most: -lag,
+                },
+            ));
+        }
+    }
+    for (at, off) in moved {
+        if let Some(fact) = graph.facts.get_mut(at) {
+            shift(fact, off);
+        }
+    }
+}
+
+/// By when all containers of a pod had ended: its Job was over, and had not asked for that end, or its status says so.
+fn over_by(pod: &Task, job: Option<Stamp>) -> Option<Nanos> {
+    let asked = asked(pod);
+    let by_itself = |over: &Stamp| {
+        !pod.is_confirmed_only()
+            && asked.is_none_or(|asked| asked.lo > over.hi.saturating_add(AT_ONCE))
+    };
+    let is_over = matches!(pod.phase.as_deref(), Some("Failed" | "Succeeded"));
+    let ended = last_end(pod).filter(|_| is_over).map(|exit| exit.time.hi);
+    let job = job.filter(by_itself).map(|over| over.hi);
+    ended.into_iter().chain(job).min()
 }
 
 /// Whether a record about a pod has its time from the clock of the pod's node.
