@@ -9,7 +9,7 @@ use super::unseen::{ask, verdict};
 const KUBELET: &str = "system:node:n0";
 
 /// An audit record about pod `bert-0-aaaa0` or a namesake, as it is kept without bodies.
-fn record(verb: &str, resource: &str, name: &str, user: &str, at: &str) -> Value {
+pub(super) fn record(verb: &str, resource: &str, name: &str, user: &str, at: &str) -> Value {
     let time = format!("2026-11-24T{at}.500000Z");
     json!({
         "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata",

@@ -88,6 +88,7 @@ mod slurm_states;
 mod store;
 mod told_twice;
 mod trackers;
+mod unheard;
 mod unseen;
 mod upcoming;
 mod users;
