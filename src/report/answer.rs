@@ -428,7 +428,9 @@ fn faults(
 fn taken_away(case: &Case, number: TaskRow) -> Option<Incident> {
     let pod = case.graph.pods.get(number)?;
     let time = case.ends.get(number)?.time;
-    let level = if pod.body.is_some() {
+    // One that is still there, and hangs in its removal, may never be seen to go.
+    let hangs = pod.gone.is_none() && pod.first_asked().is_some() && pod.ended.is_none();
+    let level = if pod.body.is_some() && !hangs {
         Level::Established
     } else {
         Level::Hypothesis
