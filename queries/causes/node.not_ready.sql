@@ -278,9 +278,12 @@ WHERE death IN (SELECT death FROM links WHERE mode = 'lost')
 UNION ALL
 -- The kubelet's own word for a pod whose node had been lost, or the node controller's. That the node had been silent
 -- for a while by then is inferred.
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN d.time - u.time BETWEEN 0 AND 300000000000 THEN 'guess' WHEN u.lag_s < -5 OR c.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
+SELECT DISTINCT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN own.death IS NOT NULL THEN 'context' WHEN d.time - u.time BETWEEN 0 AND 300000000000 THEN 'guess'
+    WHEN u.lag_s < -5 OR c.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
 FROM links u
+-- What the node itself is told to be says more than what is told of the pod for that.
+LEFT JOIN silent own ON own.death = u.death AND own.time - u.time BETWEEN -120000000000 AND 60000000000
 LEFT JOIN complained c ON c.death = u.death
 LEFT JOIN removed d ON d.death = u.death
 LEFT JOIN past ON past.death = u.death AND past.fact = u.fact
