@@ -278,18 +278,21 @@ WHERE death IN (SELECT death FROM links WHERE mode = 'lost')
 UNION ALL
 -- The kubelet's own word for a pod whose node had been lost, or the node controller's. That the node had been silent
 -- for a while by then is inferred.
-SELECT DISTINCT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN own.death IS NOT NULL THEN 'context' WHEN d.time - u.time BETWEEN 0 AND 300000000000 THEN 'guess'
-    WHEN u.lag_s < -5 OR c.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN d.time - u.time BETWEEN 0 AND 300000000000 THEN 'guess' WHEN u.lag_s < -5 OR c.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
 FROM links u
 -- What the node itself is told to be says more than what is told of the pod for that.
-LEFT JOIN silent own ON own.death = u.death AND own.time - u.time BETWEEN -120000000000 AND 60000000000
+LEFT JOIN (SELECT o.death, o.time FROM links o
+           LEFT JOIN past ON past.death = o.death AND past.fact = o.fact
+           WHERE o.signal IN ('k8s.node.not_ready', 'k8s.node.silent') AND o.via = 'node' AND o.mode = 'lost'
+             AND o.lag_s BETWEEN -60 AND 3600 AND past.fact IS NULL) own
+  ON own.death = u.death AND own.time - u.time BETWEEN -120000000000 AND 60000000000
 LEFT JOIN complained c ON c.death = u.death
 LEFT JOIN removed d ON d.death = u.death
 LEFT JOIN past ON past.death = u.death AND past.fact = u.fact
 LEFT JOIN ending ON ending.death = u.death AND ending.time < u.time - 5000000000
 WHERE u.signal = 'k8s.pod.node_lost' AND u.via = 'pod' AND u.mode = 'lost' AND u.lag_s BETWEEN -60 AND 3600
-  AND past.fact IS NULL AND ending.death IS NULL
+  AND past.fact IS NULL AND ending.death IS NULL AND own.death IS NULL
 UNION ALL
 -- What waits for a node that does not answer now: it was bound to it, or runs there unseen.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,

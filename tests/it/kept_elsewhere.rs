@@ -83,7 +83,7 @@ fn deletion(by: &str, (resource, name): (&str, &str), code: u32, second: u32) ->
     })
 }
 
-/// A StatefulSet whose second pod was on a node, and is made anew on another one, where its volume cannot be attached.
+/// A `StatefulSet` whose second pod was on a node, and is made anew on another one, where its volume cannot be attached.
 fn moved(ready: &str) -> Value {
     let set = ("StatefulSet", "db");
     let claim = json!({ "spec": { "volumes": [{ "name": "ckpt", "persistentVolumeClaim": { "claimName": "ckpt-db-1" } }] } });

@@ -15,9 +15,6 @@ use super::loss::Losses;
 /// A kubelet has stopped what ran, and told so, after this long.
 const STOPPED_WITHIN: Nanos = 120 * SECOND;
 
-/// What is on a node that does not answer is evicted within this time, by default.
-const EVICTED_WITHIN: Nanos = 600 * SECOND;
-
 /// What kubelets' requests tell of the pods that they saw to their end.
 pub(super) struct SeenOff {
     pods: HashSet<TaskRow>,
@@ -88,12 +85,9 @@ impl SeenOff {
         let is_unmade = pod.owner.is_none() || is_unheard;
         // A kubelet that is not there sees nobody off.
         let ready = self.ready.get(&number).copied();
-        let out_of_reach =
-            |told: Nanos| (0..=EVICTED_WITHIN).contains(&asked.lo.saturating_sub(told));
-        let is_lost = ready.is_some_and(out_of_reach)
-            || losses
-                .get(&pod.node)
-                .is_some_and(|losses| !losses.is_empty());
+        let is_lost = losses
+            .get(&pod.node)
+            .is_some_and(|losses| !losses.is_empty());
         let is_known = pod.body.is_some() || !pod.exits.is_empty() || self.pods.contains(&number);
         let wrote = pod.last_line.map(|line| line.lo);
         let started = pod.starts.last().map(|start| start.lo);

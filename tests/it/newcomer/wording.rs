@@ -110,9 +110,7 @@ fn a_sentence_about_a_batch_job_is_english() {
     );
     let reported = ask("*", "slurm-prolog-failed", &[]);
     assert!(
-        reported.contains("Job 4715 could not be launched")
-            && reported
-                .contains("for the job failed: the job is waiting: launch_failed_requeued_held"),
+        reported.contains("Job 4715 could not be launched because preparing dgx02 for the job failed: Slurm reports"),
         "{reported}"
     );
 }
