@@ -104,7 +104,7 @@ mod tests {
     fn who_was_there_for_less_than_it_tolerates_was_not_sent_away_for_silence() {
         let tolerates = |seconds: i64| {
             let one = |key: &str| serde_json::json!({ "key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds });
-            let mut pod = crate::graph::Task::new(
+            let mut pod = Task::new(
                 crate::graph::TaskKind::Pod,
                 crate::symbols::Symbol::NONE,
                 crate::symbols::Symbol::NONE,
