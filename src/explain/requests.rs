@@ -24,12 +24,10 @@ use crate::answer::Level;
 
 /// What kubelets and schedulers say of a pod that had not ended; a request may as well be
 /// for what was left of it.
-pub(super) const ALIVE: [&str; 7] = [
+pub(super) const ALIVE: [&str; 6] = [
     named::K8S_CONTAINER_KILLING,
     named::K8S_POD_DELETED_BY_KUBELET,
     named::K8S_POD_DELETION_REQUESTED,
-    // The controller of nodes says so only of pods that were ready.
-    named::K8S_POD_NODE_LOST,
     named::K8S_POD_NODE_SHUTDOWN,
     named::K8S_POD_PREEMPTED,
     named::K8S_POD_EVICTED_PRESSURE,

@@ -4,7 +4,7 @@
 
 use crate::graph::{EntityGraph, Task, TaskRow, WorkloadRow};
 use crate::signals::named;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use whathappened_model::event::SourceKind;
 use whathappened_model::table::HasRow as _;
@@ -18,8 +18,6 @@ const STOPPED_WITHIN: Nanos = 120 * SECOND;
 /// What kubelets' requests tell of the pods that they saw to their end.
 pub(super) struct SeenOff {
     pods: HashSet<TaskRow>,
-    /// When the controller of nodes told last of a pod that its node is out of reach, which it does of those that are ready.
-    ready: HashMap<TaskRow, Nanos>,
     /// From when to when there is an audit log that holds kubelets' requests.
     recorded: Option<(Nanos, Nanos)>,
     /// Workloads of which their cluster itself tells.
@@ -31,7 +29,6 @@ pub(super) struct SeenOff {
 impl SeenOff {
     pub(super) fn of(graph: &EntityGraph) -> Self {
         let mut pods = HashSet::new();
-        let mut ready: HashMap<TaskRow, Nanos> = HashMap::new();
         let mut recorded: Option<(Nanos, Nanos)> = None;
         let mut by_kubelet = false;
         let mut heard_of = HashSet::new();
@@ -42,13 +39,6 @@ impl SeenOff {
                 named::K8S_POD_DELETED_BY_KUBELET | named::K8S_CONTAINER_KILLING
             ) {
                 pods.extend(fact.pod);
-            }
-            if let Some(pod) = fact.pod
-                && signal == named::K8S_POD_NODE_LOST
-                && fact.time != Stamp::OPEN
-            {
-                let known = ready.entry(pod).or_insert(fact.time.lo);
-                *known = fact.time.lo.max(*known);
             }
             by_kubelet |= signal == named::K8S_POD_DELETED_BY_KUBELET;
             if fact.source_kind == SourceKind::Kubernetes {
@@ -61,7 +51,6 @@ impl SeenOff {
         }
         Self {
             pods,
-            ready,
             recorded: recorded.filter(|_| by_kubelet),
             heard_of,
             now: graph.now,
@@ -84,7 +73,6 @@ impl SeenOff {
             && self.goes_on_after(asked);
         let is_unmade = pod.owner.is_none() || is_unheard;
         // A kubelet that is not there sees nobody off.
-        let ready = self.ready.get(&number).copied();
         let is_lost = losses
             .get(&pod.node)
             .is_some_and(|losses| !losses.is_empty());
@@ -92,7 +80,7 @@ impl SeenOff {
         let wrote = pod.last_line.map(|line| line.lo);
         let started = pod.starts.last().map(|start| start.lo);
         let made = owner.and_then(|owner| owner.created).filter(|_| is_unheard);
-        let alive = pod.known_begin().max(wrote).max(started).max(ready);
+        let alive = pod.known_begin().max(wrote).max(started);
         let alive = alive.or(made.map(|made| made.lo))?;
         let was_left = (is_unmade || self.covers(asked)) && !is_lost && !is_known;
         (was_left && alive < asked.lo).then_some(alive)
