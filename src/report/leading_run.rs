@@ -173,7 +173,9 @@ fn made_way(graph: &EntityGraph, finding: &Finding) -> bool {
     let root = root.and_then(|root| graph.facts.get(root));
     root.is_some_and(|root| {
         let signal = graph.name(root.signal);
-        signal == named::K8S_WORKLOAD_JOB_DELETED
+        // The cron job's own Event names the job that it deleted.
+        let record = graph.evidence.event(root.row).ok();
+        record.is_some_and(|record| record.attribute("other_job").is_some())
             || signal == named::K8S_WORKLOAD_DELETED_BY_CONTROLLER
                 && graph.name(root.actor).ends_with(":cronjob-controller")
     })

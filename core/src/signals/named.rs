@@ -85,7 +85,6 @@ pub const K8S_WORKLOAD_DELETED_BY_CONTROLLER: &str = "k8s.workload.deleted_by_co
 pub const K8S_WORKLOAD_DELETED_BY_TTL: &str = "k8s.workload.deleted_by_ttl";
 pub const K8S_WORKLOAD_DELETION_REQUESTED: &str = "k8s.workload.deletion_requested";
 pub const K8S_WORKLOAD_FAILED: &str = "k8s.workload.failed";
-pub const K8S_WORKLOAD_JOB_DELETED: &str = "k8s.workload.job_deleted";
 pub const K8S_WORKLOAD_POD_DELETED: &str = "k8s.workload.pod_deleted";
 pub const K8S_WORKLOAD_RESTARTING: &str = "k8s.workload.restarting";
 pub const K8S_WORKLOAD_RESUMED: &str = "k8s.workload.resumed";
