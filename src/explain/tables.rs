@@ -3,7 +3,7 @@
 //! `links` is one row a fact that touches a death, with what both are, so that
 //! most rules are a filter and the rest one self-join on `death`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use whathappened_core::signals::named;
 
@@ -223,6 +223,8 @@ struct DeathColumns {
     stands_silence: BooleanBuilder,
     cordons: Cordons,
     health: NodeHealth,
+    /// What was found of `stands_silence`, by death: a death has many links, and its tolerations are read once.
+    stood: HashMap<usize, Option<bool>>,
     /// Pods whose programs speak of a GPU.
     devices: HashSet<TaskRow>,
 }
@@ -302,8 +304,9 @@ impl DeathColumns {
             .append_value(pod.is_some_and(never_closed));
         let ready = pod.and_then(|pod| self.health.was_ready(pod.node, death.time));
         self.node_ready.append_option(ready);
-        let stands = pod.and_then(|pod| stands_silence(pod, death.time));
-        self.stands_silence.append_option(stands);
+        let stands = || pod.and_then(|pod| stands_silence(pod, death.time));
+        let stands = self.stood.entry(number).or_insert_with(stands);
+        self.stands_silence.append_option(*stands);
     }
 
     fn finish(mut self) -> Vec<ArrayRef> {

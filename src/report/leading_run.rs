@@ -174,10 +174,13 @@ fn made_way(graph: &EntityGraph, finding: &Finding) -> bool {
     root.is_some_and(|root| {
         let signal = graph.name(root.signal);
         // The cron job's own Event names the job that it deleted.
-        let record = graph.evidence.event(root.row).ok();
-        record.is_some_and(|record| record.attribute("other_job").is_some())
-            || signal == named::K8S_WORKLOAD_DELETED_BY_CONTROLLER
-                && graph.name(root.actor).ends_with(":cronjob-controller")
+        let names_job = || {
+            let record = graph.evidence.event(root.row).ok();
+            record.is_some_and(|record| record.attribute("other_job").is_some())
+        };
+        signal == named::K8S_WORKLOAD_DELETED_BY_CONTROLLER
+            && graph.name(root.actor).ends_with(":cronjob-controller")
+            || names_job()
     })
 }
 

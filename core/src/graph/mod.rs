@@ -112,6 +112,7 @@ pub use task::{Exit, Progress, Task, TaskKind};
 pub(crate) use together::KIND as PODS;
 pub use together::lost_touch;
 pub use toleration::stands_silence;
+pub(crate) use toleration::{CLOCKS, Tolerations};
 pub use topology::{Location, PlaceKind, Topology};
 pub use workload::Workload;
 

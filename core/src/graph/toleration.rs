@@ -14,7 +14,7 @@ const SILENT: [&str; 2] = [
 ];
 
 /// Clocks are granted as much.
-const CLOCKS: Nanos = 5 * SECOND;
+pub(crate) const CLOCKS: Nanos = 5 * SECOND;
 
 /// Whether a pod that was gone by a time had not been on its node for as long as it puts up with one that does not answer;
 /// `None` where its own spec is not known. No pod is placed on a node that is known not to answer.
@@ -39,23 +39,22 @@ pub fn stands_silence(pod: &Task, at: Stamp) -> Option<bool> {
 
 /// The tolerations of a pod.
 #[derive(Debug)]
-pub(super) struct Tolerations(Vec<Value>);
+pub(crate) struct Tolerations(Vec<Value>);
 
 impl Tolerations {
     /// Those that a pod's spec, or a template's, lists.
-    pub(super) fn of(pod: &ObjectBody) -> Self {
+    pub(crate) fn of(pod: &ObjectBody) -> Self {
         let text = pod.tolerations.as_deref();
         let all = text.and_then(|text| serde_json::from_str(text).ok());
         Self(all.unwrap_or_default())
     }
 
     /// For how long they put up with a taint that sends pods away; `None` where none of them is for it.
-    fn stands(&self, key: &str) -> Option<Nanos> {
+    pub(crate) fn stands(&self, key: &str) -> Option<Nanos> {
         let meant = self.0.iter().filter(|one| {
             let text = |name: &str| one.get(name).and_then(Value::as_str).unwrap_or_default();
-            let named =
-                text("key") == key || text("key").is_empty() && text("operator") == "Exists";
-            named && matches!(text("effect"), "" | "NoExecute")
+            let is_named = text("key").is_empty() || text("key") == key;
+            is_named && matches!(text("effect"), "" | "NoExecute")
         });
         let seconds = meant.map(|one| {
             let seconds = one.get("tolerationSeconds").and_then(Value::as_i64);
@@ -124,5 +123,28 @@ mod tests {
         let mut unknown = tolerates(300);
         unknown.body = None;
         assert_eq!(stands_silence(&unknown, at(117)), None);
+    }
+
+    #[test]
+    fn tolerations_that_are_meant_for_it_count_for_as_long_as_they_last() {
+        let stands = |one: Value, key: &str| {
+            let body = ObjectBody {
+                tolerations: Some(serde_json::json!([one]).to_string()),
+                ..ObjectBody::default()
+            };
+            Tolerations::of(&body).stands(key)
+        };
+        let one = serde_json::json!({"key": "burn-in", "operator": "Exists"});
+        assert_eq!(stands(one.clone(), "burn-in"), Some(Nanos::MAX));
+        assert_eq!(stands(one, "other"), None);
+        let effect = serde_json::json!({"key": "burn-in", "value": "1", "effect": "NoExecute"});
+        assert_eq!(stands(effect, "burn-in"), Some(Nanos::MAX));
+        let all = serde_json::json!({"operator": "Exists"});
+        assert_eq!(stands(all, "burn-in"), Some(Nanos::MAX));
+        let for_a_while =
+            serde_json::json!({"key": "burn-in", "effect": "NoExecute", "tolerationSeconds": 300});
+        assert_eq!(stands(for_a_while, "burn-in"), Some(300 * SECOND));
+        let elsewhere = serde_json::json!({"key": "burn-in", "effect": "NoSchedule"});
+        assert_eq!(stands(elsewhere, "burn-in"), None);
     }
 }
