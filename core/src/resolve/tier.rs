@@ -263,17 +263,40 @@ fn by_stem(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
             })
         })
     };
+    let rest = |pod: &Task| {
+        let rest = graph.name(pod.name).strip_prefix(name.name.as_str())?;
+        rest.strip_prefix('-')
+    };
     let mut pods = numbers(&graph.pods, |pod| {
-        let rest = graph.name(pod.name).strip_prefix(name.name.as_str());
-        rest.is_some_and(|rest| rest.starts_with('-'))
-            && in_namespace(name, graph.name(pod.namespace))
+        rest(pod).is_some() && in_namespace(name, graph.name(pod.namespace))
     });
     pods.retain(|pod| !of_another_kind(*pod));
+    // Where some bear the name itself, one with a word behind it is another name: `run-1-0-6f78f`, and `run-1-eval-0-8bcfd`.
+    let is_own = |pod: &TaskRow| {
+        let rest = graph.pods.get(*pod).and_then(rest);
+        rest.is_some_and(|rest| rest.split('-').all(is_appended))
+    };
+    if pods.iter().any(is_own) {
+        pods.retain(is_own);
+    }
     (!pods.is_empty()).then(|| TierMatch {
         how: BY_STEM.to_owned(),
         pods,
         ..TierMatch::default()
     })
+}
+
+/// Whether a part of a pod's name is what controllers append: an index, or some letters and digits at random, among which
+/// are no vowels.
+fn is_appended(part: &str) -> bool {
+    let is_index = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let has_digit = part.bytes().any(|byte| byte.is_ascii_digit());
+    let has_vowel = part.contains(['a', 'e', 'i', 'o', 'u']);
+    let is_random = matches!(part.len(), 5 | 8..=10)
+        && part
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    is_index || is_random && (has_digit || !has_vowel)
 }
 
 fn by_namespace(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
