@@ -10,15 +10,12 @@ use std::collections::HashMap;
 
 use whathappened_model::event::SourceKind;
 use whathappened_model::table::AtRow as _;
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
 use super::task::Stored;
 use super::{EntityGraph, Exit, Fact, Task, TaskKind};
 use crate::evidence::Version;
 use crate::symbols::Symbol;
-
-/// Clocks that are taken for right are this far apart at most.
-const CLOCKS: Nanos = 5 * SECOND;
 
 /// Who deletes a pod through the API notes it in a condition this long before at most.
 const AT_ONCE: Nanos = 5 * SECOND;
@@ -82,19 +79,27 @@ pub(super) fn settle(graph: &mut EntityGraph) {
             wrong.insert(number, off);
         }
     }
-    put_words_right(graph, &ends);
-    if wrong.is_empty() {
-        return;
-    }
     let symbols = &graph.evidence.symbols;
     let rows = graph.evidence.rows();
     for fact in &mut graph.facts {
-        let Some(off) = wrong.at(fact.pod) else {
-            continue;
-        };
-        let kind = rows.get(fact.row).map(|row| symbols.name(row.fact));
-        if is_of_node(kind.unwrap_or_default(), symbols.name(fact.actor)) {
-            shift(fact, *off);
+        if let Some(off) = wrong.at(fact.pod) {
+            let kind = rows.get(fact.row).map(|row| symbols.name(row.fact));
+            if is_of_node(kind.unwrap_or_default(), symbols.name(fact.actor)) {
+                shift(fact, *off);
+            }
+        }
+        if fact.source_kind == SourceKind::NodeLog
+            && let Some(pod) = graph.pods.get(fact.pod.or(fact.other))
+            && let Some(by) = over_before(pod, fact)
+            && symbols.name(fact.signal).starts_with("kernel.")
+        {
+            let said = fact.time;
+            fact.time = Stamp {
+                lo: said.lo.saturating_sub(AHEAD),
+                hi: by,
+            };
+            fact.onset = fact.onset.min(by);
+            fact.end = None;
         }
     }
 }
@@ -102,56 +107,19 @@ pub(super) fn settle(graph: &mut EntityGraph) {
 /// A clock of a machine is no further ahead where anybody keeps it.
 const AHEAD: Nanos = 40 * SECOND;
 
-/// Puts right what a kernel is told to have said of a pod's own processes after these had all ended: they were there when it
-/// did, so that the clock by which its log is dated is ahead.
-fn put_words_right(graph: &mut EntityGraph, ends: &HashMap<WorkloadRow, Stamp>) {
-    let symbols = &graph.evidence.symbols;
-    let is_kernels = |fact: &Fact| {
-        fact.source_kind == SourceKind::NodeLog && symbols.name(fact.signal).starts_with("kernel.")
-    };
-    let mut moved = Vec::new();
-    for (at, fact) in graph.facts.iter().enumerate() {
-        let Some(number) = fact.pod.or(fact.other).filter(|_| is_kernels(fact)) else {
-            continue;
-        };
-        let Some(pod) = graph.pods.get(Some(number)) else {
-            continue;
-        };
-        let job = pod.owner.and_then(|owner| ends.get(&owner).copied());
-        let by = over_by(pod, job).filter(|by| *by < fact.time.lo && is_exact(&fact.time));
-        let lag = by.map(|by| fact.time.lo.saturating_sub(by));
-        let (Some(by), Some(lag)) = (by, lag.filter(|lag| *lag <= AHEAD)) else {
-            continue;
-        };
-        // What was started again in the same pod was there then.
-        if pod.starts.iter().all(|start| start.hi < by) {
-            moved.push((
-                at,
-                ClockOffset {
-                    least: -lag,
-                    most: -lag,
-                },
-            ));
-        }
-    }
-    for (at, off) in moved {
-        if let Some(fact) = graph.facts.get_mut(at) {
-            shift(fact, off);
-        }
-    }
-}
-
-/// By when all containers of a pod had ended: its Job was over, and had not asked for that end, or its status says so.
-fn over_by(pod: &Task, job: Option<Stamp>) -> Option<Nanos> {
-    let asked = asked(pod);
-    let by_itself = |over: &Stamp| {
-        !pod.is_confirmed_only()
-            && asked.is_none_or(|asked| asked.lo > over.hi.saturating_add(AT_ONCE))
-    };
+/// By when all containers of a pod had ended, where that was before something is told of its own processes: they were there
+/// when their kernel said it, so that the clock by which its log is dated is ahead.
+fn over_before(pod: &Task, fact: &Fact) -> Option<Nanos> {
     let is_over = matches!(pod.phase.as_deref(), Some("Failed" | "Succeeded"));
-    let ended = last_end(pod).filter(|_| is_over).map(|exit| exit.time.hi);
-    let job = job.filter(by_itself).map(|over| over.hi);
-    ended.into_iter().chain(job).min()
+    // Who evicts a pod, or gives it up, says that it is over before its containers are.
+    if !is_over || pod.verdict.is_some() || !is_exact(&fact.time) {
+        return None;
+    }
+    let by = last_end(pod)?.time.hi;
+    let lag = fact.time.lo.saturating_sub(by);
+    // What was started again in the same pod was there then.
+    let was_last = pod.starts.iter().all(|start| start.hi < by);
+    (was_last && lag > CLOCKS && lag <= AHEAD).then_some(by)
 }
 
 /// Whether a record about a pod has its time from the clock of the pod's node.
