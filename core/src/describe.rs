@@ -328,6 +328,10 @@ fn audit(event: &Event, fact: &str) -> String {
         "report" => ("report the state of", "reported the state of".to_owned()),
         _ if event.attribute("subresource") == Some("status") => ("mark", "marked".to_owned()),
         "patch" => ("patch", "patched".to_owned()),
+        "command" => (
+            "command",
+            format!("gave the command {} to", attribute("action")),
+        ),
         "exec" => {
             let command = attribute("command");
             return format!("{who} ran a command in {kind} {name}: {command}");

@@ -9,6 +9,10 @@ pub type Nanos = i64;
 /// One second in nanoseconds.
 pub const SECOND: Nanos = 1_000_000_000;
 
+/// What is granted for clocks: those of two machines, of two components of a cluster, or of a cluster and its cloud, are
+/// this far apart at most.
+pub const CLOCKS: Nanos = 5 * SECOND;
+
 /// When something happened, as exactly as its source could say: `[lo, hi)`.
 ///
 /// A source of whole seconds means `[t, t + 1 s)`; one of microseconds

@@ -71,9 +71,10 @@ silent AS (
   WHERE s.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable') AND s.via = 'node'
     AND COALESCE(s.created, 0) <= s.time_hi AND anew.fact IS NULL
 ),
--- Nobody is evicted for a silence that is over.
+-- Nobody is evicted for a silence that is over: an eviction is called off as the node answers again, and as its pod ends.
 again AS (
-  SELECT DISTINCT death, time, time_hi FROM links WHERE signal = 'k8s.node.ready' AND via = 'node'
+  SELECT DISTINCT death, time, time_hi FROM links
+  WHERE signal = 'k8s.node.ready' AND via = 'node' OR signal = 'k8s.pod.taint_eviction_cancelled' AND via = 'pod' AND lag_s > 5
 ),
 -- When the node's controller told of the pod, or of its node, that it was out of reach.
 cut_off AS (
@@ -260,7 +261,7 @@ LEFT JOIN silent s ON s.death = e.death
 LEFT JOIN again r ON r.death = e.death AND r.time > p.time
 LEFT JOIN links b ON b.death = e.death AND b.via = 'pod'
   AND (b.signal IN ('k8s.container.killing', 'k8s.pod.deleted_by_kubelet')
-    OR b.signal = 'k8s.pod.taint_eviction_cancelled' AND b.time > p.time)
+    OR b.signal = 'k8s.pod.taint_eviction_cancelled' AND b.time > p.time AND b.time < e.time)
 WHERE e.signal = 'k8s.pod.deleted_by_user' AND e.via = 'pod' AND e.mode = 'killed' AND e.exit_code IS NULL
   AND s.death IS NULL AND r.death IS NULL AND b.fact IS NULL
 UNION ALL

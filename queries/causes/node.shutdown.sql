@@ -6,6 +6,7 @@
 -- needs: cloud.instance_shut_down, node.powered_off, node.poweroff_requested, node.powering_off, node.shutdown_scheduled
 -- overturned_by: kernel: who shut the node down
 -- summary: {node} shut down while {pod} {was} on it.
+-- summary_of: k8s.pod.admission_failed.shutdown: The kubelet of {node} refused {pod}, because the node was shutting down.
 -- summary_of: node.poweroff_requested, node.shutdown_scheduled: {node} was switched off{by} while {pod} {was} on it.
 -- advice_of: node.poweroff_requested, node.shutdown_scheduled: Find out why it was switched off; there is no sign of a fault.
 -- advice: Find out who shut the machine down: check its journal, the cloud, or the maintenance log of the data center.

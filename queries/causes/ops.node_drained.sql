@@ -41,8 +41,8 @@ out_of_reach AS (
   JOIN links p ON p.death = c.death AND p.time < c.time
     AND (p.signal = 'k8s.pod.node_lost' AND p.via = 'pod'
       OR p.via = 'node' AND (p.signal = 'k8s.node.silent' OR p.signal = 'k8s.node.unreachable' AND COALESCE(p.detail, '') LIKE '%/unreachable'))
-  LEFT JOIN links back ON back.death = c.death AND back.signal = 'k8s.node.ready' AND back.via = 'node'
-    AND back.time > p.time AND back.time_hi < c.time
+  LEFT JOIN links back ON back.death = c.death AND back.time > p.time AND back.time_hi < c.time
+    AND (back.signal = 'k8s.node.ready' AND back.via = 'node' OR back.signal = 'k8s.pod.taint_eviction_cancelled' AND back.via = 'pod')
   WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node' AND back.fact IS NULL
 ),
 changed AS (

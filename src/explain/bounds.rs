@@ -8,6 +8,7 @@ mod afterwards;
 mod habit;
 mod machine;
 mod quoted;
+mod zone;
 
 use std::cell::OnceCell;
 
@@ -16,7 +17,7 @@ use whathappened_core::graph::{EntityGraph, Fact, Task, TaskKind};
 use whathappened_core::lifecycle::{Mode, given_up, signed_off};
 use whathappened_core::signals::named;
 use whathappened_model::event::SourceKind;
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
 use super::edge::{Edge, Kind, Role};
 use super::machine_facts::{
@@ -24,9 +25,6 @@ use super::machine_facts::{
     names_another_part, was_started_again, was_unharmed,
 };
 use super::requests::{ALIVE, Requests, SILENCE, is_request};
-
-/// Clocks of two machines, or of a cluster and its cloud, are this far apart at most.
-pub const CLOCKS: Nanos = 5 * SECOND;
 
 /// How late a machine's stop can be told of where the machine was seen alive at the
 /// death: a shutdown in good order takes no longer.
@@ -236,7 +234,9 @@ impl<'a> Bounds<'a> {
         let is_undated = |fact: &Fact| {
             is_of_machine(fact) && fact.time.hi == Nanos::MAX || self.is_undated(fact)
         };
-        if is_sure && cause.is_some_and(is_undated) {
+        if is_sure && cause.is_some_and(is_undated)
+            || edge.kind == Kind::Inferred && self.is_of_another_zone(edge)
+        {
             return Kind::Guess;
         }
         let started_again = |fact: &Fact| was_started_again(self.graph, self.death, fact);

@@ -394,32 +394,36 @@ impl Grouping<'_> {
             return None;
         }
         let end = self.stamp(first);
-        others
+        let others: Vec<usize> = others
             .filter(|other| *other != first && self.time(*other) >= end.lo)
             .filter(|other| self.time(*other).saturating_sub(end.lo) <= TEARDOWN)
-            .filter_map(|other| {
-                let best = self.best(other)?;
-                let root = self.graph.facts.get(best.root())?;
-                let proven = best.level >= Level::Supported && !self.is_symptom(other);
-                // Who goes on while the others have given up says by that who was missing.
-                let lingers = self.state(other) == Some(DeathState::Lingering)
-                    && !self.is_hang(other)
-                    && root.time.lo.saturating_add(MISSED) <= end.lo;
-                // Who fell silent is found to be later than who lost touch with them, and the end of
-                // a process is reported once its container has ended.
-                let before = root.time.lo <= end.lo;
-                let is_near = || self.time(other).saturating_sub(end.lo) <= REPORTED;
-                let unheard = || {
-                    !before
-                        && proven
-                        && self.lost_touch(first)
-                        && (self.began(best) <= end.lo || self.ended_silently(other) && is_near())
-                };
-                let missed = || before && self.may_be_missed(first, other);
-                ((proven || lingers) && before || unheard() || missed())
-                    .then_some((other, root.time.lo.min(end.lo)))
-            })
+            .collect();
+        let broke = others.iter().filter_map(|other| {
+            let other = *other;
+            let best = self.best(other)?;
+            let root = self.graph.facts.get(best.root())?;
+            let proven = best.level >= Level::Supported && !self.is_symptom(other);
+            // Who goes on while the others have given up says by that who was missing.
+            let lingers = self.state(other) == Some(DeathState::Lingering)
+                && !self.is_hang(other)
+                && root.time.lo.saturating_add(MISSED) <= end.lo;
+            // Who fell silent is found to be later than who lost touch with them, and the end of
+            // a process is reported once its container has ended.
+            let before = root.time.lo <= end.lo;
+            let is_near = || self.time(other).saturating_sub(end.lo) <= REPORTED;
+            let unheard = || {
+                !before
+                    && proven
+                    && self.lost_touch(first)
+                    && (self.began(best) <= end.lo || self.ended_silently(other) && is_near())
+            };
+            let missed = || before && self.may_be_missed(first, other);
+            ((proven || lingers) && before || unheard() || missed())
+                .then_some((other, root.time.lo.min(end.lo)))
+        });
+        broke
             .min_by_key(|(other, broke)| (*broke, *other))
+            .or_else(|| self.gave_up_before(first, &others))
     }
 
     /// Of deaths at one time the best explained is the first; a symptom explains least.

@@ -6,9 +6,8 @@ use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::signals::named;
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
-use super::bounds::CLOCKS;
 use super::gang::Finding;
 use super::rule::Rule;
 use super::survived::Survived;

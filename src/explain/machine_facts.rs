@@ -6,9 +6,7 @@ use whathappened_core::graph::{EntityGraph, Fact, Journals, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::{SignalClass, named};
 use whathappened_model::event::SourceKind;
-use whathappened_model::time::{Nanos, SECOND, Stamp};
-
-use super::bounds::CLOCKS;
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
 /// What machines say of their devices.
 pub(super) const DEVICES: [&str; 8] = [

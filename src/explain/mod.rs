@@ -43,7 +43,6 @@ mod verdict;
 mod waited_for;
 
 pub use crate::answer::Level;
-pub use bounds::CLOCKS;
 pub use built_in::{built_in, load, ruleset_version};
 pub use fault::{fault_of_machine, is_of_machine};
 pub use misspelt::misspelt;

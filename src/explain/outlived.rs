@@ -7,9 +7,8 @@ use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, Task};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Run;
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND};
 
-use super::bounds::CLOCKS;
 use super::candidate::Candidate;
 use super::gang::is_act;
 use super::rule::Rule;

@@ -5,9 +5,8 @@ use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, TaskKind, TaskRow};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::{SignalClass, named};
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND};
 
-use super::bounds::CLOCKS;
 use super::candidate::Candidate;
 use super::gang::Finding;
 use super::requests::SILENCE;

@@ -13,10 +13,9 @@ use whathappened_core::symbols::Symbol;
 use whathappened_model::coverage::{Coverage, Status};
 use whathappened_model::event::SourceKind;
 use whathappened_model::table::{AtRow as _, HasRow as _};
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
 use self::ends::{is_unheard_of, never_ran, told_its_end, was_tried_again};
-use super::bounds::CLOCKS;
 use super::machine_facts::is_anybodys;
 use super::namesakes::namesakes;
 use super::tenants::Tenants;

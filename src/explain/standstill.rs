@@ -10,9 +10,8 @@ use whathappened_core::resolve::Run;
 use whathappened_core::signals::SignalClass;
 use whathappened_model::event::SourceKind;
 use whathappened_model::table::HasRow as _;
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND};
 
-use super::bounds::CLOCKS;
 use super::gang::is_gang;
 use super::tenants::Tenants;
 

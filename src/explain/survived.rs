@@ -12,9 +12,8 @@ use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Run;
 use whathappened_core::signals::named;
 use whathappened_model::table::HasRow as _;
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
-use super::bounds::CLOCKS;
 use super::gang::Finding;
 
 /// A kubelet has told of an end, and its Job has counted it, within this long.

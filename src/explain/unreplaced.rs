@@ -4,9 +4,8 @@ use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, Task};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Run;
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
-use super::bounds::CLOCKS;
 use super::gang::{Finding, NO_RUN, is_gang};
 use crate::answer::Level;
 

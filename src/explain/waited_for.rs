@@ -6,9 +6,8 @@ use whathappened_core::graph::{EntityGraph, TaskRow};
 use whathappened_core::resolve::Run;
 use whathappened_core::signals::named;
 use whathappened_model::table::HasRow as _;
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND};
 
-use super::bounds::CLOCKS;
 use super::gang::Finding;
 use super::rule::Rule;
 use crate::answer::Level;

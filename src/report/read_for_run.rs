@@ -2,13 +2,10 @@
 //! does a log store that was asked about an earlier one, nor measurements of other machines.
 
 use whathappened_model::coverage::{Coverage, EvidenceKind, Status};
-use whathappened_model::time::{Nanos, SECOND, rfc3339};
+use whathappened_model::time::{CLOCKS, Nanos, rfc3339};
 
 use crate::answer::{CoverageRow, Incident, IncidentRole};
 use crate::case::Case;
-
-/// Clocks of an API server and of whoever else tells of a run's begin are this far apart at most.
-const CLOCKS: Nanos = 5 * SECOND;
 
 /// The coverage of a case, as it is for some of its runs.
 pub(super) fn coverage(case: &Case, runs: &[usize]) -> Vec<Coverage> {
@@ -96,6 +93,7 @@ fn to_second(time: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use whathappened_model::time::SECOND;
 
     #[test]
     fn what_was_asked_about_an_earlier_run_is_not_of_this_one() {

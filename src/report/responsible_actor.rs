@@ -5,15 +5,15 @@ use whathappened_core::graph::{EntityGraph, Fact, Phase};
 use whathappened_core::lifecycle::{Mode, is_operated};
 use whathappened_core::signals::{ActorKind, named};
 use whathappened_model::event::SourceKind;
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND};
 
 use super::actor::actor;
 use super::context::ReportContext;
 use crate::answer::Actor;
+use crate::explain::SILENCE;
 use crate::explain::candidate::Step;
 use crate::explain::edge::Role;
 use crate::explain::gang::Finding;
-use crate::explain::{CLOCKS, SILENCE};
 
 /// What a pod was lost with its node for is evicted within this long, at last.
 const EVICTED_WITHIN: Nanos = 3_600 * SECOND;

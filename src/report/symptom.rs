@@ -4,10 +4,9 @@ use whathappened_core::death::Death;
 use whathappened_core::graph::Fact;
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::{SignalClass, named};
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND};
 
 use super::context::ReportContext;
-use crate::explain::CLOCKS;
 use crate::explain::gang::Finding;
 
 /// Who loses another member gives up within this long.

@@ -6,13 +6,12 @@ use whathappened_core::signals::named;
 use whathappened_core::death::{Death, DeathState, deaths};
 use whathappened_core::graph::{EntityGraph, Fact, InstanceChange, Task, TaskKind, TaskRow};
 use whathappened_core::lifecycle::Mode;
-use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp, rfc3339};
 
 use super::record::reported;
 use super::repeats;
 use crate::answer::Victim;
 use crate::case::Case;
-use crate::explain::CLOCKS;
 
 /// A death as the answer shows it.
 pub(super) fn victim<'a>(
@@ -97,7 +96,7 @@ fn state(graph: &EntityGraph, death: &Death) -> DeathState {
 }
 
 /// Who took a pod away, the plainest word first.
-const TAKEN: [(&str, &str); 9] = [
+const TAKEN: [(&str, &str); 10] = [
     (named::K8S_POD_PREEMPTED, "was preempted"),
     (
         named::K8S_POD_EVICTED_PRESSURE,
@@ -112,6 +111,7 @@ const TAKEN: [(&str, &str); 9] = [
         "was evicted because of a taint on its node",
     ),
     ("k8s.pod.evicted", "was evicted"),
+    ("k8s.pod.admission_failed.", "was refused by the kubelet"),
     (
         named::K8S_POD_NODE_SHUTDOWN,
         "was terminated by the shutdown of its node",

@@ -10,14 +10,14 @@ use whathappened_core::signals::named;
 use whathappened_model::coverage::EvidenceKind;
 use whathappened_model::event::SourceKind;
 use whathappened_model::table::HasRow as _;
-use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp, rfc3339};
 
 use super::lately::failed_lately;
 use super::shown::{is_only_named, is_shown};
 use super::{batch_state, last_heard};
 use crate::answer::{Incident, IncidentRole};
 use crate::case::Case;
-use crate::explain::{CLOCKS, Level, Verdict};
+use crate::explain::{Level, Verdict};
 
 /// A run that nothing ended: completed, or running. That is only established by what
 /// its own objects say: a pod that is known from Events or lines alone may be long gone.

@@ -139,3 +139,43 @@ fn a_machine_is_known_by_its_first_word_either_way() {
     ]);
     assert_eq!(verdict(&answer).1, "hw.gpu", "{answer:#}");
 }
+
+/// Rank 0 saves a checkpoint for longer than the others wait; whoever gives up ends before it, and is reported after it.
+#[test]
+fn whose_watchdog_spoke_before_another_lost_touch_with_it_was_first() {
+    let mut items = vec![job(3, true)];
+    let end = |rank: usize| if rank == 0 { "10:30:10" } else { "10:30:11" };
+    items.extend((0..3).map(|rank| pod(rank, "Failed", &ended(134, "Error", end(rank)))));
+    let gave_up = |rank: usize| {
+        format!(
+            "[rank{rank}]:[E1124 10:30:02.200000114 ProcessGroupNCCL.cpp:632] [Rank {rank}] Watchdog caught collective operation timeout: \
+             WorkNCCL(SeqNum=12, OpType=BROADCAST, NumelIn=9, NumelOut=9, Timeout(ms)=600000) ran for 600036 milliseconds before timing out."
+        )
+    };
+    let said = "[rank0]: torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:2251, remote process exited or there was a network error, NCCL version 2.26.2";
+    let mut files = vec![
+        ("objects.json".to_owned(), list(&items)),
+        log(
+            0,
+            &[
+                ("10:19:10".to_owned(), "step 157 loss 2.1"),
+                (
+                    "10:19:55".to_owned(),
+                    "saving checkpoint to /ckpt/step-160 ...",
+                ),
+                ("10:30:09".to_owned(), said),
+            ],
+        ),
+    ];
+    files.extend((1..3).map(|rank| {
+        log(
+            rank,
+            &[
+                ("10:19:10".to_owned(), "step 157 loss 2.1"),
+                ("10:30:02".to_owned(), &gave_up(rank)),
+            ],
+        )
+    }));
+    let answer = of(&files);
+    assert_eq!(verdict(&answer).1, "hang.collective_timeout", "{answer:#}");
+}

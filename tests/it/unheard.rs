@@ -32,14 +32,18 @@ fn ready(is_ready: &str, since: &str, gates: Option<&str>) -> Value {
 
 /// What a pod that was marked as not ready was ended by, as somebody deleted it by force ten minutes later.
 fn deleted_by_force(gates: Option<&str>) -> Value {
-    let mut gone = ready("False", "10:20:50", gates);
+    ended_by_force(
+        [("True", "10:00:06", None), ("False", "10:20:50", gates)]
+            .map(|(is_ready, since, gates)| ready(is_ready, since, gates)),
+    )
+}
+
+/// The same of a pod by its first version and its last one.
+fn ended_by_force([first, last]: [Value; 2]) -> Value {
+    let mut gone = last.clone();
     gone["metadata"]["deletionTimestamp"] = json!("2026-11-24T10:31:00Z");
     gone["metadata"]["deletionGracePeriodSeconds"] = json!(0);
-    let versions = [
-        ("ADDED", ready("True", "10:00:06", None)),
-        ("MODIFIED", ready("False", "10:20:50", gates)),
-        ("DELETED", gone),
-    ];
+    let versions = [("ADDED", first), ("MODIFIED", last), ("DELETED", gone)];
     let request = record("delete", "pods", "bert-0-aaaa0", "zoe", "10:31:00");
     ask(
         "bert",
@@ -58,6 +62,25 @@ fn a_pod_whose_readiness_its_kubelet_did_not_take_back_was_on_a_silent_node() {
     assert!(!blamed, "{cause} {level}: {answer:#}");
     let gate = deleted_by_force(Some("ReadinessGatesNotReady"));
     assert_eq!(verdict(&gate).1, "ops.manual_delete", "{gate:#}");
+}
+
+#[test]
+fn a_pod_whose_containers_are_all_ready_is_not_ready_by_the_word_of_another() {
+    let bare = |is_ready: &str, since: &str| {
+        let mut one = ready(is_ready, since, None);
+        one["status"]["conditions"].as_array_mut().unwrap().pop();
+        one
+    };
+    let versions = [bare("True", "10:00:06"), bare("False", "10:20:50")];
+    let answer = ended_by_force(versions.clone());
+    assert_eq!(verdict(&answer).1, "node.not_ready", "{answer:#}");
+    // Somebody else has a say in whether it is ready.
+    let gated = versions.map(|mut one| {
+        one["spec"]["readinessGates"] = json!([{ "conditionType": "example.org/in-service" }]);
+        one
+    });
+    let answer = ended_by_force(gated);
+    assert_eq!(verdict(&answer).1, "ops.manual_delete", "{answer:#}");
 }
 
 #[test]
@@ -211,4 +234,95 @@ fn a_table_that_was_watched_shows_how_a_container_ended_before_it_waits() {
     // How the later start ended no row shows.
     let later = watched("w-1    0/1     CrashLoopBackOff   5 (13s ago)   54m");
     assert_eq!(verdict(&later).1, "unknown", "{later:#}");
+}
+
+/// What a Prometheus answers of the containers of pods: `(pod, node)`.
+fn measured(series: &[(&str, &str)]) -> String {
+    let one = |(pod, node): &(&str, &str)| {
+        json!({ "metric": { "__name__": "container_cpu_cfs_periods_total", "container": "main", "namespace": "ml", "pod": pod,
+                "node": node, "job": "kubelet", "metrics_path": "/metrics/cadvisor" },
+            "values": [[1_795_514_430, "0"], [1_795_514_460, "300"], [1_795_514_490, "600"]] })
+    };
+    let series: Vec<Value> = series.iter().map(one).collect();
+    json!({ "status": "success", "data": { "resultType": "matrix", "result": series } }).to_string()
+}
+
+#[test]
+fn a_pod_is_where_its_container_was_measured() {
+    let log = text(&[
+        "2026-11-24T10:00:10Z step=1 loss=2.0",
+        "2026-11-24T10:05:10Z Traceback (most recent call last):",
+        "2026-11-24T10:05:10Z   File \"/app/train.py\", line 9, in <module>",
+        "2026-11-24T10:05:10Z ValueError: bad shard",
+    ]);
+    let node = |series: &[(&str, &str)]| {
+        let files = [
+            ("ml_bert-0-aaaa0_pod-0/main/0.log", log.clone()),
+            ("cadvisor.json", measured(series)),
+        ];
+        let answer = ask("bert-0-aaaa0", &files);
+        assert_eq!(verdict(&answer).1, "code.exception", "{answer:#}");
+        let (_, _, _, node) = verdict(&answer);
+        let others = ask("another-0", &files);
+        assert_eq!(others["runs"], json!(null), "{others:#}");
+        node.to_owned()
+    };
+    let of_others = ("another-0", "n9");
+    assert_eq!(node(&[("bert-0-aaaa0", "n7"), of_others]), "n7");
+    // A name that pods of two machines bore is that of either.
+    let both = [("bert-0-aaaa0", "n7"), ("bert-0-aaaa0", "n8"), of_others];
+    assert_eq!(node(&both), "");
+}
+
+#[test]
+fn what_a_cloud_tells_of_one_machine_is_nothing_of_a_program_on_another() {
+    let reset = json!({ "eventVersion": "1.11", "eventTime": "2026-11-24T10:30:00Z", "eventSource": "ec2.amazonaws.com",
+        "eventName": "RebootInstances", "awsRegion": "us-east-1", "eventID": "e-1", "eventType": "AwsApiCall", "readOnly": false,
+        "userIdentity": { "type": "IAMUser", "userName": "erin", "arn": "arn:aws:iam::111122223333:user/erin" },
+        "requestParameters": { "instancesSet": { "items": [{ "instanceId": "i-0aa0000000000002" }] } } });
+    let host = text(&[
+        "2026-11-24T10:00:00+00:00 i-0aa0000000000001 systemd[1]: Started train.service - Training.",
+        "2026-11-24T10:30:01+00:00 i-0aa0000000000001 systemd[1]: train.service: Main process exited, code=exited, status=1/FAILURE",
+    ]);
+    let log = text(&[
+        "2026-11-24 10:29:30,000 INFO step 90 loss=2.0",
+        "Traceback (most recent call last):",
+        "  File \"/app/train.py\", line 9, in <module>",
+        "ValueError: bad shard",
+    ]);
+    let answer = ask(
+        "train",
+        &[
+            ("aws/trail.ndjson", reset.to_string() + "\n"),
+            ("i-0aa0000000000001/journal.log", host),
+            ("i-0aa0000000000001/train.log", log),
+        ],
+    );
+    assert_eq!(verdict(&answer).1, "code.exception", "{answer:#}");
+}
+
+#[test]
+fn a_name_with_a_word_behind_it_is_another_one() {
+    let line = |second: u32, words: &str| format!("2026-11-24T10:00:{second:02}Z {words}");
+    let done = text(&[
+        &line(10, "step=1 loss=2.0"),
+        &line(20, "Training finished."),
+    ]);
+    let failed = text(&[
+        &line(30, "Traceback (most recent call last):"),
+        &line(30, "  File \"/app/eval.py\", line 9, in <module>"),
+        &line(30, "KeyError: 'sw'"),
+    ]);
+    let files = [
+        ("ml_run-1-0-6f78f_pod-1/main/0.log", done),
+        ("ml_run-1-eval-0-8bcfd_pod-2/main/0.log", failed),
+    ];
+    let answer = ask("run-1", &files);
+    assert_eq!(answer["runs"][0]["name"], "run-1-0-6f78f", "{answer:#}");
+    assert_eq!(
+        answer["runs"].as_array().map(Vec::len),
+        Some(1),
+        "{answer:#}"
+    );
+    assert_eq!(verdict(&ask("run-1-eval", &files)).1, "code.exception");
 }

@@ -311,9 +311,24 @@ fn containers_ready(pod: &Value) -> Option<&str> {
     let mut kinds = conditions
         .iter()
         .filter(|condition| field::text(condition, &["type"]) == Some("ContainersReady"));
-    kinds
-        .next()
-        .and_then(|ready| field::text(ready, &["status"]))
+    match kinds.next() {
+        Some(ready) => field::text(ready, &["status"]),
+        None => are_ready(pod).then_some("True"),
+    }
+}
+
+/// Whether the kubelet says of each container that it is ready, and nobody else has a say in whether the pod is.
+fn are_ready(pod: &Value) -> bool {
+    let reported = field::items(pod, &["status", "containerStatuses"]);
+    let is_ready = |status: &Value| field::flag(status, &["ready"]);
+    let has_sidecars = field::items(pod, &["spec", "initContainers"])
+        .iter()
+        .any(|init| field::text(init, &["restartPolicy"]).is_some());
+    !reported.is_empty()
+        && reported.len() == field::items(pod, &["spec", "containers"]).len()
+        && reported.iter().all(is_ready)
+        && !has_sidecars
+        && field::items(pod, &["spec", "readinessGates"]).is_empty()
 }
 
 /// A scheduler's first word on a pod is its `PodScheduled` condition: a pod without a

@@ -194,6 +194,18 @@ impl Names {
             .cloned()
     }
 
+    /// The machine that is named beside the pod of a series: its own word goes before that of whoever scraped it.
+    pub(crate) fn host_of(&self, labels: &Labels) -> Option<String> {
+        const NAMES: [&str; 5] = [
+            "exported_node",
+            "node",
+            "kubernetes_node",
+            "node_name",
+            "kubernetes_io_hostname",
+        ];
+        first(labels, &NAMES).and_then(|name| self.known(name))
+    }
+
     /// Where a pod is.
     pub(crate) fn of_pod(&self, namespace: Option<&str>, pod: &str) -> Option<&str> {
         let key = (namespace.unwrap_or_default().to_owned(), pod.to_owned());

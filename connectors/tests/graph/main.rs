@@ -5,5 +5,6 @@
 mod collectives;
 mod lifecycle;
 mod searched_words;
+mod silences;
 mod taints;
 mod trackers;

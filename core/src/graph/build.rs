@@ -11,6 +11,7 @@ use whathappened_model::time::{Nanos, SECOND};
 
 use super::identity::{Pods, Workloads};
 use super::node_claim::NodeClaims;
+use super::root::Tops;
 use super::slurm_machine::SlurmMachines;
 use super::{
     EntityGraph, NodeInstances, TaskKind, Topology, announcements, asked_again, boots, call,
@@ -23,7 +24,6 @@ use super::{
     zones,
 };
 use crate::evidence::{Evidence, EvidenceRow, Row, SpillError};
-use crate::graph::WorkloadRow;
 use crate::signals::Ruleset;
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -171,8 +171,14 @@ pub(super) fn build(
         &workloads,
         &mut facts,
     );
-    let stalled = progress::stalled(&evidence, &pods.all, &pod_of_row, &zoneless, &mut symbols);
-    facts.extend(stalled);
+    let logs = progress::Logs {
+        evidence: &evidence,
+        pods: &pods.all,
+        workloads: &workloads.all,
+        pod_of_row: &pod_of_row,
+        zoneless: &zoneless,
+    };
+    facts.extend(logs.stalled(&mut symbols));
     facts.extend(pace::slowed(&evidence, &pods.all, &mut symbols));
     evidence.symbols = symbols;
     node_folder::rename(&evidence, &pods.all, &mut facts);
@@ -297,14 +303,8 @@ fn put_on_nodes(graph: &mut EntityGraph) {
 
 /// The root is the top of the owner chain; a `CronJob` makes runs but is none.
 fn set_roots(graph: &mut EntityGraph) {
-    let cron = graph.evidence.symbols.find("CronJob");
-    let workloads = &graph.workloads;
-    let above = |number: &WorkloadRow| {
-        let owner = workloads.get(*number)?.owner?;
-        (Some(workloads.get(owner)?.kind) != cron).then_some(owner)
-    };
+    let tops = Tops::of(&graph.workloads, &graph.evidence.symbols);
     for pod in &mut graph.pods {
-        // Owner chains are short; a cycle in hostile input must still end.
-        pod.root = std::iter::successors(pod.owner, above).take(17).last();
+        pod.root = tops.top(pod);
     }
 }

@@ -72,6 +72,12 @@ impl Pods {
 
     /// The pod that bore a name at a time; made where none did.
     pub(super) fn of_name(&mut self, namespace: Symbol, name: Symbol, at: Nanos) -> TaskRow {
+        self.find_name(namespace, name, at)
+            .unwrap_or_else(|| self.push(Task::new(TaskKind::Pod, Symbol::NONE, namespace, name)))
+    }
+
+    /// The pod that bore a name at a time, where any is known.
+    pub(super) fn find_name(&self, namespace: Symbol, name: Symbol, at: Nanos) -> Option<TaskRow> {
         let named = if namespace.is_some() {
             let exact = self
                 .by_name
@@ -86,10 +92,7 @@ impl Pods {
         } else {
             self.by_bare_name.get(&name).map_or(&[][..], Vec::as_slice)
         };
-        if let Some(found) = self.alive(named, at) {
-            return found;
-        }
-        self.push(Task::new(TaskKind::Pod, Symbol::NONE, namespace, name))
+        self.alive(named, at)
     }
 
     /// The pod that bore a name at a time and was there by another: of one that was made later, it is

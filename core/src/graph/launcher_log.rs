@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND};
 
 use super::log_gang::{ATTEMPT, Member, Namesakes};
 use super::lone_log::Lines;
@@ -12,9 +12,6 @@ use crate::evidence::SpillError;
 use crate::graph::TaskRow;
 use crate::signals::named;
 use crate::symbols::Symbol;
-
-/// A launcher is there from before its processes begin until after they have ended, by the clock of the same machine.
-const CLOCKS: Nanos = 5 * SECOND;
 
 /// It notices the end of a process, and has stopped the others, within this long.
 const NOTICES: Nanos = 120 * SECOND;

@@ -10,7 +10,7 @@ use super::log_files::LogFiles;
 use super::log_gang::{self, Member, Namesakes};
 use super::task::{Task, TaskKind};
 use super::undated::Years;
-use super::{job_logs, launcher_log, learn, node_folder, progress, ray_session};
+use super::{job_logs, launcher_log, learn, node_folder, progress, ray_session, vm_log};
 use crate::evidence::{Evidence, EvidenceRow, Row, SpillError};
 use crate::graph::{PodOfRow, TaskRow};
 use crate::signals::named;
@@ -28,7 +28,7 @@ pub(super) struct Lines<'a> {
     pub(super) facts: &'a mut [Fact],
 }
 
-/// Where no record names a pod, a job or a machine, each log is a task of its own, under its
+/// Where no record names a pod, a job or a cloud's machine that it may be of, each log is a task of its own, under its
 /// file's name; logs of several ranks that are named alike are those of one gang. Files that hold parts of one log are one
 /// ([`super::log_files`]), and the journal of a service is named after that.
 ///
@@ -36,19 +36,37 @@ pub(super) struct Lines<'a> {
 /// When the evidence cannot be read back.
 pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
     let lines = all.symbols.find("log.line");
-    if !all.pods.all.is_empty() || !all.workloads.all.is_empty() {
+    let are_instances = all
+        .pods
+        .all
+        .iter()
+        .all(|one| one.kind == TaskKind::Instance);
+    if !are_instances || !all.workloads.all.is_empty() {
         return Ok(());
     }
-    let is_free =
+    let places = node_folder::places_of_logs(all.evidence, all.symbols);
+    // What a cloud tells of some of its machines is nothing of the others: what lies beside the log of one of these is its.
+    let elsewhere = elsewhere(all, &places);
+    let is_line =
         |row: &Row| Some(row.fact) == lines && !row.node.is_some() && !row.instance.is_some();
+    let is_free = |row: &Row, symbols: &SymbolTable| {
+        let place = || node_folder::folder_of(symbols.name(row.file())).unwrap_or_default();
+        is_line(row)
+            && elsewhere
+                .as_ref()
+                .is_none_or(|places| places.contains(place()))
+    };
     let rows = all.evidence.rows().iter();
-    let all_files: BTreeSet<Symbol> = rows.filter(|row| is_free(row)).map(Row::file).collect();
+    let all_files: BTreeSet<Symbol> = rows
+        .filter(|row| is_free(row, all.symbols))
+        .map(Row::file)
+        .collect();
     let inner = ray_session::inner(&all_files, all.symbols);
-    let is_alone = |row: &Row| is_free(row) && !inner.contains(&row.file());
+    let is_alone =
+        |row: &Row| all_files.contains(&row.file()) && is_line(row) && !inner.contains(&row.file());
     let mut tasks: BTreeMap<Symbol, TaskRow> = BTreeMap::new();
     let mut ranks: BTreeMap<TaskRow, BTreeSet<i32>> = BTreeMap::new();
     let mut files: BTreeMap<TaskRow, Symbol> = BTreeMap::new();
-    let places = node_folder::places_of_logs(all.evidence, all.symbols);
     let named: HashSet<Symbol> = places.iter().map(|(machine, _)| *machine).collect();
     let machines = node_folder::Machines::of(named.iter().copied(), all.symbols);
     let beside = node_folder::of_nameless_logs(all.evidence, all.symbols);
@@ -63,7 +81,7 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
     let namesakes = namesakes(logs.values().map(|part| part.log), all.symbols);
     let mut rankless: BTreeSet<TaskRow> = BTreeSet::new();
     for (number, row) in all.evidence.rows().numbered() {
-        if !is_alone(row) {
+        if !is_alone(row) || all.pod_of_row.get(number).copied().flatten().is_some() {
             continue;
         }
         let file = logs.get(&row.file());
@@ -138,6 +156,30 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
     launcher_log::add(all, &files, &mut gangs)?;
     log_gang::join(gangs, all.symbols, all.pods, all.workloads);
     Ok(())
+}
+
+/// The folders of machines that are none of the instances that a cloud tells of; none where it tells of none.
+fn elsewhere<'p>(
+    all: &Lines<'_>,
+    places: &'p HashSet<(Symbol, String)>,
+) -> Option<HashSet<&'p str>> {
+    let instances = vm_log::instances(&all.pods.all);
+    let is_id = |name: Symbol| all.symbols.name(name).starts_with("i-");
+    // One of which only the id is known may have any name, but for another id.
+    let may_be_any = all
+        .pods
+        .all
+        .iter()
+        .any(|one| !one.name.is_some() || is_id(one.name));
+    let is_other =
+        |machine: &Symbol| !instances.contains_key(machine) && (!may_be_any || is_id(*machine));
+    (!instances.is_empty()).then(|| {
+        places
+            .iter()
+            .filter(|(machine, place)| is_other(machine) && !place.is_empty())
+            .map(|(_, place)| place.as_str())
+            .collect()
+    })
 }
 
 impl Lines<'_> {

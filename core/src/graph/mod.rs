@@ -111,8 +111,8 @@ pub use root::Root;
 pub use task::{Exit, Progress, Task, TaskKind};
 pub(crate) use together::KIND as PODS;
 pub use together::lost_touch;
+pub(crate) use toleration::Tolerations;
 pub use toleration::stands_silence;
-pub(crate) use toleration::{CLOCKS, Tolerations};
 pub use topology::{Location, PlaceKind, Topology};
 pub use workload::Workload;
 

@@ -11,9 +11,10 @@ use whathappened_model::table::Table;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::fact::Fact;
-use super::pace;
+use super::root::Tops;
 use super::task::{Progress, RECENT, Task};
-use crate::symbols::SymbolTable;
+use super::{Workload, pace};
+use crate::symbols::{Symbol, SymbolTable};
 
 /// The signal of a line that tells of a step.
 const PROGRESS: &str = named::LOG_PROGRESS;
@@ -106,90 +107,137 @@ fn with(mut recent: Recent, new: (Nanos, Option<i32>)) -> Recent {
     recent
 }
 
-/// Facts of pods whose lines went on long after their last step: from that step
-/// to the last line.
-pub(super) fn stalled(
-    evidence: &Evidence,
-    pods: &Table<Task>,
-    pod_of_row: &PodOfRow,
-    zoneless: &HashSet<EvidenceRow>,
-    symbols: &mut SymbolTable,
-) -> Vec<Fact> {
-    let lines = symbols.find("log.line");
-    let mut last_line: Table<Task, Option<Stamp>> = pods.iter().map(|_| None).collect();
-    for (row, pod) in evidence.rows().iter().zip(pod_of_row) {
-        if Some(row.fact) == lines
-            && row.time.hi != Nanos::MAX
-            && let Some(last) = last_line.get_mut(*pod)
-        {
-            *last = Some(last.map_or(row.time, |last| last.max(row.time)));
+/// What is known of logs, and of whose they are, before runs are made.
+pub(super) struct Logs<'a> {
+    pub(super) evidence: &'a Evidence,
+    pub(super) pods: &'a Table<Task>,
+    pub(super) workloads: &'a Table<Workload>,
+    pub(super) pod_of_row: &'a PodOfRow,
+    pub(super) zoneless: &'a HashSet<EvidenceRow>,
+}
+
+/// Whose lines a log store is asked for at once.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Asked {
+    /// All pods of a workload on top of others.
+    Workload(WorkloadRow),
+    /// Those of a name that nobody owns.
+    Name(Symbol, Symbol),
+}
+
+impl Logs<'_> {
+    /// The last line of each pod.
+    fn last_lines(&self, symbols: &SymbolTable) -> Table<Task, Option<Stamp>> {
+        let lines = symbols.find("log.line");
+        let mut last_line: Table<Task, Option<Stamp>> = self.pods.iter().map(|_| None).collect();
+        for (row, pod) in self.evidence.rows().iter().zip(self.pod_of_row) {
+            if Some(row.fact) == lines
+                && row.time.hi != Nanos::MAX
+                && let Some(last) = last_line.get_mut(*pod)
+            {
+                *last = Some(last.map_or(row.time, |last| last.max(row.time)));
+            }
         }
+        last_line
     }
-    // Logs were read until then at least: whose pod is there and wrote nothing more is silent.
-    let read_until = last_line.iter().flatten().max().copied();
-    // Of a log store the lines of one run are read at once, those of others whenever somebody asks.
-    let mut read_of_run: HashMap<Option<WorkloadRow>, Stamp> = HashMap::new();
-    for (pod, last) in pods.iter().zip(&last_line) {
-        if let Some(last) = last {
-            let known = read_of_run.entry(pod.root).or_insert(*last);
-            *known = (*known).max(*last);
+
+    /// The end of what is known, but for machines in zones that they do not name.
+    fn now(&self) -> Option<Stamp> {
+        let rows = self.evidence.rows().numbered();
+        rows.filter(|(number, row)| row.time.hi != Nanos::MAX && !self.zoneless.contains(number))
+            .map(|(_, row)| row.time)
+            .chain(
+                self.evidence
+                    .objects
+                    .latest()
+                    .map(|at| Stamp { lo: at, hi: at }),
+            )
+            .max()
+    }
+
+    /// Facts of pods whose lines went on long after their last step: from that step
+    /// to the last line.
+    pub(super) fn stalled(&self, symbols: &mut SymbolTable) -> Vec<Fact> {
+        let last_line = self.last_lines(symbols);
+        // Logs were read until then at least: whose pod is there and wrote nothing more is silent.
+        let read_until = last_line.iter().flatten().max().copied();
+        // Of a log store the lines of one run are read at once, those of others whenever somebody asks.
+        let tops = Tops::of(self.workloads, symbols);
+        let asked = |pod: &Task| {
+            tops.top(pod)
+                .map_or(Asked::Name(pod.namespace, pod.name), Asked::Workload)
+        };
+        let mut read_of_run: HashMap<Asked, Stamp> = HashMap::new();
+        for (pod, last) in self.pods.iter().zip(&last_line) {
+            if let Some(last) = last {
+                let known = read_of_run.entry(asked(pod)).or_insert(*last);
+                *known = (*known).max(*last);
+            }
         }
-    }
-    let furthest = furthest(pods);
-    let now = evidence
-        .rows()
-        .numbered()
-        .filter(|(number, row)| row.time.hi != Nanos::MAX && !zoneless.contains(number))
-        .map(|(_, row)| row.time)
-        .chain(evidence.objects.latest().map(|at| Stamp { lo: at, hi: at }))
-        .max();
-    let mut found = Vec::new();
-    for ((number, pod), last) in pods.numbered().zip(&last_line) {
-        let (Some(progress), Some(last)) = (&pod.progress, *last) else {
-            continue;
-        };
-        let runs = pod.phase.as_deref() == Some("Running")
-            && pod.exits.iter().all(|exit| exit.init)
-            && pod.deletion_requested.is_none()
-            && pod.gone.is_none();
-        let Some(row) = evidence.rows().get(progress.row) else {
-            continue;
-        };
-        let usual = progress.usual();
-        let of_store = row.source_kind().is_log_store();
-        let read_until = if of_store {
-            read_of_run.get(&pod.root).copied()
-        } else {
-            read_until
-        };
-        let silent = read_until.filter(|until| runs && *until > last);
-        let unheard = now.filter(|now| runs && *now > last);
-        let reported = [
-            (
-                silent.or(Some(last)),
-                if silent.is_some() { SILENT } else { LEAST },
-                NONE,
-            ),
-            (unheard, SILENT, UNHEARD),
-        ];
-        let stopped = reported.into_iter().find_map(|(until, least, signal)| {
-            let quiet = until?.lo.saturating_sub(progress.last.hi);
-            (quiet >= least.max(usual.saturating_mul(STEPS))).then_some((until?, signal))
-        });
-        let Some((last, signal)) = stopped.filter(|_| progress.reported >= ENOUGH) else {
-            continue;
-        };
-        let furthest = furthest.get(&pod.owner).and_then(|peer| pods.get(*peer));
-        if furthest.is_some_and(|peer| is_outstepped(pod, peer)) {
-            continue;
+        let furthest = furthest(self.pods);
+        let now = self.now();
+        let mut found = Vec::new();
+        for ((number, pod), last) in self.pods.numbered().zip(&last_line) {
+            let (Some(progress), Some(last)) = (&pod.progress, *last) else {
+                continue;
+            };
+            let Some(row) = self.evidence.rows().get(progress.row) else {
+                continue;
+            };
+            let read_until = if row.source_kind().is_log_store() {
+                read_of_run.get(&asked(pod)).copied()
+            } else {
+                read_until
+            };
+            let Some((last, signal)) = since_when(pod, progress, last, (read_until, now)) else {
+                continue;
+            };
+            let furthest = furthest
+                .get(&pod.owner)
+                .and_then(|peer| self.pods.get(*peer));
+            if furthest.is_some_and(|peer| is_outstepped(pod, peer)) {
+                continue;
+            }
+            found.push(Fact {
+                pod: Some(number),
+                end: Some(last),
+                ..Fact::of_row(progress.row, row, symbols.number(signal))
+            });
         }
-        found.push(Fact {
-            pod: Some(number),
-            end: Some(last),
-            ..Fact::of_row(progress.row, row, symbols.number(signal))
-        });
+        found
     }
-    found
+}
+
+/// Until when a pod is known to have made no step for long after its last one, and what that is: its last line, the end of what
+/// was read of logs, or that of what is known at all.
+fn since_when(
+    pod: &Task,
+    progress: &Progress,
+    last: Stamp,
+    (read_until, now): (Option<Stamp>, Option<Stamp>),
+) -> Option<(Stamp, &'static str)> {
+    if progress.reported < ENOUGH {
+        return None;
+    }
+    let runs = pod.phase.as_deref() == Some("Running")
+        && pod.exits.iter().all(|exit| exit.init)
+        && pod.deletion_requested.is_none()
+        && pod.gone.is_none();
+    let silent = read_until.filter(|until| runs && *until > last);
+    let unheard = now.filter(|now| runs && *now > last);
+    let reported = [
+        (
+            silent.or(Some(last)),
+            if silent.is_some() { SILENT } else { LEAST },
+            NONE,
+        ),
+        (unheard, SILENT, UNHEARD),
+    ];
+    let usual = progress.usual();
+    reported.into_iter().find_map(|(until, least, signal)| {
+        let quiet = until?.lo.saturating_sub(progress.last.hi);
+        (quiet >= least.max(usual.saturating_mul(STEPS))).then_some((until?, signal))
+    })
 }
 
 /// Of each workload, the pod that told of a step last.
@@ -237,12 +285,7 @@ fn is_outstepped(pod: &Task, other: &Task) -> bool {
 
 impl Fact {
     /// A row under another meaning, about nothing yet.
-    pub(super) fn of_row(
-        number: EvidenceRow,
-        row: &crate::evidence::Row,
-        signal: crate::symbols::Symbol,
-    ) -> Self {
-        use crate::symbols::Symbol;
+    pub(super) fn of_row(number: EvidenceRow, row: &crate::evidence::Row, signal: Symbol) -> Self {
         Self {
             row: number,
             id: row.id,

@@ -5,7 +5,7 @@ use crate::graph::WorkloadRow;
 use crate::signals::named;
 use std::collections::{BTreeMap, HashMap};
 
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, Stamp};
 
 use super::identity::are_ages;
 use super::{EntityGraph, Workload};
@@ -18,9 +18,6 @@ const OVER: [&str; 4] = [
     named::K8S_WORKLOAD_DEADLINE,
     named::K8S_WORKLOAD_FAILED,
 ];
-
-/// Clocks of a controller and a kubelet are this far apart at most.
-const CLOCKS: Nanos = 5 * SECOND;
 
 /// Gives what is told of an earlier Job, and its pods, to a Job of their own.
 pub(super) fn split(graph: &mut EntityGraph) {

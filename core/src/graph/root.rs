@@ -1,6 +1,9 @@
 //! What a run is the run of.
 
-use super::{Task, TaskRow, WorkloadRow};
+use whathappened_model::table::Table;
+
+use super::{Task, TaskRow, Workload, WorkloadRow};
+use crate::symbols::{Symbol, SymbolTable};
 
 /// What a run is the run of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,5 +28,29 @@ impl Root {
     #[must_use]
     pub fn of(number: TaskRow, task: &Task) -> Self {
         task.root.map_or(Self::Pod(number), Self::Workload)
+    }
+}
+
+/// The workloads on top of others.
+pub(super) struct Tops<'a> {
+    workloads: &'a Table<Workload>,
+    /// What makes runs and is none.
+    cron: Option<Symbol>,
+}
+
+impl<'a> Tops<'a> {
+    pub(super) fn of(workloads: &'a Table<Workload>, symbols: &SymbolTable) -> Self {
+        let cron = symbols.find("CronJob");
+        Self { workloads, cron }
+    }
+
+    /// The workload on top of the owner chain of a task.
+    pub(super) fn top(&self, task: &Task) -> Option<WorkloadRow> {
+        let above = |number: &WorkloadRow| {
+            let owner = self.workloads.get(*number)?.owner?;
+            (Some(self.workloads.get(owner)?.kind) != self.cron).then_some(owner)
+        };
+        // Owner chains are short; a cycle in hostile input must still end.
+        std::iter::successors(task.owner, above).take(17).last()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND};
 
 use super::identity::Pods;
 use super::{Task, TaskKind};
@@ -19,8 +19,8 @@ const REPORT: &str = "k8s.audit.report";
 /// A request that made a pod.
 const MADE: &str = "k8s.audit.create";
 
-/// Components' clocks differ by as much.
-const CLOCKS: Nanos = 5 * SECOND;
+/// Where a pod was by its measurements: of what nothing else tells that is no run.
+const PLACED: &str = "metric.pod.placed";
 
 /// A line of a program.
 const LINE: &str = "log.line";
@@ -46,6 +46,7 @@ pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) 
         }
     }
     let mut asked = asked(evidence, symbols, &pod_of_row);
+    let mut placed = Vec::new();
     for (slot, row) in pod_of_row.iter_mut().zip(evidence.rows()) {
         if !row.pod_uid.is_some() && row.pod.is_some() {
             // A pod's name is free once it is gone: who asks for an end in the very second in which
@@ -61,6 +62,10 @@ pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) 
                 0
             };
             let at = row.time.lo.saturating_sub(back);
+            if fact == PLACED {
+                placed.push((slot, row));
+                continue;
+            }
             // What ended before the pod of that name was made is the end of another one.
             let pod = if row.of_earlier {
                 pods.earlier(row.namespace, row.pod)
@@ -88,6 +93,9 @@ pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) 
         } else if !row.pod_uid.is_some() && row.instance.is_some() {
             *slot = Some(pods.of_id(TaskKind::Instance, row.instance, row.node));
         }
+    }
+    for (slot, row) in placed {
+        *slot = pods.find_name(row.namespace, row.pod, row.time.lo);
     }
     for (slot, row) in pod_of_row.iter().zip(evidence.rows()) {
         if !row.pod_uid.is_some()

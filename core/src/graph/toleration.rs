@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use whathappened_model::object::{ObjectBody, Taint};
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
 use super::Task;
 
@@ -12,9 +12,6 @@ const SILENT: [&str; 2] = [
     "node.kubernetes.io/not-ready",
     "node.kubernetes.io/unreachable",
 ];
-
-/// Clocks are granted as much.
-pub(crate) const CLOCKS: Nanos = 5 * SECOND;
 
 /// Whether a pod that was gone by a time had not been on its node for as long as it puts up with one that does not answer;
 /// `None` where its own spec is not known. No pod is placed on a node that is known not to answer.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use whathappened_model::event::Event;
 use whathappened_model::table::Table;
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
 use super::fact::Fact;
 use super::journal::Journals;
@@ -194,7 +194,7 @@ fn by_local_clock(evidence: &Evidence, pod_of_row: &PodOfRow) -> HashSet<TaskRow
         if Some(row.fact) != line || row.time == Stamp::OPEN || row.clock == Clock::Neighbour {
             continue;
         }
-        if row.clock == Clock::Local && !row.was_moved() {
+        if row.names_no_zone() {
             local.extend(*task);
         } else {
             other.extend(*task);
@@ -318,7 +318,6 @@ impl ServiceRecord {
     fn is_outlived(&self, task: &Task, all: &[Self]) -> bool {
         /// What a stop and the request for it are apart at most.
         const AT_ONCE: Nanos = 10 * SECOND;
-        const CLOCKS: Nanos = 5 * SECOND;
         let at = self.at();
         let Some(progress) = task.progress.as_deref().filter(|_| at != Stamp::OPEN) else {
             return false;

@@ -1,7 +1,7 @@
 //! Containers that run beside the one that does the pod's work.
 
 use whathappened_model::object::Container;
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Exit, Task};
 
@@ -10,9 +10,6 @@ const NEEDED: Nanos = 120 * SECOND;
 
 /// Lines are written this long after what they tell of at most.
 const LATE: Nanos = 10 * SECOND;
-
-/// Clocks of a node and of the API server are this far apart at most.
-const CLOCKS: Nanos = 5 * SECOND;
 
 /// Whether an end is that of a helper only: the container beside it that has the GPUs runs on, or
 /// ran on past it, or the log trains on. A name tells nothing of what a container is.

@@ -3,7 +3,7 @@
 use crate::signals::named;
 use std::collections::HashMap;
 
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
 use super::last_words::{ended, given_up};
 use super::went_down::Downs;
@@ -12,9 +12,6 @@ use crate::graph::{
     EntityGraph, Exit, InstanceChange, InstanceRecord, Progress, Task, TaskKind, TaskRow,
 };
 use crate::symbols::Symbol;
-
-/// Clocks of a machine and of its cloud are this far apart at most.
-const CLOCKS: Nanos = 5 * SECOND;
 
 /// A machine that is switched off stops its services first; its cloud may tell of it later.
 const GOING_DOWN: Nanos = 120 * SECOND;

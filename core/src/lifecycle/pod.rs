@@ -1,13 +1,13 @@
 //! How a pod ended.
 
 use crate::signals::named;
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
 use super::backoff_limit::{last_straw, unseen_straw};
 use super::helper::is_helpers;
 use super::last_words::{Way, ended_unseen, given_up, signed_off};
 use super::loss::{Loss, Losses, silent_at};
-use super::pod_death::{CLOCKS, death, was_not_found};
+use super::pod_death::{death, was_not_found};
 use super::{End, Mode, Restart, State};
 use crate::graph::{EntityGraph, Exit, Task, holds_up};
 

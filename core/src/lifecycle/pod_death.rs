@@ -1,6 +1,6 @@
 //! When and in which way a pod died: somebody asked for its end, its process ended, its node was lost.
 
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
 use super::last_words::{Way, ended_unseen, given_up};
 use super::loss::Loss;
@@ -8,9 +8,6 @@ use super::missed::is_missed;
 use super::pod::{Surroundings, failed_start};
 use super::{LONGEST_GRACE, Mode};
 use crate::graph::{EntityGraph, Exit, Task};
-
-/// Clocks of two machines are this far apart at most.
-pub(super) const CLOCKS: Nanos = 5 * SECOND;
 
 /// What the API server says of when a request came; Events and objects tell whole seconds.
 const EXACT: Nanos = SECOND / 100;

@@ -7,9 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_model::table::Table;
-use whathappened_model::time::Stamp;
+use whathappened_model::time::{CLOCKS, Stamp};
 
-use super::pod_death::CLOCKS;
 use super::{End, Mode, State};
 use crate::graph::{EntityGraph, Task, TaskKind, TaskRow, WorkloadRow};
 use crate::signals::{SignalClass, named};

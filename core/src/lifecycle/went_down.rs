@@ -4,15 +4,12 @@
 use crate::signals::named;
 use std::collections::HashMap;
 
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
 use super::{End, Mode, State};
 use crate::graph::{EntityGraph, Fact, Progress, Task, TaskKind};
 use crate::signals::SignalClass;
 use crate::symbols::Symbol;
-
-/// Clocks of a log and of its machine's are this far apart at most.
-const CLOCKS: Nanos = 5 * SECOND;
 
 /// A machine takes no longer to stop what runs on it, and to start again.
 const BOOTS: Nanos = 900 * SECOND;

@@ -1,7 +1,8 @@
 //! Taints that a pod stands: they send it nowhere.
 
 use crate::death::Death;
-use crate::graph::{CLOCKS, EntityGraph, Fact, Task, Tolerations};
+use crate::graph::{EntityGraph, Fact, Task, Tolerations};
+use whathappened_model::time::CLOCKS;
 
 /// What a pod tolerates, of taints that send pods away.
 pub(super) struct Tolerance(Option<Tolerations>);

@@ -6,9 +6,9 @@ use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::named;
 use whathappened_model::event::SourceKind;
 use whathappened_model::table::AtRow as _;
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
-use super::{Bounds, CLOCKS};
+use super::Bounds;
 
 /// A pod that is stopped has ended within this long, its grace included.
 const STOPPING: Nanos = 600 * SECOND;

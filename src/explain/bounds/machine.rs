@@ -6,11 +6,11 @@ use whathappened_core::lifecycle::Mode;
 use whathappened_core::signals::{SignalClass, named};
 use whathappened_model::event::SourceKind;
 use whathappened_model::table::HasRow as _;
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
 use super::super::machine_facts::{DEVICES, SENDS_NONE, is_of_machine};
 use super::super::requests::SILENCE;
-use super::{Bounds, CLOCKS};
+use super::Bounds;
 
 /// A machine that is asked to go down does so within this long, its clock is not off by more, and a program that writes
 /// its steps does not keep them back for longer.

@@ -8,11 +8,10 @@ use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Root;
 use whathappened_core::signals::named;
 use whathappened_model::table::HasRow as _;
-use whathappened_model::time::{Nanos, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, Stamp};
 
 use super::{BLUR, Grouping};
 use crate::answer::Level;
-use crate::explain::bounds::CLOCKS;
 use crate::explain::candidate::Candidate;
 use crate::explain::edge::Role;
 

@@ -1,10 +1,9 @@
 //! Whom an end of which nothing else is known may have waited for.
 
 use whathappened_core::death::DeathState;
-use whathappened_model::time::Nanos;
+use whathappened_model::time::{CLOCKS, Nanos};
 
 use super::{Grouping, MISSED};
-use crate::explain::bounds::CLOCKS;
 use crate::explain::gang::silence::last_written;
 use crate::explain::machine_facts::is_of_machine;
 
@@ -12,6 +11,30 @@ use crate::explain::machine_facts::is_of_machine;
 const ABORTED: i32 = 134;
 
 impl Grouping<'_> {
+    /// The member that had waited in vain and ended itself for that before the first one that ended lost touch with it.
+    pub(super) fn gave_up_before(&self, first: usize, others: &[usize]) -> Option<(usize, Nanos)> {
+        let end = self.stamp(first).lo;
+        let gave_up = |other: &usize| {
+            let best = self.best(*other)?;
+            let rule = self.rules.get(best.rule)?;
+            let root = self.graph.facts.get(best.root())?;
+            let waited = rule.cause == "hang.collective_timeout" && self.exited(*other);
+            (waited && root.pod == self.pod(*other) && root.time.lo < end)
+                .then_some((*other, root.time.lo))
+        };
+        let lost = self.lost_touch(first) && !self.is_waiting(first);
+        let others = others.iter().filter(|_| lost);
+        others
+            .filter_map(gave_up)
+            .min_by_key(|(other, time)| (*time, *other))
+    }
+
+    /// Whether a member waited in vain itself.
+    fn is_waiting(&self, death: usize) -> bool {
+        let rule = self.best(death).and_then(|best| self.rules.get(best.rule));
+        rule.is_some_and(|rule| rule.cause.starts_with("hang."))
+    }
+
     /// Whether a member on a machine in trouble, which had written nothing since and was then taken away with what was left, may
     /// be whom one waited for that aborted itself, and of which no more is known than that.
     pub(super) fn may_be_missed(&self, first: usize, other: usize) -> bool {

@@ -3,11 +3,10 @@
 use whathappened_core::death::DeathState;
 use whathappened_core::graph::Task;
 use whathappened_core::signals::named;
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND};
 
 use super::{Grouping, TEARDOWN};
 use crate::answer::Level;
-use crate::explain::bounds::CLOCKS;
 use crate::explain::candidate::Candidate;
 use crate::explain::edge::Role;
 

@@ -3,11 +3,10 @@
 use whathappened_core::death::DeathState;
 use whathappened_core::graph::Task;
 use whathappened_core::signals::{SignalClass, named};
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
 use super::{BLUR, Grouping};
 use crate::answer::Level;
-use crate::explain::bounds::CLOCKS;
 
 /// A node is found to be silent forty seconds after the last word of its kubelet at the earliest, and a kubelet that is there
 /// says one every ten.

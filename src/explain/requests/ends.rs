@@ -5,9 +5,7 @@ use whathappened_core::graph::{EntityGraph, Fact, Task, TaskKind, Workload};
 use whathappened_core::lifecycle::{Mode, given_up};
 use whathappened_core::signals::named;
 use whathappened_model::event::SourceKind;
-use whathappened_model::time::{Nanos, SECOND, Stamp};
-
-use super::CLOCKS;
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
 /// Whether the pod's own log tells of the failure that ended it just then.
 pub(super) fn told_its_end(pod: &Task, death: &Death) -> bool {

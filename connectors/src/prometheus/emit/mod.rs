@@ -10,6 +10,7 @@ mod gpu;
 mod kube;
 mod memory;
 mod node;
+mod placed;
 
 use std::collections::BTreeMap;
 
@@ -95,6 +96,7 @@ impl Emitter<'_> {
         cpu::emit(self, series, &mut emitted);
         alert::emit(self, series, &mut emitted);
         curve::emit(self, series, &mut emitted);
+        placed::emit(self, series, &mut emitted);
         emitted.sort_by_key(|event| (event.time, event.id));
         let boxed = emitted.into_iter().map(Box::new);
         boxed.map(Observation::Event).collect()

@@ -1,6 +1,6 @@
 //! What a run's workload says of how it stands.
 
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::{CLOCKS, Nanos};
 
 use super::is_there;
 use crate::graph::{EntityGraph, Fact, WorkloadRow};
@@ -29,8 +29,6 @@ pub(super) fn is_made_anew_since(
     root: WorkloadRow,
     completed: Nanos,
 ) -> bool {
-    /// Clocks of two components of one cluster differ by as much.
-    const CLOCKS: Nanos = 5 * SECOND;
     let object = graph.workloads.get(root);
     if object.is_some_and(|object| object.body.is_some()) {
         return false;

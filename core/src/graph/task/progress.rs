@@ -2,7 +2,7 @@
 
 use crate::evidence::EvidenceRow;
 use whathappened_model::event::EventId;
-use whathappened_model::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
 /// Training steps as one pod's log tells them.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,8 +79,6 @@ impl Progress {
         /// Evaluating and saving take a while.
         const STANDSTILL: Nanos = 300 * SECOND;
         const STEPS: Nanos = 10;
-        /// Clocks of a log and of its machine's are this far apart at most.
-        const CLOCKS: Nanos = 5 * SECOND;
         /// What has hung misses its next step; a buffer may hold back one more.
         const AT_ONCE: Nanos = 120 * SECOND;
         let usual = self.usual();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use whathappened_model::table::Table;
-use whathappened_model::time::{Nanos, SECOND};
+use whathappened_model::time::{CLOCKS, Nanos, SECOND};
 
 use super::super::node_folder::Machines;
 use super::super::workload::owners;
@@ -11,9 +11,6 @@ use super::super::{pod_log, vm_log};
 use super::{Records, Task, TaskKind, Tracked};
 use crate::graph::TaskRow;
 use crate::symbols::{Symbol, SymbolTable};
-
-/// Clocks of a machine and of the cluster differ by as much, and a program may be done before its pod is.
-const CLOCKS: Nanos = 5 * SECOND;
 
 /// Labels that name an experiment.
 const LABELS: [&str; 5] = [
