@@ -401,7 +401,7 @@ class Painter {
       const room = Math.min(view.width, next - 12) - x - 20;
       // Beside the badge, on the left where the right has no room.
       const left = x - Math.max(0, ...beside.filter((other) => other < x).map((other) => other + 12)) - 20;
-      const flips = room < 90 && left > room && next === Infinity;
+      const flips = next === Infinity && left > room && (room < 90 || (room < 220 && this.measured(step.text) > room));
       const text = Math.max(room, flips ? left : 0) > 36 ? this.cut(step.text, flips ? left : room) : "";
       const wide = text ? c.measureText(text).width : 0;
       const from = flips ? x - 14 - wide : x + 14;
