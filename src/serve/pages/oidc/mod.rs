@@ -255,7 +255,11 @@ async fn came_back(
             Wrong::UnknownKey => "it names a key that the provider does not have",
         };
         let told = format!("the identity provider\u{2019}s token is not accepted, since {why}");
-        Refused::Failed(Failure::new(&told, why.to_owned()))
+        let wanted = format!(
+            "issuer {:?} and client {:?} are expected",
+            config.issuer, config.client_id
+        );
+        Refused::Failed(Failure::new(&told, wanted))
     })?;
     caller(config, &told).ok_or_else(|| Refused::Nobody(of_no_group(config, &told)))
 }
@@ -265,17 +269,15 @@ async fn came_back(
 fn of_no_group(config: &Oidc, told: &Map<String, Value>) -> String {
     let name = name_of(config, told);
     let claim = &config.groups_claim;
-    let groups = told
+    let is_none = told
         .get(claim)
-        .map_or(0, |groups| groups.as_array().map_or(1, Vec::len));
-    if groups == 0 {
+        .is_none_or(|groups| groups.as_array().is_some_and(Vec::is_empty));
+    if is_none {
         tracing::warn!(
             "{name:?} is not let in: the token has no groups in the claim {claim:?}; some providers need a scope for them"
         );
     } else {
-        tracing::warn!(
-            "{name:?} is not let in: none of the token's {groups} groups is in [[serve.oidc.group]]"
-        );
+        tracing::warn!("{name:?} is not let in: [[serve.oidc.group]] names none of their groups");
     }
     format!("{name} is in none of the groups that may use this service.")
 }
