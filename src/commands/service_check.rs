@@ -5,9 +5,9 @@ use crate::commands::common;
 use crate::config::{Config, Serve};
 use crate::error::Error;
 use crate::serve::webhooks::Hooks;
-use crate::serve::{Callers, Wires};
+use crate::serve::{Callers, Wires, check_provider};
 
-/// Everything of it that `serve` would end with.
+/// Everything of it that `serve` would end with, or that keeps people from signing in.
 pub(super) async fn refused(config: &Config) -> Vec<Error> {
     let serve = &config.serve;
     let rules =
@@ -17,6 +17,7 @@ pub(super) async fn refused(config: &Config) -> Vec<Error> {
         Hooks::of(serve).map(drop),
         Callers::load(serve).map(drop),
         Wires::check(serve),
+        check_provider(serve).await,
     ];
     for (place, address) in addresses(serve) {
         checks.push(is_address(place, address).await);

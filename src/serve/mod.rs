@@ -48,6 +48,22 @@ pub use pages::{Pages, Secrets};
 use webhooks::Hooks;
 pub use wires::Wires;
 
+/// Whether people can sign in with the identity provider of a configuration, where there is one.
+///
+/// # Errors
+/// When it cannot be asked, or is not the one that the configuration names.
+pub async fn check_provider(serve: &crate::config::Serve) -> Result<(), crate::error::Error> {
+    let Some(oidc) = &serve.oidc else {
+        return Ok(());
+    };
+    pages::check_provider(oidc).await.map_err(|why| {
+        crate::error::Error::misused(
+            format!("[serve.oidc]: nobody can sign in with the identity provider: {why}"),
+            "issuer is the provider's address exactly as its tokens write it, and this machine must be able to reach it",
+        )
+    })
+}
+
 /// Questions that are worked on at once; others wait. Each holds a case in memory.
 const AT_ONCE: usize = 4;
 /// Questions that live sources are asked for at once; others wait, and hold up nobody

@@ -78,7 +78,7 @@ fn pairs(figure: &Figure, row: usize) -> Option<Mrkdwn> {
             text = text.say(" · ");
         }
         text = match one {
-            Value::String(words) if is_first => text.bold(escape(words)),
+            Value::String(words) if is_first && !is_bare(column, words) => text.bold(escape(words)),
             one => text.say(format!(
                 "{} {}",
                 escape(&heading(column)),
@@ -88,6 +88,11 @@ fn pairs(figure: &Figure, row: usize) -> Option<Mrkdwn> {
         is_first = false;
     }
     Some(text)
+}
+
+/// Whether a first value is a number that nobody understands without its heading; a day is understood.
+fn is_bare(column: &str, words: &str) -> bool {
+    column != "day" && words.starts_with(|first: char| first.is_ascii_digit())
 }
 
 /// The same figures in the service.

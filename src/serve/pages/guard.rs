@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, he
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
 
+use super::oidc;
 use super::visit::{Reader, shown};
 use crate::config::Right;
 use crate::render::{in_address, site};
@@ -137,11 +138,13 @@ fn admit(service: &Service, method: &Method, uri: &Uri, headers: &HeaderMap) -> 
         if caller.rights.contains(&right) {
             return Admitted::In(Reader { caller, signed_in });
         }
-        let detail = format!("{} is not allowed to do this", caller.name);
-        let hint = format!(
-            "this requires the right {:?} in [[serve.caller]]",
-            right.as_str()
-        );
+        let detail = format!("this is not allowed for {}", caller.name);
+        let section = if oidc::is_name(&caller.name) {
+            "[[serve.oidc.group]]"
+        } else {
+            "[[serve.caller]]"
+        };
+        let hint = format!("this requires the right {:?} in {section}", right.as_str());
         Admitted::Refused(Problem::new(StatusCode::FORBIDDEN, detail).hint(hint))
     };
     // A link on somebody else's page: the browser says nothing of who is signed in.

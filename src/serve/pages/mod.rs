@@ -32,7 +32,7 @@ use self::sessions::Sessions;
 use super::Service;
 use super::own_places::OwnPlaces;
 
-pub(super) use self::oidc::is_safe_address;
+pub(super) use self::oidc::{check as check_provider, is_safe_address};
 pub use self::sessions::Secrets;
 
 /// What the pages share.

@@ -61,6 +61,28 @@ fn a_time_that_is_not_known_more_exactly_is_drawn_where_it_can_be_seen() {
 }
 
 #[test]
+fn a_label_at_the_edge_stands_on_the_side_that_has_room() {
+    let Some((mut browser, base, _folder)) = file(
+        "e29e-reboot-denied",
+        "fixtures/reboot-that-sudo-refused/input",
+    ) else {
+        return;
+    };
+    browser.look(1280, "light");
+    browser.eval("document.querySelector('.live').scrollIntoView({ block: 'start' })");
+    let told = browser.eval(TARGETS);
+    let steps = told.as_array().unwrap().iter();
+    let last = steps.max_by_key(|one| one["number"].as_u64()).unwrap();
+    let of = |name: &str| last[name].as_f64().unwrap();
+    // What is said of it ends at its number, and is more than a few letters.
+    assert!(
+        of("x") + of("rx") <= of("own") + 13.0 && of("rx") > 100.0,
+        "{last}"
+    );
+    judge(&browser.seen(), &base, "the file");
+}
+
+#[test]
 fn steps_that_were_told_of_later_stand_where_they_were() {
     let Some((mut browser, base, _folder)) = file("dalle-5", "fixtures/lab-reboot/input") else {
         return;

@@ -68,7 +68,9 @@ fn only_a_token_opens_the_pages() {
     let elsewhere = ["sec-fetch-site: cross-site", "sec-fetch-mode: navigate"];
     let told = service.get("/i/1?a=%22%3E%3Cb", &elsewhere);
     assert!(
-        told.status == 200 && told.text().contains("0; url=/i/1?a=%22%3E%3Cb"),
+        told.status == 200
+            && told.text().contains("0; url=/i/1?a=%22%3E%3Cb")
+            && told.text().contains("rel=\"icon\""),
         "{}",
         told.text()
     );

@@ -242,6 +242,39 @@ fn a_sign_in_is_of_one_browser_and_one_person() {
 }
 
 #[test]
+fn a_provider_that_does_not_answer_is_told_of() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap();
+    let issuer = format!("http://{}", closed.local_addr().unwrap());
+    drop(closed);
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap().to_string();
+    drop(free);
+    let service = service(&issuer, &address, "");
+    let told = service.get("/login/oidc", &[]);
+    assert_eq!(told.status, 502, "{}", told.text());
+    assert!(
+        told.text()
+            .contains("the identity provider could not be asked")
+            && told.text().contains("name=\"token\""),
+        "{}",
+        told.text()
+    );
+    // Whoever sets it up need not try to sign in to see it.
+    let config = service.folder.path().join("config.toml");
+    std::fs::write(
+        &config,
+        format!("[serve]\npublic_url = 'http://{address}'\n[serve.oidc]\nissuer = '{issuer}'\nclient_id = 'w'\n[[serve.oidc.group]]\nname = '*'\n"),
+    )
+    .unwrap();
+    let (code, out, err) = crate::whathappened(&["doctor", "--config", config.to_str().unwrap()]);
+    assert_eq!(code, Some(4), "{err}");
+    assert!(
+        out.contains("[serve.oidc]: nobody can sign in with the identity provider"),
+        "{out}"
+    );
+}
+
+#[test]
 fn groups_say_what_a_person_sees() {
     let provider = Provider::start();
     let service = with(&provider);
@@ -304,13 +337,22 @@ fn groups_say_what_a_person_sees() {
             json!({"email": "eve@lab.example", "groups": ["chess"]}),
             "none of the groups",
         ),
-        (json!({"groups": ["platform"], "aud": "other"}), "failed"),
-        (json!({"groups": ["platform"], "nonce": "other"}), "failed"),
+        (
+            json!({"groups": ["platform"], "aud": "other"}),
+            "is for another client",
+        ),
+        (
+            json!({"groups": ["platform"], "nonce": "other"}),
+            "is of another sign-in",
+        ),
         (
             json!({"groups": ["platform"], "iss": "http://localhost:1"}),
-            "failed",
+            "another issuer made it",
         ),
-        (json!({"groups": ["platform"], "exp": 1000}), "failed"),
+        (
+            json!({"groups": ["platform"], "exp": 1000}),
+            "has expired by this machine",
+        ),
     ] {
         browser.call("Network.clearBrowserCookies", &json!({}));
         provider.is(person.clone());

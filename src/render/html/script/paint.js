@@ -396,13 +396,8 @@ class Painter {
       c.lineTo(place, row.track - row.thick / 2);
       c.stroke();
       c.globalAlpha = 1;
-      const beside = placed.filter((other) => other.row === row && other.step !== step).map((other) => other.x);
-      const next = Math.min(Infinity, ...beside.filter((other) => other > x));
-      const room = Math.min(view.width, next - 12) - x - 20;
-      // Beside the badge, on the left where the right has no room.
-      const left = x - Math.max(0, ...beside.filter((other) => other < x).map((other) => other + 12)) - 20;
-      const flips = room < 90 && left > room && next === Infinity;
-      const text = Math.max(room, flips ? left : 0) > 36 ? this.cut(step.text, flips ? left : room) : "";
+      const { flips, room } = this.beside(placed, row, x, step.text);
+      const text = room > 36 ? this.cut(step.text, room) : "";
       const wide = text ? c.measureText(text).width : 0;
       const from = flips ? x - 14 - wide : x + 14;
       if (text) {
@@ -419,6 +414,27 @@ class Painter {
       const reach = text ? wide + 26 : 24;
       this.targets.push({ x: flips ? x + 12 - reach / 2 : x - 12 + reach / 2, y, rx: reach / 2, ry: 11, step });
     });
+  }
+
+  /**
+   * On which side of a badge its words stand, and how much room they have: on the right, or on the left of the last one
+   * of a row where the right has too little. Two badges share what is between them then.
+   * @param {{step: Step, row: Row, x: number}[]} placed @param {Row} row @param {number} x @param {string} text
+   * @returns {{flips: boolean, room: number}}
+   */
+  beside(placed, row, x, text) {
+    const others = placed.filter((other) => other.row === row && other.x !== x);
+    const after = others.filter((other) => other.x > x).sort((a, b) => a.x - b.x)[0];
+    const before = Math.max(-Infinity, ...others.map((other) => (other.x < x ? other.x : -Infinity)));
+    if (after) {
+      const shared = after.x <= this.view.width + 40 && this.beside(placed, row, after.x, after.step.text).flips;
+      const end = shared ? (x + after.x) / 2 : Math.min(this.view.width, after.x - 12);
+      return { flips: false, room: end - x - 20 };
+    }
+    const right = this.view.width - x - 20;
+    const left = (before > 0 ? (x - before) / 2 : x) - 20;
+    const flips = left > right && (right < 90 || (others.length === 0 && right < 220 && this.measured(text) > right));
+    return { flips, room: flips ? left : right };
   }
 
   /** @param {number} x @param {number} y @param {Step} step @param {boolean} chosen */

@@ -2,6 +2,8 @@
 
 use maud::{DOCTYPE, html};
 
+use super::assets::address;
+
 /// Opens an address of the service once more. A browser that follows a link from another
 /// site, such as a message, leaves out the cookie that says who is signed in; it sends it
 /// when the service's own page leads there.
@@ -13,6 +15,8 @@ pub fn bounce(path: &str) -> String {
             head {
                 meta charset="utf-8";
                 meta http-equiv="refresh" content={ "0; url=" (path) };
+                // Without one, browsers ask for an icon that is not there.
+                link rel="icon" href=(address("icon", "svg"));
                 title { "whathappened" }
             }
             body { p { a href=(path) { "Continue" } } }

@@ -25,7 +25,7 @@ pub fn login(next: &str, wrong: Option<&str>, provider: Option<&str>) -> String 
             form method="post" action="/login" {
                 input type="hidden" name="next" value=(next);
                 label for="token" { "Token" }
-                input #token name="token" type="password" autocomplete="current-password" required autofocus
+                input #token name="token" type="password" autocomplete="current-password" required autofocus[provider.is_none()]
                     spellcheck="false" maxlength="4096";
                 button.primary type="submit" { "Sign in" }
             }

@@ -12,6 +12,8 @@ const HEIGHT: f64 = 240.0;
 const LEFT: f64 = 64.0;
 const BELOW: f64 = 26.0;
 const ABOVE: f64 = 10.0;
+/// So many bars need no more than half of the width.
+const FEW: usize = 5;
 /// Characters of the longest label that has room below an upright bar.
 const UPRIGHT: usize = 10;
 
@@ -81,15 +83,17 @@ pub(super) fn columns(bars: &[(String, f64)], label: &str) -> Markup {
     if longest > Some(UPRIGHT) {
         return lying(bars, most, label);
     }
-    let wide = (WIDTH - LEFT - 8.0) / f64::from(u32::try_from(bars.len()).unwrap_or(u32::MAX));
+    let is_few = bars.len() <= FEW;
+    let width = if is_few { WIDTH / 2.0 } else { WIDTH };
+    let wide = (width - LEFT - 8.0) / f64::from(u32::try_from(bars.len()).unwrap_or(u32::MAX));
     let y = |value: f64| ABOVE + (most - value) / most * (HEIGHT - ABOVE - BELOW);
     let every = bars.len().div_ceil(12);
     html! {
         figure.plot {
-            div.scroll tabindex="0" role="group" aria-label=(label) {
-                svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label={ (label) ", as a plot" } {
+            div.scroll.few[is_few] tabindex="0" role="group" aria-label=(label) {
+                svg viewBox={ "0 0 " (width) " " (HEIGHT) } role="img" aria-label={ (label) ", as a plot" } {
                     @for value in ticks(0.0, most) {
-                        line.grid x1=(LEFT) x2=(WIDTH - 8.0) y1=(n(y(value))) y2=(n(y(value))) {}
+                        line.grid x1=(LEFT) x2=(width - 8.0) y1=(n(y(value))) y2=(n(y(value))) {}
                         text x=(LEFT - 8.0) y=(n(y(value) + 4.0)) text-anchor="end" { (number(value)) }
                     }
                     @for (at, (name, value)) in bars.iter().enumerate() {
@@ -281,6 +285,14 @@ mod plot_tests {
         );
         let text = columns(&[("<b>".to_owned(), 1.0), ("c".to_owned(), 2.0)], "x").into_string();
         assert!(!text.contains("<b>"), "{text}");
+    }
+
+    #[test]
+    fn few_bars_are_no_wider_than_a_telephone() {
+        let days = |many: u8| (0..many).map(|day| (format!("2026-11-{day:02}"), 1.0));
+        let text = |many| columns(&days(many).collect::<Vec<_>>(), "by day").into_string();
+        assert!(text(3).contains("scroll few") && text(3).contains("0 0 450 240"));
+        assert!(!text(9).contains("few") && text(9).contains("0 0 900 240"));
     }
 
     #[test]

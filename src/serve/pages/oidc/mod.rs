@@ -4,6 +4,7 @@
 //! back a browser holds a cookie, so that nobody ends a sign-in that somebody else began.
 
 mod provider;
+mod refused;
 mod token;
 
 use std::collections::{BTreeSet, HashMap};
@@ -23,6 +24,7 @@ use whathappened_model::time::{Nanos, SECOND};
 pub(in crate::serve) use self::provider::is_safe as is_safe_address;
 
 use self::provider::Provider;
+use self::refused::{Failure, Refused, refusal};
 use self::token::{Expected, Wrong, claims};
 use super::login::{audit, is_secure, signs_in_with, within};
 use crate::access::Access;
@@ -55,6 +57,16 @@ struct Begun {
     until: Nanos,
 }
 
+/// Asks the provider who it is and which keys it has, as a sign-in does.
+///
+/// # Errors
+/// What a sign-in would fail of.
+pub(in crate::serve) async fn check(config: &Oidc) -> Result<(), String> {
+    Provider::default().of(config, None).await?;
+    provider::secret(config)?;
+    Ok(())
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct LoginQuery {
@@ -67,6 +79,7 @@ struct CallbackQuery {
     code: String,
     state: String,
     error: String,
+    error_description: String,
 }
 
 /// `GET /login/oidc`: to the provider.
@@ -87,7 +100,7 @@ pub(super) async fn begin(
             response.headers_mut().insert(header::SET_COOKIE, cookie);
             response
         }
-        Err(why) => failed(&service, next, &why),
+        Err(failure) => failed(&service, next, &failure),
     }
 }
 
@@ -96,11 +109,13 @@ async fn begun(
     config: &Oidc,
     headers: &HeaderMap,
     next: &str,
-) -> Result<(String, HeaderValue), String> {
-    let (discovered, _) = service.pages.sign_ins.provider.of(config, None).await?;
+) -> Result<(String, HeaderValue), Failure> {
+    let asked = service.pages.sign_ins.provider.of(config, None).await;
+    let (discovered, _) = asked.map_err(Failure::unknown_provider)?;
     let secret = || {
-        let bytes = service.pages.secret().map_err(|error| error.to_string())?;
-        Ok::<_, String>(URL_SAFE_NO_PAD.encode(bytes))
+        let bytes = service.pages.secret();
+        let bytes = bytes.map_err(|error| Failure::own(error.to_string()))?;
+        Ok::<_, Failure>(URL_SAFE_NO_PAD.encode(bytes))
     };
     let (state, browser, nonce, verifier) = (secret()?, secret()?, secret()?, secret()?);
     let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()));
@@ -109,7 +124,7 @@ async fn begun(
     let query = [
         ("response_type", "code"),
         ("client_id", config.client_id.as_str()),
-        ("redirect_uri", &back(service)?),
+        ("redirect_uri", &back(service).map_err(Failure::own)?),
         ("scope", scopes.trim()),
         ("state", &state),
         ("nonce", &nonce),
@@ -138,7 +153,8 @@ async fn begun(
     all.insert(hash(&state), one);
     drop(all);
     let cookie = cookie(&browser, is_secure(service, headers), PATIENCE_S);
-    Ok((address, cookie.map_err(|error| error.to_string())?))
+    let cookie = cookie.map_err(|error| Failure::own(error.to_string()))?;
+    Ok((address, cookie))
 }
 
 /// `GET /login/oidc/callback`: back from the provider.
@@ -170,7 +186,7 @@ pub(super) async fn back_from(
                     }
                     (caller.name, response)
                 }
-                Err(why) => ("-".to_owned(), failed(&service, next, &why)),
+                Err(why) => ("-".to_owned(), failed(&service, next, &Failure::own(why))),
             }
         }
         Err(Refused::Nobody(why)) => {
@@ -180,7 +196,7 @@ pub(super) async fn back_from(
                 (StatusCode::FORBIDDEN, Html(page)).into_response(),
             )
         }
-        Err(Refused::Failed(why)) => ("-".to_owned(), failed(&service, next, &why)),
+        Err(Refused::Failed(failure)) => ("-".to_owned(), failed(&service, next, &failure)),
     };
     audit(
         &service,
@@ -190,14 +206,6 @@ pub(super) async fn back_from(
         start,
     );
     response
-}
-
-/// Why somebody is not let in.
-enum Refused {
-    /// They are known and may see nothing, or the provider turned them away; they are told why.
-    Nobody(String),
-    /// Something is wrong; the log says what.
-    Failed(String),
 }
 
 async fn came_back(
@@ -211,14 +219,23 @@ async fn came_back(
         return Err(Refused::Nobody(why.to_owned()));
     };
     if !brought.error.is_empty() {
-        let why = "The sign-in was refused by the identity provider.";
-        return Err(Refused::Nobody(why.to_owned()));
+        let CallbackQuery {
+            error,
+            error_description,
+            ..
+        } = brought;
+        tracing::warn!("the identity provider refused a sign-in: {error:?} {error_description:?}");
+        return Err(Refused::Nobody(refusal(error)));
     }
     let provider = &service.pages.sign_ins.provider;
-    let (discovered, keys) = provider.of(config, None).await.map_err(Refused::Failed)?;
-    let back = back(service).map_err(Refused::Failed)?;
+    let unknown = |why| Refused::Failed(Failure::unknown_provider(why));
+    let (discovered, keys) = provider.of(config, None).await.map_err(unknown)?;
+    let back = back(service).map_err(|why| Refused::Failed(Failure::own(why)))?;
     let given = provider::exchanged(config, &discovered, (&brought.code, &begun.verifier, &back));
-    let given = given.await.map_err(Refused::Failed)?;
+    let given = given.await.map_err(|why| {
+        let told = "the identity provider gave no token for this sign-in";
+        Refused::Failed(Failure::new(told, why))
+    })?;
     let wanted = Expected {
         issuer: &config.issuer,
         client: &config.client_id,
@@ -229,23 +246,40 @@ async fn came_back(
     if told == Err(Wrong::UnknownKey) {
         // Keys change; those that were read may be old.
         let anew = provider.of(config, Some(&keys)).await;
-        let (_, keys) = anew.map_err(Refused::Failed)?;
+        let (_, keys) = anew.map_err(unknown)?;
         told = claims(&given, &keys, wanted);
     }
     let told = told.map_err(|wrong| {
-        Refused::Failed(match wrong {
-            Wrong::Said(why) => format!("the provider's token is not accepted: {why}"),
-            Wrong::UnknownKey => {
-                "the provider's token names a key that it does not have".to_owned()
-            }
-        })
+        let why = match wrong {
+            Wrong::Said(why) => why,
+            Wrong::UnknownKey => "it names a key that the provider does not have",
+        };
+        let told = format!("the identity provider\u{2019}s token is not accepted, since {why}");
+        let wanted = format!(
+            "issuer {:?} and client {:?} are expected",
+            config.issuer, config.client_id
+        );
+        Refused::Failed(Failure::new(&told, wanted))
     })?;
-    caller(config, &told).ok_or_else(|| {
-        let name = name_of(config, &told);
-        Refused::Nobody(format!(
-            "{name} is in none of the groups that may use this service."
-        ))
-    })
+    caller(config, &told).ok_or_else(|| Refused::Nobody(of_no_group(config, &told)))
+}
+
+/// That somebody may see nothing. Whether the provider told of groups at all is for the log: one that has to be asked
+/// for them by a scope of their own tells of none.
+fn of_no_group(config: &Oidc, told: &Map<String, Value>) -> String {
+    let name = name_of(config, told);
+    let claim = &config.groups_claim;
+    let is_none = told
+        .get(claim)
+        .is_none_or(|groups| groups.as_array().is_some_and(Vec::is_empty));
+    if is_none {
+        tracing::warn!(
+            "{name:?} is not let in: the token has no groups in the claim {claim:?}; some providers need a scope for them"
+        );
+    } else {
+        tracing::warn!("{name:?} is not let in: [[serve.oidc.group]] names none of their groups");
+    }
+    format!("{name} is in none of the groups that may use this service.")
 }
 
 /// What somebody may see and do: all that one of their groups may.
@@ -290,7 +324,14 @@ fn name_of(config: &Oidc, told: &Map<String, Value>) -> String {
     let name = named.or_else(|| text("sub")).unwrap_or_default();
     let name: String = name.chars().filter(|c| !c.is_control()).take(200).collect();
     // Nobody has the name of a caller with a token of their own.
-    format!("oidc:{name}")
+    format!("{PREFIX}{name}")
+}
+
+const PREFIX: &str = "oidc:";
+
+/// Whether a caller's name is one that the provider told.
+pub(super) fn is_name(caller: &str) -> bool {
+    caller.starts_with(PREFIX)
 }
 
 /// The sign-in that this browser began, once.
@@ -340,10 +381,13 @@ pub(super) fn title(service: &Service) -> Option<&str> {
     Some(oidc.title.as_deref().unwrap_or("single sign-on"))
 }
 
-fn failed(service: &Service, next: &str, why: &str) -> Response {
-    tracing::error!("signing in with OpenID Connect failed: {why}");
-    let told = "Signing in with the identity provider failed; the service\u{2019}s log says why.";
-    let page = site::login(next, Some(told), title(service));
+fn failed(service: &Service, next: &str, failure: &Failure) -> Response {
+    let Failure { told, why } = failure;
+    tracing::error!("signing in with OpenID Connect failed: {told}: {why}");
+    let told = format!(
+        "Signing in failed: {told}. Try again; if it fails again, the service\u{2019}s log says more."
+    );
+    let page = site::login(next, Some(&told), title(service));
     (StatusCode::BAD_GATEWAY, Html(page)).into_response()
 }
 

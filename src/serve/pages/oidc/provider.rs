@@ -1,6 +1,5 @@
 //! The provider: what it says of itself, and what it gives for a code.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -93,11 +92,7 @@ pub(super) async fn exchanged(
     discovered: &Discovered,
     (code, verifier, back): (&str, &str, &str),
 ) -> Result<String, String> {
-    let secret = config
-        .client_secret_file
-        .as_deref()
-        .map(secret_of)
-        .transpose()?;
+    let secret = secret(config)?;
     let methods = &discovered.token_endpoint_auth_methods_supported;
     let in_body = !methods.is_empty()
         && !methods.iter().any(|one| one == "client_secret_basic")
@@ -137,10 +132,14 @@ fn encoded(text: &str) -> String {
     out
 }
 
-fn secret_of(path: &Path) -> Result<String, String> {
+/// The secret that was agreed on, where one was.
+pub(super) fn secret(config: &Oidc) -> Result<Option<String>, String> {
+    let Some(path) = config.client_secret_file.as_deref() else {
+        return Ok(None);
+    };
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-    Ok(text.trim().to_owned())
+    Ok(Some(text.trim().to_owned()))
 }
 
 /// Whether nobody between can read or change what is sent there: what is on this machine needs

@@ -60,7 +60,7 @@ pub(super) struct Expected<'a> {
     pub(super) now: i64,
 }
 
-/// Why a token counts for nothing. The words are for the log.
+/// Why a token counts for nothing, in words for whoever signs in and for the log.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Wrong {
     /// It is no token, or says something that it must not.
@@ -179,11 +179,11 @@ fn judge(claims: &Map<String, Value>, wanted: Expected<'_>) -> Result<(), Wrong>
         return Err(Wrong::Said("it does not say how long it counts"));
     };
     if wanted.now.saturating_sub(SKEW_S) >= until {
-        return Err(Wrong::Said("it has expired"));
+        return Err(Wrong::Said("it has expired by this machine's clock"));
     }
     let early = ["nbf", "iat"].into_iter().filter_map(seconds);
     if early.max().is_some_and(|from| from > wanted.now + SKEW_S) {
-        return Err(Wrong::Said("it does not count yet"));
+        return Err(Wrong::Said("it does not count yet by this machine's clock"));
     }
     if text("nonce") != Some(wanted.nonce) {
         return Err(Wrong::Said("it is of another sign-in"));
