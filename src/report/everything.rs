@@ -289,6 +289,11 @@ fn left_out(case: &Case, verdict: &Verdict) -> Vec<String> {
         .collect();
     let survived = survived.len();
     let unknown = unknown_ends(case, verdict);
+    let untold: BTreeSet<&str> = unknown
+        .range(..case.runs.len())
+        .filter_map(|run| case.runs.get(*run))
+        .map(|run| run.names(&case.graph).3)
+        .collect();
     let unknown = unknown.range(..case.runs.len()).count();
     let mut notes = Vec::new();
     if survived > 0 {
@@ -301,7 +306,8 @@ fn left_out(case: &Case, verdict: &Verdict) -> Vec<String> {
     if unknown > 0 {
         let (runs, _) = several(unknown, "run");
         notes.push(format!(
-            "{runs} ended, and no record shows how: Events alone show that pods were stopped, as after any job"
+            "{runs} ended{}, and no record shows how; pods are stopped like this after any job, too: ask for a run by name to see what is known of it",
+            of_runs_named(&untold)
         ));
     }
     notes

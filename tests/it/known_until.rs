@@ -150,6 +150,25 @@ fn a_printed_preemption_is_the_schedulers() {
     assert_eq!(main["actor"]["name"], "scheduler");
 }
 
+/// Pods whose names differ in a number, of which only Events are known: one gang where they are counted from the first on.
+#[test]
+fn what_became_of_one_numbered_pod_is_nothing_of_another_where_numbers_are_missing() {
+    let events = |other: &str| {
+        format!(
+            "LAST SEEN   TYPE      REASON      OBJECT      MESSAGE\n\
+            12m         Normal    Scheduled   pod/w-1      Successfully assigned lab/w-1 to n1\n\
+            11m         Normal    Preempted   pod/w-1      Preempted by pod 4c8d3a1b-b39e-4e65-b380-df308968c466 on node n1\n\
+            11m         Normal    Killing     pod/w-1      Stopping container main\n\
+            3m11s       Warning   BackOff     pod/{other}  Back-off restarting failed container main in pod {other}_lab(77aa)\n\
+            12m         Normal    Started     pod/{other}  Started container main\n"
+        )
+    };
+    let far = ask_files("w-10", &[("events.txt", &events("w-10"))]);
+    assert_eq!(verdict(&far).0, "unknown", "{far:#}");
+    let near = ask_files("w-0", &[("events.txt", &events("w-0"))]);
+    assert_eq!(verdict(&near).0, "sched.preempted", "{near:#}");
+}
+
 /// Lines without times stand in an order all the same.
 #[test]
 fn the_last_words_of_a_log_without_times_are_what_it_ended_with() {
