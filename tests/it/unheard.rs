@@ -257,7 +257,10 @@ fn a_pod_is_where_its_container_was_measured() {
     ]);
     let node = |series: &[(&str, &str)]| {
         let files = [
-            ("logs/ml_bert-0-aaaa0_pod-0/main/0.log", log.clone()),
+            (
+                "logs/ml_bert-0-aaaa0_5b2e2c3e-1111-4222-8333-444455556666/main/0.log",
+                log.clone(),
+            ),
             ("cadvisor.json", measured(series)),
         ];
         let answer = ask("bert-0-aaaa0", &files);
@@ -317,8 +320,14 @@ fn a_name_with_a_word_behind_it_is_another_one() {
         &line(30, "KeyError: 'sw'"),
     ]);
     let files = [
-        ("logs/ml_run-1-0-6f78f_pod-1/main/0.log", done),
-        ("logs/ml_run-1-eval-0-8bcfd_pod-2/main/0.log", failed),
+        (
+            "logs/ml_run-1-0-6f78f_5b2e2c3e-1111-4222-8333-444455556667/main/0.log",
+            done,
+        ),
+        (
+            "logs/ml_run-1-eval-0-8bcfd_5b2e2c3e-1111-4222-8333-444455556668/main/0.log",
+            failed,
+        ),
     ];
     let answer = ask("run-1", &files);
     assert_eq!(answer["runs"][0]["name"], "run-1-0-6f78f", "{answer:#}");
