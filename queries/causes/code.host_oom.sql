@@ -146,8 +146,11 @@ UNION ALL
 -- A batch job over the memory that Slurm gave it; of a step's claim only where the job ended with it. Slurm counts kills of the
 -- whole step once that is over: they may have been survived for hours, and no mistake of the program's comes of one.
 SELECT o.death, o.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN mistake.death IS NULL AND survived.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'claim' AS role
+  CASE WHEN mistake.death IS NULL AND survived.death IS NULL AND done.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'claim' AS role
 FROM links o
+-- Nor does who had said that all is done.
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'log.training_done' AND via = 'pod' AND same_container AND lag_s BETWEEN -5 AND 600) done
+  ON done.death = o.death
 LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE signal = 'log.traceback' AND via = 'pod' AND same_container AND lag_s BETWEEN -5 AND 60 AND steps_after IS NOT TRUE
              AND regexp_like(detail, '(^|\.)(Type|Value|Key|Attribute|Name|UnboundLocal|Index|Assertion|Import|ModuleNotFound|FileNotFound|ZeroDivision|Syntax|NotImplemented)Error$')) mistake

@@ -2,7 +2,7 @@
 -- title: Deleted on request
 -- rank: 65
 -- level: established
--- needs: k8s.pod.deleted_by_user, k8s.pod.deleted_by_controller, k8s.workload.deleted_by_user, k8s.namespace.deleted_by_user
+-- needs: k8s.pod.deleted_by_user, k8s.pod.deleted_by_controller, k8s.workload.deleted_by_user, k8s.workload.deleted_by_remediator, k8s.namespace.deleted_by_user
 -- needs: k8s.namespace.deleted_by_controller, k8s.namespace.deleted_by_other
 -- needs: k8s.namespace.deletion_requested, k8s.workload.deletion_requested
 -- needs: k8s.node_claim.deleted_by_user, k8s.node_pool.deleted_by_user
@@ -125,14 +125,18 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'k8s.pod.deleted_by_controller' AND via = 'pod' AND mode IN ('killed', 'lost')
   AND (actor LIKE 'system:serviceaccount:%' OR regexp_like(actor, '(?i)health|doctor|repair|heal|fixer|remediat|quarantin|drainer|watchdog'))
-  AND NOT regexp_like(actor, '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws|argo([^c]|$)|workflow|operator')
+  AND NOT regexp_like(actor, '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|^(system:serviceaccount:[^:]+:)?([a-z-]*-)?((kueue|jobset|training|kubeflow-trainer|pytorch|tf-?job|mpi|kube-?ray|ray|volcano|leaderworkerset|lws)(job|cluster)?-([a-z-]*-)?(controllers?|manager|operator|scheduler|admission)|jobset|kueue|lws|leaderworkerset|volcano)$|:argo(-workflows?)?$|workflow-controller|-operator$')
 UNION ALL
--- A CronJob that may run one job at a time deletes the one that runs for the next (concurrencyPolicy: Replace).
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM links
-WHERE via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -5 AND 60
-  -- What is over it clears away, too: its history has a limit.
-  AND state = 'died' AND (signal = 'k8s.workload.deleted_by_controller' AND actor LIKE '%:cronjob-controller' OR signal = 'k8s.workload.job_deleted')
+-- A CronJob that may run one job at a time deletes the one that runs for the next (concurrencyPolicy: Replace). What is over it
+-- clears away, too: its history has a limit, so that something has to tell that the pod still ran.
+SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN alive.death IS NULL AND c.exit_code IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
+FROM links c
+LEFT JOIN (SELECT DISTINCT death FROM links
+           WHERE via = 'pod' AND (signal IN ('k8s.container.killing', 'k8s.pod.deleted_by_kubelet', 'k8s.pod.running')
+             OR signal = 'log.progress' AND lag_s BETWEEN -60 AND 600)) alive ON alive.death = c.death
+WHERE c.via = 'workload' AND c.mode = 'killed' AND c.lag_s BETWEEN -5 AND 60
+  AND c.state = 'died' AND (c.signal = 'k8s.workload.deleted_by_controller' AND c.actor LIKE '%:cronjob-controller' OR c.signal = 'k8s.workload.job_deleted')
 UNION ALL
 -- An eviction asks for a pod's end as a deletion does; of a node that no record says was closed it is no drain, unless
 -- kubectl did it, which evicts for nothing else.
@@ -156,7 +160,7 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
 -- No controller of a cluster deletes a namespace unasked: whoever does wants it gone.
-WHERE signal IN ('k8s.workload.deleted_by_user', 'k8s.namespace.deleted_by_user',
+WHERE signal IN ('k8s.workload.deleted_by_user', 'k8s.workload.deleted_by_remediator', 'k8s.namespace.deleted_by_user',
                  'k8s.namespace.deleted_by_controller', 'k8s.namespace.deleted_by_other') AND via = 'workload'
   AND (mode IN ('killed', 'lost') OR state = 'never_created') AND lag_s BETWEEN -5 AND 600
 UNION ALL
@@ -165,7 +169,7 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'k8s.workload.deleted_by_controller' AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -5 AND 600
-  AND NOT regexp_like(COALESCE(actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws')
+  AND NOT regexp_like(COALESCE(actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|^(system:serviceaccount:[^:]+:)?([a-z-]*-)?((kueue|jobset|training|kubeflow-trainer|pytorch|tf-?job|mpi|kube-?ray|ray|volcano|leaderworkerset|lws)(job|cluster)?-([a-z-]*-)?(controllers?|manager|operator|scheduler|admission)|jobset|kueue|lws|leaderworkerset|volcano)$')
   -- Argo's controller deletes a Workflow only once that is over (ttlStrategy, retentionPolicy, a history's limit); to end one it
   -- shuts it down.
   AND NOT (root_kind = 'Workflow' AND regexp_like(COALESCE(actor, ''), '^system:serviceaccount:[^:]+:(argo|argo-workflows?|[^:]*workflow-controller[^:]*)$'))

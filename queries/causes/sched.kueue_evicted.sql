@@ -77,7 +77,7 @@ FROM links who
 JOIN links e ON e.death = who.death AND e.via = 'workload' AND e.signal = 'kueue.evicted.deactivated'
   AND e.time - who.time BETWEEN -2000000000 AND 60000000000
 WHERE who.signal LIKE 'kueue.deactivation_requested_by_%' AND who.via = 'workload' AND who.mode = 'killed'
-  AND COALESCE(who.actor, '') NOT LIKE '%kueue%'
+  AND COALESCE(who.actor, '') NOT LIKE '%:kueue-controller-manager'
 UNION ALL
 -- Who stopped the queue had Kueue stop what it had let in: the request names them and the queue.
 SELECT q.death, q.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role

@@ -17,6 +17,8 @@ LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'pod' AND (signal LIKE 'k8s.pod.evicted.%' AND signal <> 'k8s.pod.evicted.other' OR signal LIKE 'k8s.pod.evicted_by_%')) why
   ON why.death = o.death
 WHERE o.signal = 'k8s.pod.evicted.other' AND o.via = 'pod' AND o.mode IN ('killed', 'lost') AND why.death IS NULL
+  -- An Event of that reason is its writer's.
+  AND COALESCE(o.actor, 'kubelet') = 'kubelet'
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM links

@@ -7,10 +7,12 @@
 WITH watchers AS (
   SELECT DISTINCT actor FROM links
   WHERE actor IS NOT NULL
-    AND (regexp_like(actor, '(?i)(health|repair|remedi|doctor|fault|sick|quarantin|drain|heal|problem|hardware|broken|dcgm|xid|node|machine)[^:/@]*(@[^:/]*)?$')
+    -- Whole words: nobody looks after machines for being the default account, or for machine learning.
+    AND (regexp_like(actor, '(?i)(^|[^a-z])(auto|self|gpu|node|host|machine)?(repair|remedi|doctor|fault|sick|quarantin|drain|heal(er|ing|[^a-z:/]|$)|problem|hardware|broken|dcgm|xid)[^:/@]*(@[^:/]*)?$')
+      OR regexp_like(actor, '(?i)(^|[^a-z])(auto|self|gpu|node|host|machine)?(health(check(er)?|monitor|watch(er)?|agent)?|node|machine)s?([^a-z:/]|$)[^:/@]*(@[^:/]*)?$')
       OR regexp_like(actor, '(?i)(gpu|host)[a-z-]*(check|agent|controller|guard|manager|monitor|watch|fix|reset)')
-      OR regexp_like(actor, '(?i):[^:]*(health|repair|remedi|fault|sentinel)[^:]*:'))
-    AND NOT regexp_like(actor, '(?i)termination-handler|descheduler|vpa-updater')
+      OR regexp_like(actor, '(?i):([^:]*-)?(health|repair|remediation|fault|(nv)?sentinel)(-(system|operator|agents?|monitor(ing)?|controller|tools?))?:'))
+    AND NOT regexp_like(actor, '(?i)termination-handler|descheduler|vpa-updater|machine-?learning')
 ),
 closed AS (
   SELECT DISTINCT death, actor FROM links

@@ -8,7 +8,6 @@ mod afterwards;
 mod habit;
 mod machine;
 mod quoted;
-mod zone;
 
 use std::cell::OnceCell;
 
@@ -234,9 +233,7 @@ impl<'a> Bounds<'a> {
         let is_undated = |fact: &Fact| {
             is_of_machine(fact) && fact.time.hi == Nanos::MAX || self.is_undated(fact)
         };
-        if is_sure && cause.is_some_and(is_undated)
-            || edge.kind == Kind::Inferred && self.is_of_another_zone(edge)
-        {
+        if is_sure && cause.is_some_and(is_undated) {
             return Kind::Guess;
         }
         let started_again = |fact: &Fact| was_started_again(self.graph, self.death, fact);

@@ -50,8 +50,11 @@ pub(super) fn actor(graph: &EntityGraph, run: &Run, name: &str, class: Option<&s
 /// `batch/job-kueue-controller`.
 fn is_of_kueue(name: &str) -> bool {
     let is_bare = !name.contains(['@', ':']);
+    // Whoever looks after Kueue may be called after it.
+    let is_part = matches!(name, "kueue-admission" | "kueue-reclaimable-pods");
     is_bare
-        && (name.starts_with("kueue-")
+        && (is_part
+            || name.starts_with("kueue-") && name.ends_with("controller")
             || name.ends_with("-kueue-controller")
             || name == "workload_controller")
 }
@@ -75,10 +78,18 @@ fn is_account(name: &str) -> bool {
     })
 }
 
+/// Whether a name is an address, as people have them; the robots of projects in a cloud have as well.
+fn is_persons(name: &str) -> bool {
+    name.contains('@') && !name.contains([':', '/']) && !name.ends_with(".gserviceaccount.com")
+}
+
 fn kind(name: &str) -> ActorKind {
     let last = name.rsplit(':').next().unwrap_or(name);
     if let Some(kind) = of_cloud(name) {
         return kind;
+    }
+    if is_persons(name) {
+        return ActorKind::User;
     }
     if last.contains("autoscaler") || last.contains("karpenter") {
         ActorKind::Autoscaler

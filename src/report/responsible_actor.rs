@@ -1,7 +1,7 @@
 //! Whose deed a finding was.
 
 use whathappened_core::death::Death;
-use whathappened_core::graph::{EntityGraph, Fact, Phase};
+use whathappened_core::graph::{EntityGraph, Fact, Phase, is_operators};
 use whathappened_core::lifecycle::{Mode, is_operated};
 use whathappened_core::signals::{ActorKind, named};
 use whathappened_model::event::SourceKind;
@@ -274,9 +274,6 @@ fn is_of_its_own_accord(actor: &str) -> bool {
         "remediat",
         "repair",
     ];
-    const MAKERS: [&str; 9] = [
-        "jobset", "kueue", "lws", "mpi", "pytorch", "ray", "trainer", "training", "volcano",
-    ];
     if !actor.starts_with("system:") {
         let name = actor.to_lowercase();
         // As its Events call it.
@@ -290,8 +287,7 @@ fn is_of_its_own_accord(actor: &str) -> bool {
             matches!(
                 account,
                 "kube-system:cronjob-controller" | "kube-system:horizontal-pod-autoscaler"
-            ) || !ships_with_kubernetes(account)
-                && !MAKERS.iter().any(|maker| account.contains(maker))
+            ) || !ships_with_kubernetes(account) && !is_operators(account)
         })
 }
 

@@ -250,21 +250,25 @@ fn measured(series: &[(&str, &str)]) -> String {
 #[test]
 fn a_pod_is_where_its_container_was_measured() {
     let log = text(&[
-        "2026-11-24T10:00:10Z step=1 loss=2.0",
-        "2026-11-24T10:05:10Z Traceback (most recent call last):",
-        "2026-11-24T10:05:10Z   File \"/app/train.py\", line 9, in <module>",
-        "2026-11-24T10:05:10Z ValueError: bad shard",
+        "2026-11-24T10:00:10.000000000Z stdout F step=1 loss=2.0",
+        "2026-11-24T10:05:10.000000000Z stderr F Traceback (most recent call last):",
+        "2026-11-24T10:05:10.000000001Z stderr F   File \"/app/train.py\", line 9, in <module>",
+        "2026-11-24T10:05:10.000000002Z stderr F ValueError: bad shard",
     ]);
     let node = |series: &[(&str, &str)]| {
         let files = [
-            ("ml_bert-0-aaaa0_pod-0/main/0.log", log.clone()),
+            (
+                "logs/ml_bert-0-aaaa0_5b2e2c3e-1111-4222-8333-444455556666/main/0.log",
+                log.clone(),
+            ),
             ("cadvisor.json", measured(series)),
         ];
         let answer = ask("bert-0-aaaa0", &files);
         assert_eq!(verdict(&answer).1, "code.exception", "{answer:#}");
         let (_, _, _, node) = verdict(&answer);
-        let others = ask("another-0", &files);
-        assert_eq!(others["runs"], json!(null), "{others:#}");
+        // What is only measured is no run.
+        let all = ask("*", &files);
+        assert_eq!(all["runs"].as_array().map(Vec::len), Some(1), "{all:#}");
         node.to_owned()
     };
     let of_others = ("another-0", "n9");
@@ -303,7 +307,9 @@ fn what_a_cloud_tells_of_one_machine_is_nothing_of_a_program_on_another() {
 
 #[test]
 fn a_name_with_a_word_behind_it_is_another_one() {
-    let line = |second: u32, words: &str| format!("2026-11-24T10:00:{second:02}Z {words}");
+    let line = |second: u32, words: &str| {
+        format!("2026-11-24T10:00:{second:02}.000000000Z stdout F {words}")
+    };
     let done = text(&[
         &line(10, "step=1 loss=2.0"),
         &line(20, "Training finished."),
@@ -314,8 +320,14 @@ fn a_name_with_a_word_behind_it_is_another_one() {
         &line(30, "KeyError: 'sw'"),
     ]);
     let files = [
-        ("ml_run-1-0-6f78f_pod-1/main/0.log", done),
-        ("ml_run-1-eval-0-8bcfd_pod-2/main/0.log", failed),
+        (
+            "logs/ml_run-1-0-6f78f_5b2e2c3e-1111-4222-8333-444455556667/main/0.log",
+            done,
+        ),
+        (
+            "logs/ml_run-1-eval-0-8bcfd_5b2e2c3e-1111-4222-8333-444455556668/main/0.log",
+            failed,
+        ),
     ];
     let answer = ask("run-1", &files);
     assert_eq!(answer["runs"][0]["name"], "run-1-0-6f78f", "{answer:#}");

@@ -197,12 +197,6 @@ impl Row {
         self.moved = self.moved.saturating_add(by);
     }
 
-    /// Whether its time is of a zone that nobody knows: it is read as UTC.
-    #[must_use]
-    pub fn names_no_zone(&self) -> bool {
-        self.clock == Clock::Local && !self.was_moved()
-    }
-
     /// Whether it was moved so.
     pub(crate) fn was_moved(&self) -> bool {
         self.moved != 0

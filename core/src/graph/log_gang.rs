@@ -212,7 +212,8 @@ pub(super) fn of_pods(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mu
         };
         // Of who wrote nothing, the name alone says which member it is.
         let wrote = pod.last_line.is_some() || pod.untimed.last > 0;
-        let rank = pod.rank.or(place.filter(|_| !wrote));
+        let by_name = place.filter(|_| !wrote && pod.rank.is_none());
+        let rank = pod.rank.or(by_name);
         let namesakes = found
             .entry((pod.namespace, name.to_owned()))
             .or_insert_with(|| Namesakes {
@@ -222,13 +223,25 @@ pub(super) fn of_pods(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mu
         namesakes.members.push(Member {
             task,
             ranks: rank.into_iter().collect(),
-            number: None,
+            number: by_name,
             seen: pod.seen,
             steps: BTreeMap::new(),
             misses: false,
         });
     }
+    found.retain(|_, namesakes| !is_sparse(namesakes));
     join(found, symbols, pods, workloads);
+}
+
+/// Whether nothing but numbers far apart ties some pods, as `run-1` and `run-10`: of a gang more would be known than that.
+fn is_sparse(namesakes: &Namesakes) -> bool {
+    let members = &namesakes.members;
+    let numbers: Option<BTreeSet<i32>> = members.iter().map(|one| one.number).collect();
+    let ends = numbers.and_then(|all| all.first().copied().zip(all.last().copied()));
+    let known = i64::try_from(members.len()).unwrap_or(i64::MAX);
+    ends.is_some_and(|(first, last)| {
+        i64::from(last) - i64::from(first) + 1 > known.saturating_mul(2)
+    })
 }
 
 #[cfg(test)]
@@ -300,6 +313,20 @@ mod tests {
             assert_eq!(of(name), expected, "{name}");
         }
         assert_eq!(of("train.log"), None);
+    }
+
+    #[test]
+    fn numbers_far_apart_tie_nobody() {
+        let of = |numbers: &[i32]| {
+            let members: Vec<Log<'_>> = numbers.iter().map(|_| (&[][..], None)).collect();
+            let mut namesakes = logs(&members, false);
+            for (member, number) in namesakes.members.iter_mut().zip(numbers) {
+                member.number = Some(*number);
+            }
+            is_sparse(&namesakes)
+        };
+        assert!(of(&[1, 10]) && of(&[0, 3, 9]));
+        assert!(!of(&[0, 1]) && !of(&[0, 1, 3, 4]) && !of(&[2, 3]));
     }
 
     #[test]

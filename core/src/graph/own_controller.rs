@@ -5,21 +5,37 @@ use super::fact::Fact;
 use crate::graph::TaskRow;
 use crate::signals::named;
 
-/// What the service accounts of operators that make and replace pods are called after.
-const OPERATORS: [&str; 13] = [
+/// What operators that make and replace pods are called: whole words of the names of their accounts.
+const MAKERS: [&str; 19] = [
     "argo",
     "jobset",
+    "kuberay",
     "kueue",
     "leaderworkerset",
     "lws",
     "mpi",
-    "operator",
+    "mpijob",
     "pytorch",
+    "pytorchjob",
     "ray",
-    "tf-job",
+    "raycluster",
+    "tf",
+    "tfjob",
+    "trainer",
     "training",
+    "vc",
     "volcano",
     "workflow",
+];
+
+/// What such names end in: who trains, or submits, or looks after an operator may be called after it as well.
+const ROLES: [&str; 6] = [
+    "-admission",
+    "-controller",
+    "-controllers",
+    "-manager",
+    "-operator",
+    "-scheduler",
 ];
 
 /// What the accounts of Kubernetes' own controllers end in.
@@ -53,7 +69,16 @@ fn makes_pods(actor: &str) -> bool {
     let (namespace, name) = account.split_once(':').unwrap_or_default();
     let is_of_kubernetes =
         namespace == "kube-system" && CONTROLLERS.iter().any(|end| name.ends_with(end));
-    is_of_kubernetes || OPERATORS.iter().any(|operator| account.contains(operator))
+    is_of_kubernetes || name.ends_with("-operator") || is_operators(account)
+}
+
+/// Whether a service account, `namespace:name`, is that of an operator which makes workloads as they were asked for.
+#[must_use]
+pub fn is_operators(account: &str) -> bool {
+    let (namespace, name) = account.split_once(':').unwrap_or(("", account));
+    let is_maker = name.split('-').any(|word| MAKERS.contains(&word));
+    let is_argos = namespace.starts_with("argo") && matches!(name, "argo" | "argo-workflows");
+    is_argos || is_maker && ROLES.iter().any(|role| name.ends_with(role))
 }
 
 #[cfg(test)]
@@ -73,6 +98,20 @@ mod tests {
             ("", true),
             ("system:serviceaccount:ci:gitlab-runner", false),
             ("system:serviceaccount:kube-system:janitor", false),
+            ("system:serviceaccount:argo:workflow-controller", true),
+            (
+                "system:serviceaccount:volcano-system:volcano-controllers",
+                true,
+            ),
+            ("system:serviceaccount:ray-system:kuberay-operator", true),
+            // A word in the name of somebody's account, or of a namespace, makes no operator.
+            ("system:serviceaccount:kueue-jobs:default", false),
+            ("system:serviceaccount:ml-training:default", false),
+            ("system:serviceaccount:ml:training-operator-user", false),
+            ("system:serviceaccount:research:ray-submitter", false),
+            ("system:serviceaccount:research:trainer", false),
+            ("system:serviceaccount:research:compile-bot", false),
+            ("system:serviceaccount:array-exp:default", false),
         ] {
             assert_eq!(makes_pods(actor), makes, "{actor}");
         }

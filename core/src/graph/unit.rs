@@ -194,7 +194,7 @@ fn by_local_clock(evidence: &Evidence, pod_of_row: &PodOfRow) -> HashSet<TaskRow
         if Some(row.fact) != line || row.time == Stamp::OPEN || row.clock == Clock::Neighbour {
             continue;
         }
-        if row.names_no_zone() {
+        if row.clock == Clock::Local && !row.was_moved() {
             local.extend(*task);
         } else {
             other.extend(*task);
