@@ -217,15 +217,6 @@ WHERE t.signal IN ('log.traceback', 'log.exception.stack') AND t.via = 'pod'
   AND COALESCE(t.detail, '') NOT LIKE '%DistBackendError' AND COALESCE(t.detail, '') NOT LIKE '%ChildFailedError'
   AND COALESCE(t.detail, '') NOT LIKE '%SignalException' AND COALESCE(t.detail, '') NOT LIKE '%KeyboardInterrupt'
 UNION ALL
--- Or the others lost touch with it at once, while its process, which had written why it fails, took its time to end (uploads, dumps, a
--- clean-up that waits).
-SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM links t
-JOIN cut_off c ON c.death = t.death AND c.time - t.time BETWEEN -5000000000 AND 60000000000
-WHERE t.signal = 'log.traceback' AND t.via = 'pod' AND t.same_container AND t.mode = 'exited' AND t.exit_code BETWEEN 1 AND 125
-  AND t.lag_s BETWEEN 60 AND 900 AND t.steps_after IS NOT TRUE AND t.record NOT IN (SELECT record FROM missed_peer)
-  AND NOT regexp_like(COALESCE(t.detail, ''), '(DistBackendError|ChildFailedError|SignalException|SIGTERMException|KeyboardInterrupt)$')
-UNION ALL
 -- Of several ranks that write one log, one ended in an exception, and the others waited for it.
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links t
