@@ -18,7 +18,8 @@ use self::statement::StatementPlaces;
 use self::turns::Turns;
 use self::unsent::Unsent;
 use crate::case::Rules;
-use crate::config::Config;
+use crate::config::{Config, Serve};
+use crate::error::Error;
 use crate::fetch::FetchTargets;
 
 mod addresses;
@@ -52,12 +53,12 @@ pub use wires::Wires;
 ///
 /// # Errors
 /// When it cannot be asked, or is not the one that the configuration names.
-pub async fn check_provider(serve: &crate::config::Serve) -> Result<(), crate::error::Error> {
+pub async fn check_provider(serve: &Serve) -> Result<(), Error> {
     let Some(oidc) = &serve.oidc else {
         return Ok(());
     };
     pages::check_provider(oidc).await.map_err(|why| {
-        crate::error::Error::misused(
+        Error::misused(
             format!("[serve.oidc]: nobody can sign in with the identity provider: {why}"),
             "issuer is the provider's address exactly as its tokens write it, and this machine must be able to reach it",
         )
