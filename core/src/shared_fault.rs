@@ -355,8 +355,14 @@ fn key(graph: &EntityGraph, fact: &Fact) -> Option<Kind> {
 
 fn kind_of(graph: &EntityGraph, signal: &str, target: Option<&str>) -> Option<Kind> {
     let shared = graph.traits.shared(signal)?;
-    let target = if shared.by_target { target? } else { "" };
-    Some((Arc::clone(&shared.what), target.to_owned()))
+    if shared.by_target && target.is_none() {
+        return None;
+    }
+    // Two that name different things saw two troubles, however alike.
+    Some((
+        Arc::clone(&shared.what),
+        target.unwrap_or_default().to_owned(),
+    ))
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ of_machine AS (
 ),
 -- The kubelet's word names the process: one whose name is no trainer's may be anybody's.
 full_node AS (
-  SELECT *, regexp_like(COALESCE(detail, 'python'), '^(python|pt_|ray|java|torch|train)') AS is_trainer
+  SELECT *, regexp_like(COALESCE(detail, 'python'), '^(python|pt_|ray|torch|train)') AS is_trainer
   FROM links
   WHERE signal = 'k8s.node.system_oom' AND via = 'node' AND lag_s BETWEEN -60 AND 60
     AND fact NOT IN (SELECT fact FROM of_machine)
@@ -58,7 +58,7 @@ UNION ALL
 -- The kernel's own words for it. Where they name a pod it is that one; where they name none, one that was killed then.
 -- A process whose name is not that of a trainer's may be anything that ran on the machine.
 SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN once.death IS NULL AND (k.via = 'pod' OR regexp_like(COALESCE(k.detail, 'python'), '^(python|pt_|ray|java|torch|train)'))
+  CASE WHEN once.death IS NULL AND (k.via = 'pod' OR regexp_like(COALESCE(k.detail, 'python'), '^(python|pt_|ray|torch|train)'))
     THEN 'inferred' ELSE 'guess' END AS edge,
   'fault' AS role
 FROM links k

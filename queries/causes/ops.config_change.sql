@@ -56,7 +56,7 @@ made AS (
       -- A controller of somebody's changes it of its own accord, and so does the autoscaler of pods.
       OR who.signal = 'k8s.workload.updated_by_controller'
         AND (who.actor LIKE '%:horizontal-pod-autoscaler'
-          OR NOT regexp_like(COALESCE(who.actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|^(system:serviceaccount:[^:]+:)?([a-z-]*-)?((kueue|jobset|training|kubeflow-trainer|pytorch|tf-?job|mpi|kube-?ray|ray|volcano|leaderworkerset|lws)(job|cluster)?-([a-z-]*-)?(controllers?|manager|operator|scheduler|admission)|jobset|kueue|lws|leaderworkerset|volcano)$')))
+          OR who.by_operator IS NOT TRUE))
     AND who.fact <> s.fact AND who.time BETWEEN s.time - 2000000000 AND s.time_hi + 2000000000
   LEFT JOIN suspends own ON own.death = who.death AND own.record = who.record
   LEFT JOIN deleted x ON x.death = s.death AND x.time > s.time
@@ -83,7 +83,7 @@ held AS (
   LEFT JOIN failed f ON f.death = w.death
   WHERE w.signal = 'k8s.workload.suspension_requested_by_controller' AND w.via = 'workload'
     AND w.mode = 'killed' AND w.lag_s BETWEEN -2 AND 120
-    AND NOT regexp_like(COALESCE(w.actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|^(system:serviceaccount:[^:]+:)?([a-z-]*-)?((kueue|jobset|training|kubeflow-trainer|pytorch|tf-?job|mpi|kube-?ray|ray|volcano|leaderworkerset|lws)(job|cluster)?-([a-z-]*-)?(controllers?|manager|operator|scheduler|admission)|jobset|kueue|lws|leaderworkerset|volcano)$')
+    AND w.by_operator IS NOT TRUE
 )
 SELECT c.death, COALESCE(own.fact, c.fact) AS cause, CAST(NULL AS BIGINT) AS effect,
        -- Controllers carry out at once what was changed: of a request of which no more is known than that it changed something,
@@ -108,7 +108,7 @@ FROM links u
 JOIN links p ON p.death = u.death AND p.via = 'pod' AND p.signal = 'k8s.pod.deleted_by_controller' AND p.time >= u.time
   AND regexp_like(COALESCE(p.actor, ''), '^system:serviceaccount:kube-system:(statefulset|daemon-set|replicaset)-controller$')
 WHERE u.signal = 'k8s.workload.updated_by_controller' AND u.via = 'workload' AND u.mode = 'killed' AND u.lag_s BETWEEN -2 AND 120
-  AND NOT regexp_like(COALESCE(u.actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|^(system:serviceaccount:[^:]+:)?([a-z-]*-)?((kueue|jobset|training|kubeflow-trainer|pytorch|tf-?job|mpi|kube-?ray|ray|volcano|leaderworkerset|lws)(job|cluster)?-([a-z-]*-)?(controllers?|manager|operator|scheduler|admission)|jobset|kueue|lws|leaderworkerset|volcano)$')
+  AND u.by_operator IS NOT TRUE
 UNION ALL
 -- The request and the change it made are one act: the request names who.
 SELECT a.death, a.who AS cause, a.what AS effect,
@@ -129,7 +129,7 @@ UNION ALL
 SELECT s.death, who.fact AS cause, s.fact AS effect, 'asserted' AS edge, 'act' AS role
 FROM links s
 JOIN links who ON who.death = s.death AND who.via = 'workload' AND who.signal = 'k8s.workload.updated_by_controller'
-  AND NOT regexp_like(COALESCE(who.actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|^(system:serviceaccount:[^:]+:)?([a-z-]*-)?((kueue|jobset|training|kubeflow-trainer|pytorch|tf-?job|mpi|kube-?ray|ray|volcano|leaderworkerset|lws)(job|cluster)?-([a-z-]*-)?(controllers?|manager|operator|scheduler|admission)|jobset|kueue|lws|leaderworkerset|volcano)$')
+  AND who.by_operator IS NOT TRUE
   AND who.time - s.time BETWEEN -2000000000 AND 60000000000 AND who.lag_s BETWEEN -2 AND 120
 WHERE s.signal IN ('k8s.workload.spec_changed', 'k8s.workload.scaled.to_zero') AND s.via = 'workload'
   AND s.mode = 'killed' AND s.desired = 0 AND s.lag_s BETWEEN -2 AND 120 AND COALESCE(s.created, 0) <= s.time_hi

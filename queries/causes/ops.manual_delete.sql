@@ -125,7 +125,7 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'k8s.pod.deleted_by_controller' AND via = 'pod' AND mode IN ('killed', 'lost')
   AND (actor LIKE 'system:serviceaccount:%' OR regexp_like(actor, '(?i)health|doctor|repair|heal|fixer|remediat|quarantin|drainer|watchdog'))
-  AND NOT regexp_like(actor, '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|^(system:serviceaccount:[^:]+:)?([a-z-]*-)?((kueue|jobset|training|kubeflow-trainer|pytorch|tf-?job|mpi|kube-?ray|ray|volcano|leaderworkerset|lws)(job|cluster)?-([a-z-]*-)?(controllers?|manager|operator|scheduler|admission)|jobset|kueue|lws|leaderworkerset|volcano)$|:argo(-workflows?)?$|workflow-controller|-operator$')
+  AND by_operator IS NOT TRUE AND NOT regexp_like(actor, ':argo(-workflows?)?$|-operator$')
 UNION ALL
 -- A CronJob that may run one job at a time deletes the one that runs for the next (concurrencyPolicy: Replace). What is over it
 -- clears away, too: its history has a limit, so that something has to tell that the pod still ran.
@@ -169,7 +169,7 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'k8s.workload.deleted_by_controller' AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -5 AND 600
-  AND NOT regexp_like(COALESCE(actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|^(system:serviceaccount:[^:]+:)?([a-z-]*-)?((kueue|jobset|training|kubeflow-trainer|pytorch|tf-?job|mpi|kube-?ray|ray|volcano|leaderworkerset|lws)(job|cluster)?-([a-z-]*-)?(controllers?|manager|operator|scheduler|admission)|jobset|kueue|lws|leaderworkerset|volcano)$')
+  AND by_operator IS NOT TRUE
   -- Argo's controller deletes a Workflow only once that is over (ttlStrategy, retentionPolicy, a history's limit); to end one it
   -- shuts it down.
   AND NOT (root_kind = 'Workflow' AND regexp_like(COALESCE(actor, ''), '^system:serviceaccount:[^:]+:(argo|argo-workflows?|[^:]*workflow-controller[^:]*)$'))

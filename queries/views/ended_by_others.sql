@@ -7,6 +7,6 @@ WHERE mode IN ('killed', 'lost') AND lag_s BETWEEN -5 AND 600
         OR signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.deleted_by_controller')
           AND (regexp_like(COALESCE(actor, ''), 'vpa-updater|descheduler|termination-handler')
             OR actor LIKE 'system:serviceaccount:%' AND actor NOT LIKE 'system:serviceaccount:kube-system:%'
-              AND NOT regexp_like(actor, '^(system:serviceaccount:[^:]+:)?([a-z-]*-)?((kueue|jobset|training|kubeflow-trainer|pytorch|tf-?job|mpi|kube-?ray|ray|volcano|leaderworkerset|lws)(job|cluster)?-([a-z-]*-)?(controllers?|manager|operator|scheduler|admission)|jobset|kueue|lws|leaderworkerset|volcano)$|workflow-controller|upgrad|machine|node')))
+              AND by_operator IS NOT TRUE))
     OR via = 'workload' AND signal = 'k8s.workload.deleted_by_controller' AND mode = 'killed'
-      AND NOT regexp_like(COALESCE(actor, ''), '^system:serviceaccount:kube-system:[a-z-]+-(controller|collector|autoscaler|binder)$|^(system:serviceaccount:[^:]+:)?([a-z-]*-)?((kueue|jobset|training|kubeflow-trainer|pytorch|tf-?job|mpi|kube-?ray|ray|volcano|leaderworkerset|lws)(job|cluster)?-([a-z-]*-)?(controllers?|manager|operator|scheduler|admission)|jobset|kueue|lws|leaderworkerset|volcano)$'))
+      AND by_operator IS NOT TRUE)

@@ -15,7 +15,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use whathappened_core::death::Death;
 use whathappened_core::graph::{
-    Cordons, EntityGraph, NodeHealth, Task, TaskKind, TaskRow, stands_silence,
+    Cordons, EntityGraph, NodeHealth, Task, TaskKind, TaskRow, is_by_operator, stands_silence,
 };
 use whathappened_core::link::Link;
 use whathappened_core::resolve::{Root, Run};
@@ -131,6 +131,11 @@ pub const LINKS: &[Column] = &[
         "end of the range of that time, exclusive, ns",
     ),
     ("actor", DataType::Utf8, "who did it"),
+    (
+        "by_operator",
+        DataType::Boolean,
+        "the actor is a controller that makes workloads and pods as they were asked for, or clears away what is left of them; NULL where none is named",
+    ),
     (
         "detail",
         DataType::Utf8,
@@ -392,7 +397,7 @@ pub fn links(
     let (mut code, mut same) = (Int32Builder::new(), BooleanBuilder::new());
     let (mut witnesses, mut shared) = (Int64Builder::new(), BooleanBuilder::new());
     let (mut at_last_step, mut seen_still) = (BooleanBuilder::new(), BooleanBuilder::new());
-    let mut steps_after = BooleanBuilder::new();
+    let (mut steps_after, mut by_operator) = (BooleanBuilder::new(), BooleanBuilder::new());
     let mut standstills = Standstills::of(graph, runs);
     let troubles = SharedFaults::of(graph, runs).counts();
     let shippers = shippers(graph);
@@ -412,6 +417,7 @@ pub fn links(
         time.append_value(one.time.lo);
         time_hi.append_value(one.time.hi);
         actor.append_option(symbols.some(one.actor));
+        by_operator.append_option(symbols.some(one.actor).map(is_by_operator));
         detail.append_option(symbols.some(one.detail));
         code.append_option(one.exit_code);
         count.append_value(i64::try_from(one.count).unwrap_or(i64::MAX));
@@ -433,7 +439,7 @@ pub fn links(
         steps_after.append_option(standstills.went_on_after(one, death));
     }
     let mut arrays = columns.finish();
-    arrays.extend::<[ArrayRef; 22]>([
+    arrays.extend::<[ArrayRef; 23]>([
         Arc::new(fact.finish()),
         Arc::new(record.finish()),
         Arc::new(signal.finish()),
@@ -445,6 +451,7 @@ pub fn links(
         Arc::new(time.finish()),
         Arc::new(time_hi.finish()),
         Arc::new(actor.finish()),
+        Arc::new(by_operator.finish()),
         Arc::new(detail.finish()),
         Arc::new(code.finish()),
         Arc::new(count.finish()),

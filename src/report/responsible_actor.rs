@@ -1,7 +1,7 @@
 //! Whose deed a finding was.
 
 use whathappened_core::death::Death;
-use whathappened_core::graph::{EntityGraph, Fact, Phase, is_operators};
+use whathappened_core::graph::{EntityGraph, Fact, Phase, is_operators, ships_with_kubernetes};
 use whathappened_core::lifecycle::{Mode, is_operated};
 use whathappened_core::signals::{ActorKind, named};
 use whathappened_model::event::SourceKind;
@@ -289,21 +289,6 @@ fn is_of_its_own_accord(actor: &str) -> bool {
                 "kube-system:cronjob-controller" | "kube-system:horizontal-pod-autoscaler"
             ) || !ships_with_kubernetes(account) && !is_operators(account)
         })
-}
-
-/// Whether an account in kube-system is one of those under which the controllers of Kubernetes itself act: others are of
-/// what somebody installed there.
-fn ships_with_kubernetes(account: &str) -> bool {
-    const ENDS: [&str; 6] = [
-        "-autoscaler",
-        "-binder",
-        "-cleaner",
-        "-collector",
-        "-controller",
-        "-publisher",
-    ];
-    let own = account.strip_prefix("kube-system:");
-    own.is_some_and(|own| ENDS.iter().any(|end| own.ends_with(end)))
 }
 
 /// Two records of one act: on one entity, at one time.

@@ -38,8 +38,52 @@ const ROLES: [&str; 6] = [
     "-scheduler",
 ];
 
-/// What the accounts of Kubernetes' own controllers end in.
-const CONTROLLERS: [&str; 4] = ["-controller", "-collector", "-autoscaler", "-binder"];
+/// Operators that act under their bare names, as their Events call them.
+const BARE: [&str; 5] = ["jobset", "kueue", "leaderworkerset", "lws", "volcano"];
+
+/// Kubernetes' own controllers, each of which acts under an account of its own in kube-system: kubernetes/kubernetes,
+/// plugin/pkg/auth/authorizer/rbac/bootstrappolicy/controller_policy.go. Whatever else is called a controller there
+/// somebody installed.
+const KUBERNETES: [&str; 38] = [
+    "attachdetach-controller",
+    "bootstrap-signer",
+    "certificate-controller",
+    "clusterrole-aggregation-controller",
+    "cronjob-controller",
+    "daemon-set-controller",
+    "deployment-controller",
+    "device-taint-eviction-controller",
+    "disruption-controller",
+    "endpoint-controller",
+    "endpointslice-controller",
+    "endpointslicemirroring-controller",
+    "ephemeral-volume-controller",
+    "expand-controller",
+    "generic-garbage-collector",
+    "horizontal-pod-autoscaler",
+    "job-controller",
+    "legacy-service-account-token-cleaner",
+    "namespace-controller",
+    "node-controller",
+    "persistent-volume-binder",
+    "pod-garbage-collector",
+    "pv-protection-controller",
+    "pvc-protection-controller",
+    "replicaset-controller",
+    "replication-controller",
+    "resource-claim-controller",
+    "resourcequota-controller",
+    "root-ca-cert-publisher",
+    "route-controller",
+    "service-account-controller",
+    "service-controller",
+    "statefulset-controller",
+    "storage-version-migrator-controller",
+    "taint-eviction-controller",
+    "token-cleaner",
+    "ttl-after-finished-controller",
+    "ttl-controller",
+];
 
 impl EntityGraph {
     /// The pod that the controller of its workload deleted, as its Event or the audit log tells.
@@ -66,10 +110,24 @@ fn makes_pods(actor: &str) -> bool {
     let Some(account) = actor.strip_prefix("system:serviceaccount:") else {
         return true;
     };
-    let (namespace, name) = account.split_once(':').unwrap_or_default();
-    let is_of_kubernetes =
-        namespace == "kube-system" && CONTROLLERS.iter().any(|end| name.ends_with(end));
-    is_of_kubernetes || name.ends_with("-operator") || is_operators(account)
+    ships_with_kubernetes(account) || account.ends_with("-operator") || is_operators(account)
+}
+
+/// Whether a service account, `namespace:name`, is that of one of Kubernetes' own controllers.
+#[must_use]
+pub fn ships_with_kubernetes(account: &str) -> bool {
+    let own = account.strip_prefix("kube-system:");
+    own.is_some_and(|name| KUBERNETES.contains(&name))
+}
+
+/// Whether an actor is a controller that makes workloads and pods as they were asked for, or clears away what is left of them: what
+/// it does it does for somebody.
+#[must_use]
+pub fn is_by_operator(actor: &str) -> bool {
+    match actor.strip_prefix("system:serviceaccount:") {
+        Some(account) => ships_with_kubernetes(account) || is_operators(account),
+        None => BARE.contains(&actor) || is_operators(actor),
+    }
 }
 
 /// Whether a service account, `namespace:name`, is that of an operator which makes workloads as they were asked for.
@@ -98,6 +156,10 @@ mod tests {
             ("", true),
             ("system:serviceaccount:ci:gitlab-runner", false),
             ("system:serviceaccount:kube-system:janitor", false),
+            (
+                "system:serviceaccount:kube-system:idle-gpu-controller",
+                false,
+            ),
             ("system:serviceaccount:argo:workflow-controller", true),
             (
                 "system:serviceaccount:volcano-system:volcano-controllers",
