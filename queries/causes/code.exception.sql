@@ -217,6 +217,17 @@ WHERE t.signal IN ('log.traceback', 'log.exception.stack') AND t.via = 'pod'
   AND COALESCE(t.detail, '') NOT LIKE '%DistBackendError' AND COALESCE(t.detail, '') NOT LIKE '%ChildFailedError'
   AND COALESCE(t.detail, '') NOT LIKE '%SignalException' AND COALESCE(t.detail, '') NOT LIKE '%KeyboardInterrupt'
 UNION ALL
+-- Its process had written why it fails, and took its time to end (uploads, dumps, a clean-up that waits): the others lost touch with it at
+-- once. Where nobody was there to do so, it may have gone on for all that is known.
+SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN c.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM links t
+LEFT JOIN cut_off c ON c.death = t.death AND c.time - t.time BETWEEN -5000000000 AND 60000000000
+LEFT JOIN peers p ON p.death = t.death AND p.record = t.record
+WHERE t.signal = 'log.traceback' AND t.via = 'pod' AND t.same_container AND t.state = 'died' AND t.mode = 'exited' AND t.exit_code BETWEEN 1 AND 125
+  AND t.lag_s BETWEEN 60 AND 900 AND t.steps_after IS FALSE AND p.death IS NULL AND t.detail <> ''
+  AND t.record NOT IN (SELECT record FROM missed_peer)
+  AND NOT regexp_like(t.detail, '(DistBackendError|ChildFailedError|SignalException|SIGTERMException|KeyboardInterrupt)$')
+UNION ALL
 -- Of several ranks that write one log, one ended in an exception, and the others waited for it.
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links t

@@ -306,7 +306,7 @@ fn left_out(case: &Case, verdict: &Verdict) -> Vec<String> {
     if unknown > 0 {
         let (runs, _) = several(unknown, "run");
         notes.push(format!(
-            "{runs} ended{}, and no record shows how; pods are stopped like this after any job, too: ask for a run by name to see what is known of it",
+            "{runs} ended, and no record shows how{}: pods are stopped like this after any job, too; ask for a run by name to see what is known",
             of_runs_named(&untold)
         ));
     }

@@ -59,7 +59,7 @@ pub async fn check_provider(serve: &Serve) -> Result<(), Error> {
     };
     pages::check_provider(oidc).await.map_err(|why| {
         Error::misused(
-            format!("[serve.oidc]: nobody can sign in with the identity provider: {why}"),
+            format!("[serve.oidc]: signing in with the identity provider does not work: {why}"),
             "issuer is the provider's address exactly as its tokens write it, and this machine must be able to reach it",
         )
     })

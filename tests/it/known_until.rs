@@ -155,7 +155,8 @@ fn a_printed_preemption_is_the_schedulers() {
 fn what_became_of_one_numbered_pod_is_nothing_of_another_where_numbers_are_missing() {
     let events = |other: &str| {
         format!(
-            "LAST SEEN   TYPE      REASON      OBJECT      MESSAGE\n\
+            "$ date -u\nMon Nov 23 10:10:05 UTC 2026\n$ kubectl -n lab get events\n\
+            LAST SEEN   TYPE      REASON      OBJECT      MESSAGE\n\
             12m         Normal    Scheduled   pod/w-1      Successfully assigned lab/w-1 to n1\n\
             11m         Normal    Preempted   pod/w-1      Preempted by pod 4c8d3a1b-b39e-4e65-b380-df308968c466 on node n1\n\
             11m         Normal    Killing     pod/w-1      Stopping container main\n\

@@ -269,7 +269,7 @@ fn a_provider_that_does_not_answer_is_told_of() {
     let (code, out, err) = crate::whathappened(&["doctor", "--config", config.to_str().unwrap()]);
     assert_eq!(code, Some(4), "{err}");
     assert!(
-        out.contains("[serve.oidc]: nobody can sign in with the identity provider"),
+        out.contains("[serve.oidc]: signing in with the identity provider does not work"),
         "{out}"
     );
 }
