@@ -42,7 +42,7 @@ const ROLES: [&str; 6] = [
 const BARE: [&str; 5] = ["jobset", "kueue", "leaderworkerset", "lws", "volcano"];
 
 /// Kubernetes' own controllers, each of which acts under an account of its own in kube-system: kubernetes/kubernetes,
-/// plugin/pkg/auth/authorizer/rbac/bootstrappolicy/controller_policy.go. Whatever else is called a controller there
+/// `plugin/pkg/auth/authorizer/rbac/bootstrappolicy/controller_policy.go`. Whatever else is called a controller there
 /// somebody installed.
 const KUBERNETES: [&str; 38] = [
     "attachdetach-controller",
