@@ -282,32 +282,26 @@ fn left_out(case: &Case, verdict: &Verdict) -> Vec<String> {
     let survived: Vec<&Finding> = findings
         .filter(|one| one.recovered && !is_news(case, verdict, one))
         .collect();
-    let names: BTreeSet<&str> = survived
-        .iter()
-        .filter_map(|one| case.runs.get(one.run))
-        .map(|run| run.names(&case.graph).3)
-        .collect();
+    let of_runs = |runs: &mut dyn Iterator<Item = usize>| {
+        let runs = runs.filter_map(|run| case.runs.get(run));
+        of_runs_named(&runs.map(|run| run.names(&case.graph).3).collect())
+    };
+    let survivors = of_runs(&mut survived.iter().map(|one| one.run));
     let survived = survived.len();
     let unknown = unknown_ends(case, verdict);
-    let untold: BTreeSet<&str> = unknown
-        .range(..case.runs.len())
-        .filter_map(|run| case.runs.get(*run))
-        .map(|run| run.names(&case.graph).3)
-        .collect();
+    let unseen = of_runs(&mut unknown.iter().copied());
     let unknown = unknown.range(..case.runs.len()).count();
     let mut notes = Vec::new();
     if survived > 0 {
         let (incidents, were) = several(survived, "incident");
         notes.push(format!(
-            "{incidents} that runs survived {were} not listed{}: ask for a run by name, or in SQL for role = 'recovered'",
-            of_runs_named(&names)
+            "{incidents} that runs survived {were} not listed{survivors}: ask for a run by name, or in SQL for role = 'recovered'"
         ));
     }
     if unknown > 0 {
         let (runs, _) = several(unknown, "run");
         notes.push(format!(
-            "{runs} ended, and no record shows how{}: pods are stopped like this after any job, too; ask for a run by name to see what is known",
-            of_runs_named(&untold)
+            "{runs} ended, and no record shows how{unseen}: pods are stopped like this after any job, too; ask for a run by name to see what is known"
         ));
     }
     notes

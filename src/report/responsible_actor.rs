@@ -1,7 +1,7 @@
 //! Whose deed a finding was.
 
 use whathappened_core::death::Death;
-use whathappened_core::graph::{EntityGraph, Fact, Phase, is_operators, ships_with_kubernetes};
+use whathappened_core::graph::{EntityGraph, Fact, Phase, is_by_operator};
 use whathappened_core::lifecycle::{Mode, is_operated};
 use whathappened_core::signals::{ActorKind, named};
 use whathappened_model::event::SourceKind;
@@ -287,7 +287,7 @@ fn is_of_its_own_accord(actor: &str) -> bool {
             matches!(
                 account,
                 "kube-system:cronjob-controller" | "kube-system:horizontal-pod-autoscaler"
-            ) || !ships_with_kubernetes(account) && !is_operators(account)
+            ) || !is_by_operator(actor)
         })
 }
 

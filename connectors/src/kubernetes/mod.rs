@@ -15,6 +15,7 @@ mod lease;
 mod meta;
 mod node;
 mod pod;
+mod readiness;
 mod size;
 mod status_patch;
 mod template;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::decode::Context;
-use super::{checkup, field, meta, template};
+use super::{checkup, field, meta, readiness, template};
 use crate::event::{Event, SourceKind};
 use crate::object::{ObjectBody, ObjectKey, ObjectVersion};
 use crate::observation::{Observation, Rejection};
@@ -289,7 +289,7 @@ fn conditions(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts:
         let is_timed = field::time(condition, &["lastTransitionTime"]).is_some();
         let is_known = reason == "ContainersNotReady" || reason.is_empty() && is_timed;
         if kind == "Ready" && status == "False" && is_known {
-            event.set_attribute("containers_ready", containers_ready(pod));
+            event.set_attribute("containers_ready", readiness::containers_ready(pod));
         }
         // Schedulers write who they are: `koord-scheduler: preempting to accommodate …`.
         if reason == "PreemptionByScheduler" {
@@ -302,33 +302,6 @@ fn conditions(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts:
         }
         facts.push(event);
     }
-}
-
-/// What the kubelet says of all containers. The controller of nodes marks each pod of a node that is out of reach as
-/// not ready, and leaves this and the kubelet's last reason as they are.
-fn containers_ready(pod: &Value) -> Option<&str> {
-    let conditions = field::items(pod, &["status", "conditions"]);
-    let mut kinds = conditions
-        .iter()
-        .filter(|condition| field::text(condition, &["type"]) == Some("ContainersReady"));
-    match kinds.next() {
-        Some(ready) => field::text(ready, &["status"]),
-        None => are_ready(pod).then_some("True"),
-    }
-}
-
-/// Whether the kubelet says of each container that it is ready, and nobody else has a say in whether the pod is.
-fn are_ready(pod: &Value) -> bool {
-    let reported = field::items(pod, &["status", "containerStatuses"]);
-    let is_ready = |status: &Value| field::flag(status, &["ready"]);
-    let has_sidecars = field::items(pod, &["spec", "initContainers"])
-        .iter()
-        .any(|init| field::text(init, &["restartPolicy"]).is_some());
-    !reported.is_empty()
-        && reported.len() == field::items(pod, &["spec", "containers"]).len()
-        && reported.iter().all(is_ready)
-        && !has_sidecars
-        && field::items(pod, &["spec", "readinessGates"]).is_empty()
 }
 
 /// A scheduler's first word on a pod is its `PodScheduled` condition: a pod without a

@@ -104,7 +104,7 @@ pub(crate) use learn::holds_up;
 pub use name_tenure::{NameTenure, NameTenures};
 pub use node_health::NodeHealth;
 pub use node_instance::{NodeInstance, NodeInstances};
-pub use own_controller::{is_by_operator, is_operators, ships_with_kubernetes};
+pub use own_controller::is_by_operator;
 pub(crate) use parent::indexed;
 pub use parent::{deployment_of, is_queue_entry, makers};
 pub use pool::Membership;

@@ -114,8 +114,7 @@ fn makes_pods(actor: &str) -> bool {
 }
 
 /// Whether a service account, `namespace:name`, is that of one of Kubernetes' own controllers.
-#[must_use]
-pub fn ships_with_kubernetes(account: &str) -> bool {
+fn ships_with_kubernetes(account: &str) -> bool {
     let own = account.strip_prefix("kube-system:");
     own.is_some_and(|name| KUBERNETES.contains(&name))
 }
@@ -131,8 +130,7 @@ pub fn is_by_operator(actor: &str) -> bool {
 }
 
 /// Whether a service account, `namespace:name`, is that of an operator which makes workloads as they were asked for.
-#[must_use]
-pub fn is_operators(account: &str) -> bool {
+fn is_operators(account: &str) -> bool {
     let (namespace, name) = account.split_once(':').unwrap_or(("", account));
     let is_maker = name.split('-').any(|word| MAKERS.contains(&word));
     let is_argos = namespace.starts_with("argo") && matches!(name, "argo" | "argo-workflows");

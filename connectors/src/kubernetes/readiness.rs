@@ -1,0 +1,32 @@
+//! Whether the containers of a pod are ready, whatever else is said of the pod itself.
+
+use serde_json::Value;
+
+use super::field;
+
+/// What the kubelet says of all containers. The controller of nodes marks each pod of a node that is out of reach as
+/// not ready, and leaves this and the kubelet's last reason as they are.
+pub(super) fn containers_ready(pod: &Value) -> Option<&str> {
+    let conditions = field::items(pod, &["status", "conditions"]);
+    let mut kinds = conditions
+        .iter()
+        .filter(|condition| field::text(condition, &["type"]) == Some("ContainersReady"));
+    match kinds.next() {
+        Some(ready) => field::text(ready, &["status"]),
+        None => are_ready(pod).then_some("True"),
+    }
+}
+
+/// Whether the kubelet says of each container that it is ready, and nobody else has a say in whether the pod is.
+fn are_ready(pod: &Value) -> bool {
+    let reported = field::items(pod, &["status", "containerStatuses"]);
+    let is_ready = |status: &Value| field::flag(status, &["ready"]);
+    let has_sidecars = field::items(pod, &["spec", "initContainers"])
+        .iter()
+        .any(|init| field::text(init, &["restartPolicy"]).is_some());
+    !reported.is_empty()
+        && reported.len() == field::items(pod, &["spec", "containers"]).len()
+        && reported.iter().all(is_ready)
+        && !has_sidecars
+        && field::items(pod, &["spec", "readinessGates"]).is_empty()
+}
