@@ -371,7 +371,7 @@ fn machines_are_found_beside_pods() {
         let snapshot = store.snapshot().unwrap();
         snapshot
             .objects_named(Some(&kinds), None, &mut |one| {
-                found.push(one.version.key.kind)
+                found.push(one.version.key.kind);
             })
             .unwrap();
         let of = |kind: &str| found.iter().filter(|one| *one == kind).count();
