@@ -1,7 +1,7 @@
 //! Incidents as they are explained, for those who ask later.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use whathappened_core::death::RunState;
 use whathappened_model::event::EventId;
 use whathappened_model::time::{Nanos, Stamp};
@@ -171,6 +171,47 @@ pub fn from_stored(stored: &StoredIncident) -> Option<IncidentOfRun> {
     serde_json::from_str(&stored.answer).ok()
 }
 
+/// An incident without what its records say, of which lists and tables need the ids alone: those are most of it, and of
+/// thousands they are most of what a report would read.
+fn without_records(stored: &StoredIncident) -> Option<IncidentOfRun> {
+    #[derive(Deserialize)]
+    struct Stored {
+        incident: Rest,
+        run: Option<Run>,
+    }
+    #[derive(Deserialize)]
+    struct Rest {
+        evidence: Vec<Record>,
+        #[serde(flatten)]
+        rest: Map<String, Value>,
+    }
+    #[derive(Serialize, Deserialize)]
+    struct Record {
+        id: Value,
+    }
+    let stored: Stored = serde_json::from_str(&stored.answer).ok()?;
+    let mut incident = stored.incident.rest;
+    let records = serde_json::to_value(&stored.incident.evidence).ok()?;
+    incident.insert("evidence".to_owned(), records);
+    Some(IncidentOfRun {
+        incident: serde_json::from_value(Value::Object(incident)).ok()?,
+        run: stored.run,
+    })
+}
+
+/// Kept incidents as the caller may see them, for lists and tables: of their records the ids.
+pub(super) fn visible_in_lists(
+    snapshot: &Snapshot<'_>,
+    stored: &[StoredIncident],
+) -> Vec<IncidentOfRun> {
+    if snapshot.is_restricted() {
+        return visible(snapshot, stored);
+    }
+    // One of another shape is left to the reader of whole ones.
+    let each = |one: &StoredIncident| without_records(one).or_else(|| from_stored(one));
+    stored.iter().filter_map(each).collect()
+}
+
 /// Kept incidents as the caller may see them.
 #[must_use]
 pub fn visible(snapshot: &Snapshot<'_>, stored: &[StoredIncident]) -> Vec<IncidentOfRun> {
@@ -187,6 +228,21 @@ pub fn visible(snapshot: &Snapshot<'_>, stored: &[StoredIncident]) -> Vec<Incide
 /// # Errors
 /// When the store cannot be read.
 pub fn stored_incidents(snapshot: &Snapshot<'_>) -> Result<Vec<(String, IncidentOfRun)>, Error> {
+    happened(snapshot, visible)
+}
+
+/// The same for tables: of their records the ids.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn incidents_of_tables(snapshot: &Snapshot<'_>) -> Result<Vec<(String, IncidentOfRun)>, Error> {
+    happened(snapshot, visible_in_lists)
+}
+
+fn happened(
+    snapshot: &Snapshot<'_>,
+    visible: fn(&Snapshot<'_>, &[StoredIncident]) -> Vec<IncidentOfRun>,
+) -> Result<Vec<(String, IncidentOfRun)>, Error> {
     let mut all = Vec::new();
     for one in snapshot.incidents()? {
         let stored = visible(snapshot, std::slice::from_ref(&one)).pop();

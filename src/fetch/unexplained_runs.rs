@@ -11,7 +11,7 @@ use whathappened_model::time::{Nanos, rfc3339};
 use whathappened_store::{Root, Snapshot, Store};
 
 use super::held::ClusterHours;
-use super::incidents::{IncidentOfRun, nothing, store_incidents, visible};
+use super::incidents::{IncidentOfRun, nothing, store_incidents, visible_in_lists};
 use super::stored::of_found;
 use crate::answer::{Answer, IncidentRole, ListedRun, Run};
 use crate::case::{Case, Rules};
@@ -256,7 +256,7 @@ fn keep_none(
 /// When the store cannot be read.
 pub fn listed(snapshot: &Snapshot<'_>, window: (Nanos, Nanos)) -> Result<Vec<ListedRun>, Error> {
     let mut leading: HashMap<String, IncidentOfRun> = HashMap::new();
-    for stored in visible(snapshot, &snapshot.incidents()?) {
+    for stored in visible_in_lists(snapshot, &snapshot.incidents()?) {
         let Some(id) = stored.incident.run_id.clone() else {
             continue;
         };

@@ -43,7 +43,7 @@ pub(super) fn rows() -> RowSource<SharedCase, CollateralRow> {
 /// Those of the incidents that the store keeps.
 pub(super) fn stored(stored: &StoredTables) -> Result<Vec<CollateralRow>, Error> {
     let mut rows = Vec::new();
-    for (experiment, one) in stored.look(fetch::stored_incidents)? {
+    for (experiment, one) in stored.look(fetch::incidents_of_tables)? {
         let incident = one.incident;
         for pod in incident.collateral {
             rows.push(CollateralRow {

@@ -55,7 +55,7 @@ pub(super) fn stored(stored: &StoredTables) -> Result<Vec<IncidentRow>, Error> {
         run: one.run,
     };
     Ok(stored
-        .look(fetch::stored_incidents)?
+        .look(fetch::incidents_of_tables)?
         .into_iter()
         .map(reported)
         .collect())
