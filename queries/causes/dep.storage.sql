@@ -124,6 +124,13 @@ FROM links
 WHERE signal IN ('log.io_error', 'log.storage_error') AND via = 'pod' AND same_container AND (mode = 'exited' OR state = 'failing')
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 120
 UNION ALL
+-- Its process took its time to end after that: the others lost touch with it at once.
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM links e
+JOIN cut_off c ON c.death = e.death AND c.time - e.time BETWEEN -5000000000 AND 60000000000
+WHERE e.signal IN ('log.io_error', 'log.no_space', 'log.storage_error') AND e.via = 'pod' AND e.same_container AND e.state = 'died'
+  AND e.mode = 'exited' AND e.exit_code BETWEEN 1 AND 125 AND e.lag_s BETWEEN 60 AND 900 AND e.steps_after IS FALSE
+UNION ALL
 -- The kernel gave up on the file server and lets programs fail; of what this one said last nothing is there.
 SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
 FROM links k

@@ -3,7 +3,7 @@
 -- rank: 65
 -- level: established
 -- needs: k8s.pod.deleted_by_user, k8s.pod.deleted_by_controller, k8s.workload.deleted_by_user, k8s.workload.deleted_by_remediator, k8s.namespace.deleted_by_user
--- needs: k8s.namespace.deleted_by_controller, k8s.namespace.deleted_by_other
+-- needs: k8s.namespace.deleted_by_controller, k8s.namespace.deleted_by_other, k8s.pod.deleted_by_upgrader, k8s.pod.deleted_by_remediator
 -- needs: k8s.namespace.deletion_requested, k8s.workload.deletion_requested
 -- needs: k8s.node_claim.deleted_by_user, k8s.node_pool.deleted_by_user
 -- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
@@ -125,7 +125,15 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'k8s.pod.deleted_by_controller' AND via = 'pod' AND mode IN ('killed', 'lost')
   AND (actor LIKE 'system:serviceaccount:%' OR regexp_like(actor, '(?i)health|doctor|repair|heal|fixer|remediat|quarantin|drainer|watchdog'))
-  AND by_operator IS NOT TRUE AND NOT regexp_like(actor, ':argo(-workflows?)?$|-operator$')
+  AND by_operator IS NOT TRUE
+UNION ALL
+-- Tools that upgrade machines or look after them close a machine first, for a reason of its own: where no record shows either,
+-- such a tool deleted the pod, and no more than that is known.
+SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links d
+LEFT JOIN looked_after l ON l.death = d.death
+WHERE d.signal IN ('k8s.pod.deleted_by_upgrader', 'k8s.pod.deleted_by_remediator') AND d.via = 'pod' AND d.mode IN ('killed', 'lost')
+  AND l.death IS NULL
 UNION ALL
 -- A CronJob that may run one job at a time deletes the one that runs for the next (concurrencyPolicy: Replace). What is over it
 -- clears away, too: its history has a limit, so that something has to tell that the pod still ran.
@@ -356,7 +364,7 @@ UNION ALL
 -- one record, and which it was in the other: on a machine that runs one service it is that.
 SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN e.fact IS NOT NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
 FROM links k
-LEFT JOIN links e ON e.death = k.death AND e.via = 'pod' AND e.signal = 'unit.main_exited' AND e.time - k.time BETWEEN -1000000000 AND 5000000000
+LEFT JOIN links e ON e.death = k.death AND e.via = 'pod' AND e.signal = 'unit.main_exited' AND e.time - k.time BETWEEN -1000000000 AND 2000000000
 WHERE k.signal = 'node.kill_requested' AND k.via = 'node' AND k.mode IN ('exited', 'killed') AND k.lag_s BETWEEN -1 AND 10
   AND COALESCE(k.reason, '') <> 'OOMKilled'
   AND k.exit_code = CASE WHEN COALESCE(k.detail, '') IN ('9', 'KILL') THEN 137 WHEN COALESCE(k.detail, '') IN ('2', 'INT') THEN 130 ELSE 143 END

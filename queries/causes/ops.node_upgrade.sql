@@ -36,10 +36,13 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, edge, 'act' AS role
 FROM begun
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM links
-WHERE signal IN ('k8s.pod.evicted_by_upgrader', 'k8s.pod.deleted_by_upgrader')
-  AND via = 'pod' AND mode IN ('killed', 'lost')
+-- Who is called after upgrades and deletes a pod of a machine that nothing was done to is not known to upgrade it.
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN u.signal = 'k8s.pod.deleted_by_upgrader' AND l.death IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
+FROM links u
+LEFT JOIN looked_after l ON l.death = u.death
+WHERE u.signal IN ('k8s.pod.evicted_by_upgrader', 'k8s.pod.deleted_by_upgrader')
+  AND u.via = 'pod' AND u.mode IN ('killed', 'lost')
 UNION ALL
 -- What is done to a whole pool befalls its nodes one after the other, some not at all: it counts
 -- for a node that was then closed, emptied or replaced, and by nobody who does that on their own.
