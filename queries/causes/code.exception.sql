@@ -105,7 +105,7 @@ peers AS (
                      'torchft.gave_up', 'ray.worker_lost', 'horovod.aborted', 'xgboost.collective_failed', 'vllm.engine_died', 'vllm.worker_died',
                      'sglang.child_failed', 'sglang.gives_up', 'sglang.watchdog',
                      -- and of storage or a device that failed under it: nothing says that the code did that.
-                     'log.storage_error', 'log.cuda_error.device', 'gpu.nvlink_error',
+                     'log.storage_error', 'log.cuda_error.device', 'gpu.nvlink_error', 'gpu.memory_error',
                      -- What another signal reads more closely is no surer for being an exception, too.
                      'log.device_ordinal', 'log.data_loader_failed', 'log.clock_skew', 'log.storage_throttled', 'log.no_licence', 'log.control_plane',
                      -- Whoever asked it to stop, or killed a process of it, is another matter.

@@ -21,8 +21,9 @@ FROM faults
 WHERE (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed')
   -- What somebody asked to end, for a reason of theirs, did not end of it.
   AND (mode <> 'killed' OR death NOT IN (SELECT death FROM reactions WHERE person))
-  -- Whoever had no GPU lost none, and whoever was over its memory limit was killed for that.
-  AND COALESCE(gpus, 1) > 0 AND COALESCE(reason, '') <> 'OOMKilled'
+  -- Whoever had no GPU lost none, and whoever was over its memory limit was killed for that. Other accelerators are asked for by other
+  -- names: of what its own log says a pod had one.
+  AND (COALESCE(gpus, 1) > 0 OR via = 'pod') AND COALESCE(reason, '') <> 'OOMKilled'
   AND (state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -120 AND 900
        OR state = 'lingering' AND lag_s BETWEEN 0 AND 7200)
   AND death NOT IN (SELECT death FROM own_reason)
