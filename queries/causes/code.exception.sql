@@ -126,7 +126,7 @@ peers AS (
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN p.death IS NOT NULL OR k.death IS NOT NULL OR done.death IS NOT NULL AND t.exit_code IS NULL OR t.signal IN ('launcher.exception', 'log.exception.logged', 'log.gives_up') OR t.signal = 'log.traceback' AND t.detail = ''
          -- What says itself that another process ended, or broke.
-         OR regexp_like(t.detail, '(Process(Exited|Raised)Exception|CancelledError|BrokenProcessPool|ActorDiedError|ActorUnavailableError|RayActorError|WorkerCrashedError|NodeDiedError|ObjectLostError|OwnerDiedError|LocalRayletDiedError|HorovodInternalError|EngineDeadError|KilledWorker|ExecutorLostFailure)$')
+         OR regexp_like(t.detail, '(Process(Exited|Raised)Exception|CancelledError|BrokenProcessPool|ActorDiedError|ActorUnavailableError|RayActorError|WorkerCrashedError|NodeDiedError|ObjectLostError|OwnerDiedError|LocalRayletDiedError|HorovodInternalError|EngineDeadError|KilledWorker|TerminatedWorkerError|ExecutorLostFailure)$')
        THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM told t
 LEFT JOIN peers p ON p.death = t.death AND p.record = t.record
