@@ -10,7 +10,7 @@
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
 -- needs: k8s.pod.drained_by_kubectl, k8s.pod.drain_blocked, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, slurm.cancel_requested, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller, k8s.workload.deleted_by_gc
--- needs: k8s.pod.evicted.descheduler, unit.stop_requested, ray.job_stopped, log.hung_up, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
+-- needs: k8s.pod.evicted.descheduler, node.container_stop_requested, unit.stop_requested, ray.job_stopped, log.hung_up, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
 -- needs: k8s.workload.stop_requested_by_*, k8s.workload.job_deleted
 -- needs: k8s.service.deleted_by_user, cloud.group_stopped_by_user, cloud.group_resized_by_user, cloud.instance_recreation_requested_by_user, slurm.node.set_down, node.kill_requested, unit.stopping
 -- overturned_by: audit: who requested it
@@ -42,6 +42,8 @@
 -- summary_of: log.hung_up: {pod} {was} ended by SIGHUP, as happens when the terminal or ssh session that it was started in closes; no record shows who sent it.
 -- summary_of: log.interrupted: {pod} {was} interrupted by SIGINT, as by Ctrl-C; no record shows who sent it.
 -- summary_of: unit.stop_requested: The service of {pod} was stopped{by}.
+-- summary_of: node.container_stop_requested: A container on {node} was stopped{by} as {pod} ended.
+-- title_of: node.container_stop_requested: A container was stopped on request
 -- summary_of: unit.stopping: The service of {pod} was stopped on request; no record shows who requested it.
 -- summary_of: node.kill_requested: {pod} {was} killed just after a signal was sent to processes of {node}{by}.
 -- title_of: node.kill_requested: Killed by a command
@@ -424,6 +426,15 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'k8s.workload.stopped' AND via = 'workload' AND lag_s BETWEEN -60 AND 600
   AND (state = 'failed' OR mode = 'killed' OR state = 'died' AND mode = 'exited' AND exit_code IN (137, 143) AND COALESCE(reason, '') <> 'OOMKilled')
+UNION ALL
+-- A container that somebody asked a runtime to stop, on the machine on which a program was asked to stop in the next seconds: that the one
+-- ran in the other, nothing tells but that.
+SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM links c
+JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'log.sigterm' AND lag_s BETWEEN -5 AND 30) t ON t.death = c.death
+WHERE c.signal = 'node.container_stop_requested' AND c.via = 'node' AND c.mode IN ('exited', 'killed') AND c.lag_s BETWEEN -5 AND 30
+  -- Of what a kubelet runs it tells how it ended.
+  AND c.exit_code IS NULL
 UNION ALL
 -- A signal that somebody sent from a command in the container ends a program with that signal's code; of which process it was
 -- nothing tells but that.
