@@ -107,11 +107,18 @@ peers AS (
                      -- and of storage or a device that failed under it: nothing says that the code did that.
                      'log.storage_error', 'log.cuda_error.device', 'gpu.nvlink_error',
                      -- What another signal reads more closely is no surer for being an exception, too.
-                     'log.device_ordinal', 'log.data_loader_failed', 'log.clock_skew', 'log.storage_throttled', 'log.no_licence',
+                     'log.device_ordinal', 'log.data_loader_failed', 'log.clock_skew', 'log.storage_throttled', 'log.no_licence', 'log.control_plane',
                      -- Whoever asked it to stop, or killed a process of it, is another matter.
                      'log.sigterm', 'log.killed',
                      -- An address that is not there may be the GPU's doing as well.
                      'log.cuda_error.address')
+  UNION
+  -- Azure's clients write the store's code on a line of its own, below the exception's.
+  SELECT DISTINCT t.death, t.record
+  FROM links t
+  JOIN links o ON o.death = t.death AND o.via = 'pod' AND o.time - t.time BETWEEN 0 AND 1000000000
+    AND o.signal IN ('log.storage_error', 'log.storage_throttled')
+  WHERE t.via = 'pod' AND t.signal = 'log.traceback' AND t.detail LIKE 'azure.%'
 )
 -- What a logger writes of an exception, the program may have caught.
 -- A traceback without its last line, which names the exception, may be of anything; one that a program shows after it has
