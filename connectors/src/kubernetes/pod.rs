@@ -227,7 +227,8 @@ fn waiting(
     // A waiting state carries no time; the pod's own start bounds it from below, and of one that cannot be started again its
     // last end. A back-off is a container's of which each end is known.
     let ended = field::time(container, &["lastState", "terminated", "finishedAt"])
-        .filter(|_| reason != "CrashLoopBackOff");
+        .filter(|_| reason != "CrashLoopBackOff")
+        .map(|ended| Stamp::exact(ended.hi));
     let since = ended
         .or_else(|| field::time(pod, &["status", "startTime"]))
         .or(body.created)
