@@ -139,7 +139,7 @@ fn count_others(snapshot: &Snapshot<'_>, case: &mut Case) -> Result<(), Error> {
         if left < 0 {
             break;
         }
-        let known = |fact: &Fact| known.contains(&fact.event.id);
+        let known = |id: EventId| known.contains(&id);
         let is_trouble = |signal: &str| traits.shared(signal).is_some();
         let others = snapshot.troubles_elsewhere((from, to), &is_trouble, &known)?;
         case.graph.elsewhere.extend(others);

@@ -2,6 +2,8 @@
 //! checksum. One that is not what was written is left out and told of; its
 //! neighbours are read as ever.
 
+use std::collections::BTreeSet;
+
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use whathappened_model::coverage::{Coverage, Status};
@@ -9,7 +11,8 @@ use whathappened_model::coverage::{Coverage, Status};
 use crate::day::Day;
 use crate::db::has_column;
 use crate::kept_sum::{WRONG, columns_sum, matches, sum, values_sum};
-use crate::record::{Class, Fact, Object, Record, Table};
+use crate::record::{Fact, Object, Record, Table};
+use crate::segment::SubjectKey;
 
 /// A hot row as it is read back.
 pub(crate) struct Hot<R> {
@@ -178,18 +181,31 @@ pub(crate) fn readable<R: Record>(db: &Connection) -> Vec<R> {
     }
 }
 
-/// The hot rows of one place.
-pub(crate) fn of_place<R: Record>(
+/// The hot rows of some places.
+pub(crate) fn of_places<R: Record>(
     db: &Connection,
-    class: Class,
-    namespace: &str,
-    subject: &str,
+    wanted: &BTreeSet<SubjectKey>,
 ) -> rusqlite::Result<Vec<Hot<R>>> {
-    whole(
-        db,
-        "tbl = ?1 AND class = ?2 AND (?2 <> 0 OR namespace = ?3) AND (?2 = 2 OR subject = ?4)",
-        params![R::TABLE.number(), class.number(), namespace, subject],
-    )
+    // A large run is of thousands of places, of which few have told anything lately.
+    let is_empty = !db
+        .prepare_cached("SELECT 1 FROM hot WHERE tbl = ?1 LIMIT 1")?
+        .exists([R::TABLE.number()])?;
+    if is_empty {
+        return Ok(Vec::new());
+    }
+    let sql = format!(
+        "SELECT {} FROM hot WHERE tbl = ?1 AND class = ?2 AND (?2 <> 0 OR namespace = ?3) AND (?2 = 2 OR subject = ?4)",
+        columns(db)?
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut found = Vec::new();
+    for (class, namespace, subject) in wanted {
+        let values = params![R::TABLE.number(), class.number(), namespace, subject];
+        for row in statement.query_map(values, read::<R>)? {
+            found.extend(row?.whole());
+        }
+    }
+    Ok(found)
 }
 
 /// A row that is not what was written.

@@ -32,7 +32,6 @@ mod merge;
 mod metadata;
 mod named_rows;
 mod object_columns;
-mod outside_faults;
 mod packed_rows;
 mod permissions;
 mod place_cache;
@@ -50,6 +49,7 @@ mod status;
 mod store;
 mod unlisted;
 mod verify;
+mod version;
 
 #[cfg(test)]
 mod tests;
@@ -77,6 +77,7 @@ pub use snapshot::Snapshot;
 pub use status::Status;
 pub use store::{FORMAT, Store};
 pub use verify::Verified;
+pub use version::StoreVersion;
 
 /// Facts as the columns of [`event_schema`].
 ///

@@ -1,5 +1,6 @@
 //! One moment of a store: what is read of it fits together.
 
+mod outside_faults;
 mod rows;
 
 use std::cell::{Cell, RefCell};

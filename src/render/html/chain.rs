@@ -7,8 +7,8 @@ use maud::{Markup, html};
 use crate::answer::{ChainLink, Edge};
 
 use super::super::clock::{offset, seconds_between, zero};
-use super::cells;
 use super::page::Page;
+use super::{cells, followed};
 
 pub(super) fn why(told: Page<'_>) -> Markup {
     let Some(incident) = told.main.filter(|main| !main.chain.is_empty()) else {
@@ -39,6 +39,7 @@ pub(super) fn why(told: Page<'_>) -> Markup {
                             @if let Some(tied) = tied(link).filter(|_| at > 0) { " · " (tied) }
                             (records(link, &shown))
                         }
+                        (followed::followed(link, told))
                     }
                 }
             }

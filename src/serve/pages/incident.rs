@@ -1,18 +1,21 @@
 //! `/i/{id}`: one incident, under an address that stays when the verdict changes.
 
+use std::sync::Arc;
+use std::time::Instant;
+
 use axum::http::StatusCode;
 use axum::response::Response;
 use tokio::runtime::Handle;
-use whathappened_store::Store;
+use whathappened_store::{Store, StoreVersion};
 
 use super::visit::Visit;
 use crate::answer::{Answer, PastVerdict, SCHEMA};
 use crate::error::Error;
 use crate::fetch::{self, IncidentOfRun};
-use crate::render::site::{self, AnswerView, Tab};
+use crate::render::site::{AnswerPage, AnswerView, Tab};
 use crate::report::Question;
-use crate::serve::api::{Problem, answer};
-use crate::serve::{CallerQuestion, Service};
+use crate::serve::api::{Problem, dated_answer};
+use crate::serve::{CallerQuestion, Service, metrics};
 
 pub(super) async fn get(visit: Visit) -> Response {
     let page = page(&visit).await;
@@ -29,25 +32,61 @@ struct StoredIncident {
 
 async fn page(visit: &Visit) -> Result<String, Problem> {
     let id = visit.name()?;
-    let kept = stored_incident(visit, id.clone()).await?;
+    let (service, pages) = (&visit.service, &visit.service.pages);
+    let frame = visit.frame(Tab::Elsewhere);
+    let key = (id.clone(), visit.reader.caller.access.clone());
+    let (before, began) = (service.version().await, Instant::now());
+    if let Some(page) = before.and_then(|version| pages.incidents.get(&key, version)) {
+        metrics::answered("page", "answered", began);
+        return Ok(page.around(&frame));
+    }
+    let mut kept = stored_incident(visit, id.clone()).await?;
+    let told = match &kept {
+        Some(kept) => whole(visit, kept).await,
+        None => None,
+    };
+    // Explaining its run may have made its verdict another one.
+    let after = service.version().await;
+    if told.is_some() && before.map(|one| one.verdicts) != after.map(|one| one.verdicts) {
+        kept = stored_incident(visit, id.clone()).await?;
+    }
     let Some(kept) = kept else {
         return Err(Problem::not_found(format!(
             "no incident that you may see has the ID {id:?}"
         ))
         .hint("it may have been merged into another when its run was explained again; search for the experiment"));
     };
-    let told = whole(visit, &kept).await;
-    let (told, place) = match &told {
-        Some((told, place)) => (told, *place),
-        None => (&alone(&kept), 0),
-    };
-    let view = AnswerView {
-        incident: Some(place),
-        verdicts: &kept.verdicts,
-        experiment: Some(&kept.experiment),
-        ..AnswerView::default()
-    };
-    Ok(site::answer(&visit.frame(Tab::Elsewhere), told, &view))
+    let of = told.as_ref().map_or(before, |told| told.version);
+    let drawn = tokio::task::spawn_blocking(move || {
+        let alone = told.is_none().then(|| alone(&kept));
+        let (told, place) = match (&told, &alone) {
+            (Some(told), _) => (&*told.answer, told.place),
+            (None, Some(alone)) => (alone, 0),
+            (None, None) => return None,
+        };
+        let view = AnswerView {
+            incident: Some(place),
+            verdicts: &kept.verdicts,
+            experiment: Some(&kept.experiment),
+            ..AnswerView::default()
+        };
+        Some(Arc::new(AnswerPage::of(told, &view)))
+    });
+    let page = drawn.await.map_err(|panic| Problem::inside(&panic))?;
+    let page = page.ok_or_else(|| Problem::inside(&"no page"))?;
+    if let Some(version) = of.filter(|_| of == after) {
+        let (bytes, kept) = (page.bytes(), Arc::clone(&page));
+        pages.incidents.put(key, version, kept, bytes);
+    }
+    Ok(page.around(&frame))
+}
+
+/// An answer with the incident that is asked for.
+struct WholeAnswer {
+    answer: Arc<Answer>,
+    /// Where in it that is.
+    place: usize,
+    version: Option<StoreVersion>,
 }
 
 /// What a disk changed is explained anew instead of being shown.
@@ -93,7 +132,7 @@ async fn stored_incident(visit: &Visit, id: String) -> Result<Option<StoredIncid
 }
 
 /// The incident within all that is known of its run, explained from what the store has now.
-async fn whole(visit: &Visit, kept: &StoredIncident) -> Option<(Answer, usize)> {
+async fn whole(visit: &Visit, kept: &StoredIncident) -> Option<WholeAnswer> {
     let name = match &kept.one.run {
         Some(run) => match &run.namespace {
             Some(namespace) => format!("{}/{namespace}/{}", run.kind, run.name),
@@ -109,8 +148,8 @@ async fn whole(visit: &Visit, kept: &StoredIncident) -> Option<(Answer, usize)> 
         access: visit.reader.caller.access.clone(),
         fetch: false,
     };
-    let told = match answer(&visit.service, "page", asking).await {
-        Ok(told) => told,
+    let (told, version) = match dated_answer(&visit.service, "page", asking).await {
+        Ok(dated) => dated,
         Err(problem) => {
             let (status, _, detail, ..) = problem.parts();
             if status != StatusCode::NOT_FOUND {
@@ -124,11 +163,18 @@ async fn whole(visit: &Visit, kept: &StoredIncident) -> Option<(Answer, usize)> 
         .incidents
         .iter()
         .position(|one| fetch::is_same(own, one))?;
-    let told = Answer {
-        experiment: Some(kept.experiment.clone()),
-        ..(*told).clone()
+    let answer = match told.experiment.as_deref() == Some(&kept.experiment) {
+        true => told,
+        false => Arc::new(Answer {
+            experiment: Some(kept.experiment.clone()),
+            ..(*told).clone()
+        }),
     };
-    Some((told, place))
+    Some(WholeAnswer {
+        answer,
+        place,
+        version,
+    })
 }
 
 /// The incident as it was kept, where its records are gone.

@@ -29,21 +29,42 @@ pub struct AnswerView<'a> {
 /// Bytes of a page: what would make it larger is left out of its lists.
 const CAP: usize = 3_000_000;
 
-/// The page.
-#[must_use]
-pub fn answer(frame: &Frame, answer: &Answer, view: &AnswerView<'_>) -> String {
-    let mut room = Room::new(None);
-    let mut text = whole(frame, answer, view, room);
-    while text.len() > CAP
-        && let Some(less) = room.less()
-    {
-        room = less;
-        text = whole(frame, answer, view, room);
-    }
-    text
+/// A page of an answer without what is around it, which differs from reader to reader.
+#[derive(Clone, Debug)]
+pub struct AnswerPage {
+    title: String,
+    page: Markup,
 }
 
-fn whole(frame: &Frame, answer: &Answer, view: &AnswerView<'_>, room: Room) -> String {
+impl AnswerPage {
+    /// The page of an answer.
+    #[must_use]
+    pub fn of(answer: &Answer, view: &AnswerView<'_>) -> Self {
+        let mut room = Room::new(None);
+        let mut page = whole(answer, view, room);
+        while page.bytes() > CAP
+            && let Some(less) = room.less()
+        {
+            room = less;
+            page = whole(answer, view, room);
+        }
+        page
+    }
+
+    /// The page as a reader gets it.
+    #[must_use]
+    pub fn around(&self, frame: &Frame) -> String {
+        frame.around(&self.title, &["page"], &self.page)
+    }
+
+    /// How long it is.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.title.len() + self.page.0.len()
+    }
+}
+
+fn whole(answer: &Answer, view: &AnswerView<'_>, room: Room) -> AnswerPage {
     let asked = view.incident.and_then(|at| answer.incidents.get(at));
     let told = Page {
         answer,
@@ -57,7 +78,10 @@ fn whole(frame: &Frame, answer: &Answer, view: &AnswerView<'_>, room: Room) -> S
         (way(view, told))
         div data-follow=[view.follow] { (page::body(told, &own)) }
     };
-    frame.around(&page::title(told), &["page"], &page)
+    AnswerPage {
+        title: page::title(told),
+        page,
+    }
 }
 
 /// Where the reader can go from here.
