@@ -3,7 +3,11 @@
 -- rank: 53
 -- level: supported
 -- needs: k8s.pod.admission_failed.device, k8s.container.cannot_run.device
--- needs: gpu.device_plugin_unhealthy, gpu.driver_error, gpu.device_plugin_down, gpu.allocatable_short
+-- needs: gpu.device_plugin_unhealthy, gpu.driver_error, gpu.driver_error.not_ready, gpu.device_plugin_down, gpu.allocatable_short
+-- needs: gpu.fabric_manager_failed
+-- title_of: gpu.fabric_manager_failed: NVIDIA Fabric Manager failed
+-- summary_of: gpu.fabric_manager_failed: NVIDIA Fabric Manager failed on {node}, and before it has set up NVLink no program can use the GPUs there: {message}
+-- advice_of: gpu.fabric_manager_failed: Read the log of nvidia-fabricmanager on {node}, and check that its version is that of the driver.
 -- summary: The GPU driver or device plugin on {node} failed while {pod} {was} on it: {message}
 -- summary_of: k8s.pod.admission_failed.device, k8s.container.cannot_run.device: {pod} could not start because the GPU driver or device plugin on {node} failed: {message}
 -- summary_of: gpu.device_plugin_down: {node} does not offer its GPUs because its device plugin or driver is not running, and {pod} found no room: {message}
@@ -45,3 +49,10 @@ SELECT p.death, p.fact AS cause, s.fact AS effect, 'inferred' AS edge, 'fault' A
 FROM links p
 JOIN links s ON s.death = p.death AND s.via = 'pod' AND s.signal = 'gpu.allocatable_short' AND s.machine = p.machine
 WHERE p.signal = 'gpu.device_plugin_down' AND p.via = 'pod' AND p.state = 'never_scheduled'
+UNION ALL
+-- CUDA waits for the NVLink fabric to be set up, and what sets it up has failed.
+SELECT f.death, f.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links f
+JOIN links n ON n.death = f.death AND n.signal = 'gpu.driver_error.not_ready' AND n.via IN ('pod', 'node')
+JOIN links d ON d.death = n.death AND d.record = n.record AND d.via = n.via AND d.signal = 'gpu.driver_error'
+WHERE f.signal = 'gpu.fabric_manager_failed' AND f.via = 'node' AND d.time >= f.time - 5000000000

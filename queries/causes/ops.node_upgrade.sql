@@ -8,6 +8,8 @@
 -- summary_of: node.upgrading: {node} was upgrading its packages when the service of {pod} was stopped; package tools restart the services that use what they upgrade.
 -- advice_of: node.upgrading: Exclude the service from needrestart, or upgrade the machine between runs.
 -- summary: {node} was upgraded or repaired; {pod} {was} on it.
+-- title_of: k8s.node.cordoned_by_upgrader, k8s.node.tainted_by_upgrader, k8s.pod.evicted_by_upgrader, k8s.pod.deleted_by_upgrader: The node was cleared for an upgrade, a repair or a reboot
+-- summary_of: k8s.node.cordoned_by_upgrader, k8s.node.tainted_by_upgrader, k8s.pod.evicted_by_upgrader, k8s.pod.deleted_by_upgrader: {node} was cleared{by} for an upgrade, a repair or a reboot; {pod} {was} on it.
 -- advice: Set a maintenance window or exclusion for the node pool while long jobs run.
 -- What was over, or given up, before the end, so that the node took new pods again, did not bring it about; nor did what was
 -- still waiting when somebody else ended the pod. The GPU operator closes a node long before it drains it, and reboots none.
