@@ -143,7 +143,15 @@ fn containers(
                 field::at(status, &["state", "waiting"]).filter(|waiting| waiting.is_object())
             {
                 body.waits.extend(field::owned(waiting, &["reason"]));
-                facts.push(self::waiting((pod, status), key, name, waiting, init, body, context));
+                facts.push(self::waiting(
+                    (pod, status),
+                    key,
+                    name,
+                    waiting,
+                    init,
+                    body,
+                    context,
+                ));
             }
             if !init && field::at(status, &["state", "terminated"]).is_none_or(Value::is_null) {
                 all_ended = false;
@@ -342,17 +350,17 @@ fn unscheduled(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts
 /// without that word has not been taken on yet.
 fn untaken(pod: &Value, version: &ObjectVersion, context: Context<'_>) -> Option<Event> {
     let body = &version.body;
-    let is_told =
+    let has_status =
         |word: &str| field::at(pod, &["status", word]).is_some_and(|word| !word.is_null());
     let statuses = ["containerStatuses", "initContainerStatuses"];
-    let told = is_told("startTime")
+    let is_taken = has_status("startTime")
         || statuses
             .iter()
             .any(|list| !field::items(pod, &["status", list]).is_empty());
     let waits = body.phase.as_deref() == Some("Pending")
         && body.node.is_some()
         && body.deletion_requested.is_none()
-        && !told
+        && !is_taken
         && !context.deleted
         // What was printed for people has no uid, nor all of the status.
         && !version.key.uid.is_empty()
