@@ -7,6 +7,7 @@ pub mod contract;
 mod drawn;
 mod edge;
 mod fleet;
+mod grouped;
 mod level;
 mod listed;
 mod machine;
@@ -31,6 +32,7 @@ use word_schemas::{ActorKindWord, DeathStateWord, LaneWord, ModeWord, StatusWord
 pub use drawn::{Curve, Drawn, DrawnRecord, Life, LifeState};
 pub use edge::Edge;
 pub use fleet::{Figure, FleetReport, REPORT_SCHEMA};
+pub(crate) use grouped::grouped;
 pub use level::Level;
 pub use listed::{ListedRun, no_state};
 pub use machine::{Gpu, Machine, MachineHistory, PastFault};

@@ -415,3 +415,12 @@ FROM links g
 JOIN links s ON s.death = g.death AND s.mode IN ('killed', 'lost') AND s.time_hi - g.time BETWEEN -60000000000 AND 900000000000
   AND s.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'k8s.pod.node_lost')
 WHERE g.signal = 'cloud.guest_impaired' AND g.via = 'node' AND g.lag_s BETWEEN -90 AND 3900
+UNION ALL
+-- A pod that tolerates a silent node stays on it, for all that its object says: the others of its gang wait for it in vain. It fell silent
+-- as they began to wait, which they do for ten minutes or more, and not while they did.
+SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links k
+JOIN missed g ON g.death = k.death AND g.time - k.time BETWEEN 420000000000 AND 7200000000000
+LEFT JOIN links back ON back.death = k.death AND back.via = 'node' AND back.signal = 'k8s.node.ready' AND back.time BETWEEN k.time AND g.time
+WHERE k.signal IN ('k8s.node.silent', 'k8s.node.unreachable') AND k.via = 'node' AND k.state = 'lingering'
+  AND k.steps_after IS NOT TRUE AND back.fact IS NULL

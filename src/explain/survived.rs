@@ -4,7 +4,8 @@
 //! was one too many, which it finds out within seconds. So whatever is known of an end in whose place another pod started, or of
 //! one that came well before the Job gave up and was not one too many, it is not what ended the run.
 
-use std::collections::{BTreeMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use whathappened_core::death::{Death, DeathState, RunState};
 use whathappened_core::graph::{EntityGraph, Task, TaskRow, Workload, WorkloadRow};
@@ -39,12 +40,61 @@ pub(super) fn gave_up(runs: &[Run], run: usize, at: Stamp) -> Death {
 /// A Job that gave up.
 struct Job<'a> {
     graph: &'a EntityGraph,
-    run: &'a Run,
     workload: &'a Workload,
     gave_up: Stamp,
     out_of_time: bool,
     /// How its pods ended.
     ends: Vec<&'a Death>,
+    successors: Successors,
+}
+
+/// Pods that may have started in the place of others, by who made them; those with a number also by that. The latest made
+/// come first: of a thousand ends in one minute, each looks at the few that were made after it.
+#[derive(Default)]
+struct Successors(HashMap<(WorkloadRow, Option<i32>), Vec<Successor>>);
+
+/// A pod that started, and when it was made.
+#[derive(Clone, Copy)]
+struct Successor {
+    begin: Option<Nanos>,
+    start: Nanos,
+}
+
+impl Successors {
+    fn of(graph: &EntityGraph, run: &Run) -> Self {
+        let mut found = Self::default();
+        for pod in run.pods.iter().filter_map(|pod| graph.pods.get(*pod)) {
+            let start = pod.starts.first().copied().or(pod.started);
+            let (Some(owner), Some(start)) = (pod.owner, start) else {
+                continue;
+            };
+            let one = Successor {
+                begin: pod.known_begin(),
+                start: start.lo,
+            };
+            let own_number = pod.rank.map(|rank| (owner, Some(rank)));
+            for place in own_number.into_iter().chain([(owner, None)]) {
+                found.0.entry(place).or_default().push(one);
+            }
+        }
+        for of_place in found.0.values_mut() {
+            of_place.sort_by_key(|one| (Reverse(one.begin), one.start));
+        }
+        found
+    }
+
+    /// Whether one that was made after some time started in a stretch.
+    fn any(
+        &self,
+        place: (WorkloadRow, Option<i32>),
+        made_after: Nanos,
+        (after, until): (Nanos, Nanos),
+    ) -> bool {
+        let of_place = self.0.get(&place).into_iter().flatten();
+        of_place
+            .take_while(|one| one.begin > Some(made_after))
+            .any(|one| one.start > after && one.start <= until)
+    }
 }
 
 impl Survived {
@@ -137,18 +187,18 @@ impl<'a> Job<'a> {
         if graph.name(workload.kind) != "Job" {
             return None;
         }
-        let failures = said(graph, run, root, named::K8S_WORKLOAD_BACKOFF_LIMIT);
-        let time = said(graph, run, root, named::K8S_WORKLOAD_DEADLINE);
+        let failures = first_time(graph, run, root, named::K8S_WORKLOAD_BACKOFF_LIMIT);
+        let time = first_time(graph, run, root, named::K8S_WORKLOAD_DEADLINE);
         let ended = |death: &&Death| {
             death.run == number && death.state == DeathState::Died && death.time != Stamp::OPEN
         };
         Some(Self {
             graph,
-            run,
             workload,
             gave_up: failures.or(time)?,
             out_of_time: failures.is_none(),
             ends: deaths.iter().filter(ended).collect(),
+            successors: Successors::of(graph, run),
         })
     }
 
@@ -158,24 +208,16 @@ impl<'a> Job<'a> {
 
     /// Whether another pod started in the place of one.
     fn was_replaced(&self, death: &Death) -> bool {
-        let Some(pod) = self.pod(death) else {
+        let Some((pod, owner)) = self.pod(death).and_then(|pod| Some((pod, pod.owner?))) else {
             return false;
         };
-        let took_its_place = |other: &Task| {
-            let start = other.starts.first().copied().or(other.started);
-            let started =
-                start.is_some_and(|start| start.lo > death.time.lo && start.lo <= self.gave_up.hi);
-            let begin = other.known_begin();
-            let same_place = match pod.rank {
-                Some(rank) => other.rank == Some(rank) && begin > Some(death.time.lo),
-                // Of pods without a number, one that is made once the end was counted.
-                None => begin > Some(death.time.hi.saturating_add(CLOCKS)),
-            };
-            started && same_place && other.owner == pod.owner
+        let made_after = match pod.rank {
+            Some(_) => death.time.lo,
+            // Of pods without a number, one that is made once the end was counted.
+            None => death.time.hi.saturating_add(CLOCKS),
         };
-        let mut pods = self.run.pods.iter();
-        pod.owner.is_some()
-            && pods.any(|other| self.graph.pods.get(*other).is_some_and(took_its_place))
+        let started = (death.time.lo, self.gave_up.hi);
+        self.successors.any((owner, pod.rank), made_after, started)
     }
 
     /// When the last container of a pod had ended.
@@ -212,12 +254,18 @@ impl<'a> Job<'a> {
 }
 
 /// When the workload of a run first said that it gives up, of what was said after all of its pods began.
-fn said(graph: &EntityGraph, run: &Run, workload: WorkloadRow, signal: &str) -> Option<Stamp> {
+fn first_time(
+    graph: &EntityGraph,
+    run: &Run,
+    workload: WorkloadRow,
+    signal: &str,
+) -> Option<Stamp> {
     let signal = graph.evidence.symbols.find(signal)?;
-    let said = graph.facts.iter().filter(|fact| {
+    let times = graph.facts.iter().filter(|fact| {
         fact.workload == Some(workload) && fact.signal == signal && fact.time != Stamp::OPEN
     });
-    let said = said.map(|fact| fact.time);
-    said.filter(|time| run.is_told_since_it_began(graph, *time))
+    let times = times.map(|fact| fact.time);
+    times
+        .filter(|time| run.is_recorded_since_start(graph, *time))
         .min()
 }

@@ -16,18 +16,7 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
     format!("{}\u{a0}{noun}{s}", grouped(n as u64))
 }
 
-/// Digits in groups of three.
-pub(crate) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            shown.push(',');
-        }
-        shown.push(digit);
-    }
-    shown
-}
+pub(crate) use crate::answer::grouped;
 
 /// How sure we are, beside a cause.
 pub(crate) fn level(level: Level) -> &'static str {
@@ -359,7 +348,7 @@ pub(crate) fn pods_died(run: &Run, attempt: &Attempt) -> String {
 /// What evidence that is lacking would have told, as people call that evidence: the first
 /// word of `kernel: why the machine stopped responding` is one of rules, that of `node_logs: …` a
 /// source's.
-pub(crate) fn would_have_told(line: &str) -> String {
+pub(crate) fn missing_evidence(line: &str) -> String {
     let known = [
         ("activity", "the cloud activity log"),
         ("audit", "the audit log"),

@@ -12,7 +12,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::context::ReportContext;
 use super::record::reported;
-use crate::answer::{ChainLink, StepRole};
+use crate::answer::{ChainLink, StepRole, grouped};
 use crate::explain::candidate::{Candidate, Step};
 use crate::explain::edge::Kind;
 use crate::explain::gang::Finding;
@@ -210,11 +210,11 @@ impl ReportContext<'_> {
                 (1, false) => format!("{} followed: its gang was torn down", first.pod),
                 (1, true) => format!("{} ended first: its gang was torn down", first.pod),
                 (many, false) => {
-                    let members = self.members(finding);
+                    let (many, members) = (grouped(many as u64), self.members(finding));
                     format!("{many} more {members} followed: the gang was torn down")
                 }
                 (many, true) => {
-                    let members = self.members(finding);
+                    let (many, members) = (grouped(many as u64), self.members(finding));
                     format!("{many} other {members} ended first: the gang was torn down")
                 }
             };

@@ -2,7 +2,7 @@
 
 use whathappened_core::death::Death;
 use whathappened_core::graph::Fact;
-use whathappened_core::lifecycle::Mode;
+use whathappened_core::lifecycle::{Mode, State};
 use whathappened_core::signals::{SignalClass, named};
 use whathappened_model::time::{CLOCKS, Nanos, SECOND};
 
@@ -32,12 +32,12 @@ impl ReportContext<'_> {
             self.facts_of(death.pod)
                 .filter(|fact| at_its_end(death, fact))
         };
-        let said = near().find(|fact| {
+        let nearest = near().find(|fact| {
             let signal = graph.name(fact.signal);
             let gone = graph.traits.is(signal, SignalClass::PeerGone);
             gone || NODE_LOST.contains(&signal) || signal == named::LOG_SIGTERM
         });
-        if said.is_some_and(|fact| graph.name(fact.signal) == named::LOG_SIGTERM) {
+        if nearest.is_some_and(|fact| graph.name(fact.signal) == named::LOG_SIGTERM) {
             let text = "ended after it had been asked to stop (SIGTERM); nothing in the input shows who asked.";
             return Some(text.to_owned());
         }
@@ -45,7 +45,7 @@ impl ReportContext<'_> {
         if let Some(text) = self.killed_process(finding, death) {
             return Some(text);
         }
-        let fact = said?;
+        let fact = nearest?;
         if graph.name(fact.signal) == named::MPI_PROCESS_DIED
             && let Some(text) = self.of_launcher(near())
         {
@@ -61,19 +61,48 @@ impl ReportContext<'_> {
                 .map(|target| format!("its peer {target}"))
         });
         let peer = peer.unwrap_or_else(|| "another member of the run".to_owned());
+        if let Some(finished) = self.finished_before(finding, death) {
+            return Some(format!(
+                "ended because it lost contact with {peer}; {finished} had finished with exit code 0 just before."
+            ));
+        }
         Some(format!(
             "ended because it lost contact with {peer}; nothing in the input shows what happened to that one."
         ))
     }
 
+    /// The other members of a gang, where all of them had completed when one lost contact with them.
+    fn finished_before(&self, finding: &Finding, death: &Death) -> Option<String> {
+        let run = self.case.runs.get(finding.run)?;
+        let attempt = run.attempt(finding.attempt)?;
+        let others = attempt.pods.iter().filter(|pod| Some(**pod) != death.pod);
+        let mut named = Vec::new();
+        for pod in others {
+            let end = self.case.ends.get(*pod)?;
+            let at = end.final_time().filter(|_| end.state == State::Completed)?;
+            let is_near =
+                at.lo <= death.time.hi && at.hi.saturating_add(AT_ITS_END) >= death.time.lo;
+            if !is_near {
+                return None;
+            }
+            named.push(self.graph().pods.get(*pod)?.rank);
+        }
+        match named.as_slice() {
+            [] => None,
+            [Some(rank)] => Some(format!("rank {rank}")),
+            [None] => Some("the other one".to_owned()),
+            several => Some(format!("the {} others", several.len())),
+        }
+    }
+
     /// What a launcher of MPI says of the process that ended first. Some say where it was and what ended it in lines of their own.
     fn of_launcher<'f>(&self, near: impl Iterator<Item = &'f Fact>) -> Option<String> {
         let graph = self.graph();
-        let told: Vec<_> = near
+        let events: Vec<_> = near
             .filter(|fact| graph.name(fact.signal) == named::MPI_PROCESS_DIED)
             .filter_map(|fact| graph.evidence.event(fact.row).ok())
             .collect();
-        let first = |key: &str| told.iter().find_map(|event| event.attribute(key));
+        let first = |key: &str| events.iter().find_map(|event| event.attribute(key));
         let node = first("on_node")?;
         let process = match (first("failed_rank"), first("pid")) {
             (Some(rank), _) => format!("its rank {rank}"),

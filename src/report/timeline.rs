@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use whathappened_core::graph::TaskRow;
 use whathappened_core::resolve::NameMatch;
 use whathappened_core::timeline::{Entry, timeline};
+use whathappened_model::event::EventId;
 use whathappened_model::time::{Nanos, rfc3339};
 
 use super::answer::Question;
@@ -32,12 +33,16 @@ pub(super) fn lines(
         .iter()
         .filter(|incident| incident.run_id.as_deref() == Some(id.as_str()));
     let cited = cited(own);
+    let cited_ids: BTreeSet<EventId> = cited
+        .iter()
+        .filter_map(|id| u128::from_str_radix(id, 16).ok().map(EventId))
+        .collect();
     let wanted = case
         .graph
         .facts
         .iter()
-        .filter(|fact| cited.contains(&fact.id.to_string()))
         .map(|fact| fact.id)
+        .filter(|id| cited_ids.contains(id))
         .collect();
     let many = matched.how == "namespace" || question.name.contains('*');
     let runs: Vec<&whathappened_core::resolve::Run> = if many && pods.is_empty() {
@@ -55,7 +60,7 @@ pub(super) fn lines(
 }
 
 /// The lines of a timeline that is of no run.
-pub(super) fn told_lines(
+pub(super) fn lines_without_run(
     entries: Vec<Entry>,
     start: Option<Nanos>,
     incidents: &[Incident],

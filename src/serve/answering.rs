@@ -8,9 +8,9 @@ use futures::future::{BoxFuture, Shared};
 use tokio::runtime::Handle;
 use whathappened_core::resolve::Name;
 use whathappened_model::connector::Window;
-use whathappened_store::Store;
+use whathappened_store::{Store, StoreVersion};
 
-use super::{Service, metrics, turns};
+use super::{Service, kept, metrics, turns};
 use crate::access::Access;
 use crate::answer::Answer;
 use crate::case::Case;
@@ -33,12 +33,23 @@ pub struct CallerQuestion {
 /// What is told: shared, since several may have asked the same.
 pub type SharedAnswer = Result<Arc<Answer>, Arc<Error>>;
 
+/// The same with how far the store had come that it was found in, where that is known.
+pub(super) type DatedAnswer = Result<(Arc<Answer>, Option<StoreVersion>), Arc<Error>>;
+
 /// A question that is being answered.
-pub(super) type PendingAnswer = Shared<BoxFuture<'static, SharedAnswer>>;
+pub(super) type PendingAnswer = Shared<BoxFuture<'static, DatedAnswer>>;
+
+/// An answer, the store that it was found in, and about how many bytes it takes where it may be kept.
+struct Found {
+    answer: Answer,
+    version: Option<StoreVersion>,
+    bytes: Option<usize>,
+}
 
 impl Service {
     /// Answers somebody who asks through a face (`api`, `slack`). Who asks what is
-    /// being answered already gets that answer; an answer is found to its end even
+    /// being answered already gets that answer, and who asks the store what was answered since
+    /// it changed last gets that; an answer is found to its end even
     /// if nobody waits for it any more.
     ///
     /// # Errors
@@ -48,8 +59,21 @@ impl Service {
         face: &'static str,
         asking: CallerQuestion,
     ) -> SharedAnswer {
+        let dated = self.dated_answer(face, asking).await;
+        dated.map(|(answer, _)| answer)
+    }
+
+    /// The same with how far the store had come.
+    pub(super) async fn dated_answer(
+        self: &Arc<Self>,
+        face: &'static str,
+        asking: CallerQuestion,
+    ) -> DatedAnswer {
         let began = Instant::now();
-        let reported = self.flight(asking).await;
+        let reported = match self.kept_answer(&asking).await {
+            Some(kept) => Ok(kept),
+            None => self.flight(asking).await,
+        };
         let outcome = match &reported {
             Ok(_) => "answered",
             Err(error) => match **error {
@@ -64,6 +88,30 @@ impl Service {
         reported
     }
 
+    /// How far the store has come; nothing where that is not known.
+    pub(super) async fn version(self: &Arc<Self>) -> Option<StoreVersion> {
+        let service = Arc::clone(self);
+        let read = tokio::task::spawn_blocking(move || service.version_now()).await;
+        read.ok().flatten()
+    }
+
+    fn version_now(&self) -> Option<StoreVersion> {
+        let store = Store::open_to_read(&self.store).ok()?;
+        store.version().ok().flatten()
+    }
+
+    /// What was found before, where live sources are not asked and the store says the same.
+    async fn kept_answer(
+        self: &Arc<Self>,
+        asking: &CallerQuestion,
+    ) -> Option<(Arc<Answer>, Option<StoreVersion>)> {
+        if asking.fetch || self.kept.last(asking).is_none() {
+            return None;
+        }
+        let version = self.version().await?;
+        Some((self.kept.get(asking, version)?, Some(version)))
+    }
+
     fn flight(self: &Arc<Self>, asking: CallerQuestion) -> PendingAnswer {
         let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(flight) = flights.get(&asking) {
@@ -71,7 +119,14 @@ impl Service {
         }
         let (service, key) = (Arc::clone(self), asking.clone());
         let work = tokio::spawn(turns::carry(async move {
-            let reported = service.find(key.clone()).await;
+            let reported = service.find(key.clone()).await.map(|found| {
+                let answer = Arc::new(found.answer);
+                if let (Some(version), Some(bytes)) = (found.version, found.bytes) {
+                    let kept = Arc::clone(&answer);
+                    service.kept.put(key.clone(), version, kept, bytes);
+                }
+                (answer, found.version)
+            });
             let mut flights = service.flights.lock();
             let flights = flights
                 .as_mut()
@@ -81,7 +136,7 @@ impl Service {
         }));
         let flight = work
             .map(|done| match done {
-                Ok(reported) => reported.map(Arc::new).map_err(Arc::new),
+                Ok(reported) => reported.map_err(Arc::new),
                 Err(panic) => Err(Arc::new(Error::Failed(format!(
                     "internal error while answering: {panic}"
                 )))),
@@ -92,7 +147,7 @@ impl Service {
         flight
     }
 
-    async fn find(self: &Arc<Self>, asking: CallerQuestion) -> Result<Answer, Error> {
+    async fn find(self: &Arc<Self>, asking: CallerQuestion) -> Result<Found, Error> {
         let live = self.fetched(&asking).await?;
         let handle = Handle::current();
         self.work(move |service| handle.block_on(service.find_here(&asking, live)))
@@ -174,16 +229,30 @@ impl Service {
         &self,
         asking: &CallerQuestion,
         live: Option<FetchOutcome>,
-    ) -> Result<Answer, Error> {
+    ) -> Result<Found, Error> {
+        // Before anything is read: what changes meanwhile makes this answer an old one.
+        let before = self.version_now();
         let case = self.case(asking, live)?;
         let mut answer = report::answer(&case, &asking.question).await?;
         self.keep(asking, &case, &answer);
         let store = Store::open_to_read(&self.store)?;
+        // What this answer itself changed is the verdicts, which are read from here on.
+        let after = store.version()?;
         let snapshot = store.snapshot_for(&asking.access)?;
         history::remember(&mut answer, &case, Some(&snapshot))?;
         fetch::name_incidents(&mut answer, &snapshot)?;
         self.addresses().mark(&mut answer, &asking.question);
-        Ok(answer)
+        let version = before.zip(after).map(|(before, after)| StoreVersion {
+            verdicts: after.verdicts,
+            ..before
+        });
+        let is_keepable = version.is_some() && !asking.fetch;
+        let bytes = is_keepable.then(|| kept::size(&answer, self.kept.most()));
+        Ok(Found {
+            answer,
+            version,
+            bytes: bytes.flatten(),
+        })
     }
 
     /// Keeps the incidents for those who ask later, as the command line does: of a question

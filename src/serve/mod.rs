@@ -13,10 +13,12 @@ use whathappened_model::connector::Clock;
 
 use self::api::Problem;
 use self::audit::Audit;
+use self::kept::Kept;
 use self::own_places::OwnPlaces;
 use self::statement::StatementPlaces;
 use self::turns::Turns;
 use self::unsent::Unsent;
+use crate::answer::Answer;
 use crate::case::Rules;
 use crate::config::{Config, Serve};
 use crate::error::Error;
@@ -30,6 +32,7 @@ mod body;
 mod callers;
 pub mod collect;
 mod connections;
+mod kept;
 pub mod listen;
 mod metrics;
 mod own_places;
@@ -71,6 +74,9 @@ const AT_ONCE: usize = 4;
 /// who asks the store alone.
 const FETCHES: usize = 16;
 
+/// Bytes of answers that are kept until the store is another.
+const KEPT: usize = 64 << 20;
+
 /// What takes in what is pushed, and how the sources are doing.
 #[derive(Debug)]
 pub struct CollectorHandle {
@@ -109,6 +115,7 @@ pub struct Service {
     fetches: Semaphore,
     statements: StatementPlaces,
     flights: Mutex<HashMap<CallerQuestion, answering::PendingAnswer>>,
+    kept: Kept<CallerQuestion, Arc<Answer>>,
 }
 
 /// Requests that are under way at once; more are sent away. Who pushes does not
@@ -180,6 +187,7 @@ impl Service {
             unsent: Unsent::default(),
             fetches: Semaphore::new(FETCHES),
             flights: Mutex::default(),
+            kept: Kept::in_bytes(KEPT),
         }
     }
 

@@ -206,7 +206,7 @@ pub(crate) fn batch(rows: &[&Fact], places: &[SortKey]) -> Result<RecordBatch, A
 pub(crate) struct Reader<'a>(pub(crate) &'a RecordBatch);
 
 impl<'a> Reader<'a> {
-    fn column<T: Array + 'static>(&self, name: &str) -> Result<&'a T, String> {
+    pub(crate) fn column<T: Array + 'static>(&self, name: &str) -> Result<&'a T, String> {
         self.0
             .column_by_name(name)
             .ok_or_else(|| format!("no column {name}"))?
@@ -252,7 +252,7 @@ impl TimeColumn<'_> {
     }
 }
 
-fn list(array: &ListArray, row: usize) -> Vec<String> {
+pub(crate) fn list(array: &ListArray, row: usize) -> Vec<String> {
     let values = array.value(row);
     let Some(values) = values.as_any().downcast_ref::<StringArray>() else {
         return Vec::new();

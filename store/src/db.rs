@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::permissions;
 use crate::retain::on_disk;
 use crate::store::FORMAT;
-use crate::{catalogue, hot, segment};
+use crate::{catalogue, hot, segment, version};
 
 /// How long a writer waits for another.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -185,6 +185,7 @@ fn complete(db: &Connection, path: &Path) -> Result<(), StoreError> {
             }
         }
         db.execute_batch(UNSUMMED)?;
+        version::count(db)?;
         keep_missing_sums(db)
     };
     add().map_err(StoreError::database(path))

@@ -2,14 +2,17 @@
 //! checksum. One that is not what was written is left out and told of; its
 //! neighbours are read as ever.
 
+use std::collections::BTreeSet;
+
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use whathappened_model::coverage::{Coverage, Status};
 
 use crate::day::Day;
 use crate::db::has_column;
-use crate::kept_sum::{WRONG, columns_sum, matches, sum, values_sum};
-use crate::record::{Class, Fact, Object, Record, Table};
+use crate::record::{Fact, Object, Record, Table};
+use crate::row_checksum::{WRONG, columns_sum, matches, sum, values_sum};
+use crate::segment::SubjectKey;
 
 /// A hot row as it is read back.
 pub(crate) struct Hot<R> {
@@ -178,18 +181,31 @@ pub(crate) fn readable<R: Record>(db: &Connection) -> Vec<R> {
     }
 }
 
-/// The hot rows of one place.
-pub(crate) fn of_place<R: Record>(
+/// The hot rows of some places.
+pub(crate) fn of_places<R: Record>(
     db: &Connection,
-    class: Class,
-    namespace: &str,
-    subject: &str,
+    wanted: &BTreeSet<SubjectKey>,
 ) -> rusqlite::Result<Vec<Hot<R>>> {
-    whole(
-        db,
-        "tbl = ?1 AND class = ?2 AND (?2 <> 0 OR namespace = ?3) AND (?2 = 2 OR subject = ?4)",
-        params![R::TABLE.number(), class.number(), namespace, subject],
-    )
+    // A large run is of thousands of places, of which few have told anything lately.
+    let is_empty = !db
+        .prepare_cached("SELECT 1 FROM hot WHERE tbl = ?1 LIMIT 1")?
+        .exists([R::TABLE.number()])?;
+    if is_empty {
+        return Ok(Vec::new());
+    }
+    let sql = format!(
+        "SELECT {} FROM hot WHERE tbl = ?1 AND class = ?2 AND (?2 <> 0 OR namespace = ?3) AND (?2 = 2 OR subject = ?4)",
+        columns(db)?
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut found = Vec::new();
+    for (class, namespace, subject) in wanted {
+        let values = params![R::TABLE.number(), class.number(), namespace, subject];
+        for row in statement.query_map(values, read::<R>)? {
+            found.extend(row?.whole());
+        }
+    }
+    Ok(found)
 }
 
 /// A row that is not what was written.
@@ -197,7 +213,7 @@ struct DamagedRow<R> {
     /// Its key, as it is.
     id: Vec<u8>,
     /// What it tells, where its bytes are right and only its place is wrong.
-    told: Option<R>,
+    decoded: Option<R>,
 }
 
 /// The rows of a table that are not what was written.
@@ -214,7 +230,7 @@ fn damaged<R: Record>(db: &Connection) -> rusqlite::Result<Vec<DamagedRow<R>>> {
             let id = row.get_ref("id")?.as_bytes().unwrap_or_default();
             damaged.push(DamagedRow {
                 id: id.to_vec(),
-                told: decoded(row)?,
+                decoded: decoded(row)?,
             });
         }
     }
@@ -231,7 +247,7 @@ pub(crate) fn count_damaged(db: &Connection) -> rusqlite::Result<(u64, u64)> {
 pub(crate) fn misplaced<R: Record>(db: &Connection) -> rusqlite::Result<Vec<R>> {
     Ok(damaged::<R>(db)?
         .into_iter()
-        .filter_map(|one| one.told)
+        .filter_map(|one| one.decoded)
         .collect())
 }
 
@@ -245,7 +261,7 @@ fn forget_damaged_of<R: Record>(db: &Connection) -> rusqlite::Result<u64> {
     for one in damaged::<R>(db)? {
         db.prepare_cached("DELETE FROM hot WHERE tbl = ?1 AND id = ?2")?
             .execute(params![R::TABLE.number(), one.id])?;
-        lost += u64::from(one.told.is_none());
+        lost += u64::from(one.decoded.is_none());
     }
     Ok(lost)
 }
@@ -262,8 +278,8 @@ pub(crate) fn coverage(db: &Connection) -> rusqlite::Result<Vec<Coverage>> {
             Table::Objects,
         ),
     ];
-    let told = all.into_iter().filter(|(count, ..)| *count > 0);
-    Ok(told
+    let counted = all.into_iter().filter(|(count, ..)| *count > 0);
+    Ok(counted
         .map(|(count, one, many, table)| {
             let (what, are) = if count == 1 { (one, "is") } else { (many, "are") };
             Coverage {

@@ -22,7 +22,6 @@ mod flushed;
 mod health;
 mod hot;
 mod incidents;
-mod kept_sum;
 pub mod lake;
 mod landing;
 mod limits;
@@ -32,7 +31,6 @@ mod merge;
 mod metadata;
 mod named_rows;
 mod object_columns;
-mod outside_faults;
 mod packed_rows;
 mod permissions;
 mod place_cache;
@@ -41,6 +39,7 @@ mod relist;
 mod repair;
 mod reserve;
 mod retain;
+mod row_checksum;
 mod scope;
 mod segment;
 mod service_state;
@@ -50,6 +49,7 @@ mod status;
 mod store;
 mod unlisted;
 mod verify;
+mod version;
 
 #[cfg(test)]
 mod tests;
@@ -77,6 +77,7 @@ pub use snapshot::Snapshot;
 pub use status::Status;
 pub use store::{FORMAT, Store};
 pub use verify::Verified;
+pub use version::StoreVersion;
 
 /// Facts as the columns of [`event_schema`].
 ///

@@ -10,6 +10,7 @@ mod many;
 mod once;
 mod samples;
 mod search;
+mod version;
 
 use whathappened_model::event::{Event, EventId, SourceKind};
 use whathappened_model::observation::Observation;

@@ -12,8 +12,8 @@ pub(crate) const MARK: &str = "zebrafish";
 const CONFIG: &str = "[[serve.caller]]\nname = 'team-a'\ntoken_file = 'TOKEN'\nnamespaces = ['team-a']\n\
 [[serve.caller]]\nname = 'all'\ntoken_file = 'ALL'\nrights = ['ask', 'sql', 'import']\n";
 
-const TEAM_A: &str = "authorization: Bearer token-of-team-a-0001";
-const ALL: &str = "authorization: Bearer token-of-everything-0001";
+pub(crate) const TEAM_A: &str = "authorization: Bearer token-of-team-a-0001";
+pub(crate) const ALL: &str = "authorization: Bearer token-of-everything-0001";
 
 fn meta(name: &str, namespace: &str, labels: &Value) -> Value {
     json!({"name": name, "namespace": namespace, "uid": uid(namespace, name), "labels": labels,
@@ -304,7 +304,7 @@ pub(crate) const STATEMENTS: &[&str] = &[
     "SELECT approx_distinct(namespace), array_agg(DISTINCT namespace) FROM events",
 ];
 
-fn clean(reported: &Answered, asked: &str) {
+pub(crate) fn clean(reported: &Answered, asked: &str) {
     clean_text(&format!("{}\n{}", reported.head, reported.text()), asked);
 }
 

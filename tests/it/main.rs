@@ -35,6 +35,7 @@ mod hostile;
 mod html;
 mod invariants;
 mod journal_programs;
+mod kept;
 mod kept_elsewhere;
 mod known_until;
 mod lab;

@@ -1,5 +1,6 @@
 //! Recognises what a file is by its first bytes; names lie.
 
+use anstream::adapter;
 use serde_json::{Map, Value};
 
 use super::format;
@@ -30,6 +31,8 @@ pub(super) enum Form {
     Yaml,
     /// What kubectl prints for people.
     Kubectl,
+    /// The same in a terminal's colours, as some wrappers of kubectl print it.
+    Coloured,
     /// A dump of PyTorch's flight recorder.
     FlightRecorder,
     /// Binary records with a decoder of their own.
@@ -57,6 +60,7 @@ impl Form {
             Self::JsonLog => "log lines in JSON",
             Self::Yaml => "YAML",
             Self::Kubectl => "kubectl's text",
+            Self::Coloured => "coloured",
             Self::FlightRecorder => "flight recorder's dump",
             Self::Format(format) => format.words,
             Self::Records(format) => format.words,
@@ -102,8 +106,8 @@ const REFUSALS: [&[u8]; 4] = [
 
 fn is_refusal(text: &[u8]) -> bool {
     let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    let mut said = lines.filter(|line| !line.is_empty());
-    said.all(|line| REFUSALS.iter().any(|start| line.starts_with(start)))
+    let mut filled = lines.filter(|line| !line.is_empty());
+    filled.all(|line| REFUSALS.iter().any(|start| line.starts_with(start)))
 }
 
 /// What `head`, the first bytes of a file, is the beginning of.
@@ -159,10 +163,17 @@ pub(super) fn recognise(head: &[u8]) -> Form {
         Form::Yaml
     } else if kubectl::looks_like(&String::from_utf8_lossy(text)) {
         Form::Kubectl
+    } else if text.contains(&0x1b) && kubectl::looks_like(&without_colours(text)) {
+        Form::Coloured
     } else {
         let format = early.or_else(|| format::recognise_late(text));
         format.map_or(Form::Text, Form::Format)
     }
+}
+
+/// The same text without colours.
+fn without_colours(text: &[u8]) -> String {
+    adapter::strip_str(&String::from_utf8_lossy(text)).to_string()
 }
 
 /// Whether bytes are no text. Text may have holes: a machine that loses power leaves blocks of
@@ -193,7 +204,7 @@ fn is_tar(head: &[u8]) -> bool {
     let Ok(field) = std::str::from_utf8(&header[148..156]) else {
         return false;
     };
-    let Ok(said) = u64::from_str_radix(field.trim_matches([' ', '\0']), 8) else {
+    let Ok(checksum) = u64::from_str_radix(field.trim_matches([' ', '\0']), 8) else {
         return false;
     };
     let sum: u64 = header[..148]
@@ -201,7 +212,7 @@ fn is_tar(head: &[u8]) -> bool {
         .chain(&header[156..])
         .map(|&b| u64::from(b))
         .sum();
-    said == sum + 8 * u64::from(b' ') && header[0] != 0
+    checksum == sum + 8 * u64::from(b' ') && header[0] != 0
 }
 
 /// JSON, or a log of JSON lines, or text that merely starts with a brace.
@@ -244,7 +255,7 @@ fn logged(object: &Map<String, Value>) -> Form {
         "data",
         "involvedObject",
     ];
-    const SAID: &[&str] = &["log", "msg", "message", "line"];
+    const MESSAGE_KEYS: &[&str] = &["log", "msg", "message", "line"];
     const WHEN: &[&str] = &[
         "time",
         "ts",
@@ -261,7 +272,7 @@ fn logged(object: &Map<String, Value>) -> Form {
     if has(KUBERNETES) || routed || foreign::is_known(object) {
         return Form::Json;
     }
-    let says = SAID
+    let says = MESSAGE_KEYS
         .iter()
         .any(|name| object.get(*name).is_some_and(Value::is_string));
     // stern's lines have no time; steps of a training may have no text.
@@ -466,6 +477,11 @@ mod tests {
                 "NAME   READY   STATUS   RESTARTS   AGE\np 0/1 x\n",
                 Form::Kubectl,
             ),
+            (
+                "\x1b[33mName\x1b[0m:\x1b[37m         p\x1b[0m\n\x1b[33mNamespace\x1b[0m:\x1b[37m    default\x1b[0m\n",
+                Form::Coloured,
+            ),
+            ("\x1b[31mERROR\x1b[0m no data\n", Form::Text),
             (
                 "LAST SEEN   TYPE   REASON   OBJECT   MESSAGE\n",
                 Form::Kubectl,

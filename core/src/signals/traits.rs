@@ -240,14 +240,14 @@ impl SignalTraits {
 
     /// What the entry says, else the nearest family that does.
     fn inherited<'t, T>(&'t self, signal: &str, of: impl Fn(&'t Traits) -> Option<T>) -> Option<T> {
-        if let Some(told) = self.by_name.get(signal).and_then(&of) {
-            return Some(told);
+        if let Some(value) = self.by_name.get(signal).and_then(&of) {
+            return Some(value);
         }
         let mut name = signal;
         while let Some((wider, _)) = name.rsplit_once('.') {
             let general = [self.families.get(wider), self.by_name.get(wider)];
-            if let Some(told) = general.into_iter().flatten().find_map(&of) {
-                return Some(told);
+            if let Some(value) = general.into_iter().flatten().find_map(&of) {
+                return Some(value);
             }
             name = wider;
         }

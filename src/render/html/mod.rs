@@ -6,6 +6,7 @@ mod cells;
 mod chain;
 mod coverage;
 mod evidence;
+mod followed;
 mod links;
 mod list;
 mod page;

@@ -13,8 +13,13 @@ pub(super) const SCRIPT: &str = concat!(
     include_str!("script/records.js"),
     include_str!("script/model.js"),
     include_str!("script/layout.js"),
+    include_str!("script/numbers.js"),
+    include_str!("script/pen.js"),
+    include_str!("script/chain.js"),
+    include_str!("script/curve.js"),
     include_str!("script/paint.js"),
     include_str!("script/lines.js"),
+    include_str!("script/scales.js"),
     include_str!("script/timeline.js"),
 );
 

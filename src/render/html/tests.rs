@@ -271,11 +271,8 @@ fn what_others_wrote_stays_in_its_cell() {
         };
         let ids = spoiled.timeline.iter().flat_map(|row| &row.event_ids);
         let records = ids.map(|id| (id.clone(), raw.clone())).collect();
-        let served = site::answer(
-            &site::Frame::default(),
-            &spoiled,
-            &site::AnswerView::default(),
-        );
+        let served = site::AnswerPage::of(&spoiled, &site::AnswerView::default());
+        let served = served.around(&site::Frame::default());
         spoiled.drawn.records = records;
         (page(&spoiled), served)
     };
@@ -437,4 +434,29 @@ fn a_page_has_a_cap_and_says_what_it_leaves_out() {
     assert!(page.contains("farthest from the chain are not drawn: "));
     assert!(page.contains("more pods"));
     assert!(page.matches("id=\"r").count() > 300);
+}
+
+#[test]
+fn who_followed_is_counted_by_how_they_ended_and_opens_on_demand() {
+    let mut many = large();
+    let collateral = &mut many.incidents[0].collateral;
+    let victim = collateral[0].clone();
+    for number in 0..9_000 {
+        let mut other = victim.clone();
+        other.pod = format!("pod-{number}");
+        other.how = "exit 143".to_owned();
+        collateral.push(other);
+    }
+    let text = page(&many);
+    let begin = text.find("<details class=\"followed\">").unwrap();
+    let opened = &text[begin..begin + text[begin..].find("</details>").unwrap()];
+    let ways = ["<b>9,000</b> × ", "<b>505</b> × ", "<b>6</b> × "];
+    let places: Vec<usize> = ways.map(|way| opened.find(way).unwrap()).to_vec();
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(opened.contains("pod-0</bdi>, <bdi>pod-1<"), "{opened}");
+    assert!(opened.contains(" and 8,834 more"), "{opened}");
+    // One that followed alone is named by its step.
+    let mut few = large();
+    few.incidents[0].collateral.truncate(1);
+    assert!(!page(&few).contains("class=\"followed\""));
 }

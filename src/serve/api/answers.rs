@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use whathappened_store::StoreVersion;
 
 use super::extract::{AuthenticatedCaller, Params, PathName};
 use super::problem::{ErrorResponses, Problem};
@@ -66,8 +67,18 @@ pub(in crate::serve) async fn answer(
     face: &'static str,
     asking: CallerQuestion,
 ) -> Result<Arc<Answer>, Problem> {
+    let dated = dated_answer(service, face, asking).await;
+    dated.map(|(answer, _)| answer)
+}
+
+/// The same with how far the store had come, where that is known.
+pub(in crate::serve) async fn dated_answer(
+    service: &Arc<Service>,
+    face: &'static str,
+    asking: CallerQuestion,
+) -> Result<(Arc<Answer>, Option<StoreVersion>), Problem> {
     let patience = service.config.kubernetes.timeout + PATIENCE;
-    match tokio::time::timeout(patience, service.answer(face, asking)).await {
+    match tokio::time::timeout(patience, service.dated_answer(face, asking)).await {
         Ok(reported) => reported.map_err(|error| Problem::from(&*error)),
         Err(_) => Err(Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,

@@ -38,7 +38,7 @@ use utoipa_axum::routes;
 
 use super::Service;
 
-pub(super) use self::answers::answer;
+pub(super) use self::answers::dated_answer;
 pub use self::document::document;
 pub(super) use self::guard::{is_for_this_machine, may_read_metrics, who};
 pub(super) use self::incidents::explain;

@@ -12,14 +12,19 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use whathappened_model::connector::Stop;
 
+use super::experiment::{self, Standing};
 use super::visit::Visit;
 use crate::access::Access;
 use crate::answer::Answer;
 use crate::report::Question;
 use crate::serve::{CallerQuestion, Service};
 
-/// How often it is looked. Readers of one page share what is found.
+/// How often it is looked at most. Readers of one page share what is found.
 const LOOK: Duration = Duration::from_secs(5);
+
+/// How often as long as a look took nobody looks again: a run of ten thousand pods is read for seconds, and those
+/// who follow it have a sixth of one core at most.
+const REST: u32 = 5;
 
 /// Looks after which the browser asks again.
 const MOST: u32 = 120;
@@ -90,45 +95,80 @@ impl Followed {
             if self.looks > MOST {
                 return None;
             }
-            let asking = CallerQuestion {
-                question: Question {
-                    name: self.name.clone(),
-                    ..Question::default()
-                },
-                access: self.access.clone(),
-                fetch: false,
-            };
-            let Ok(told) = self.service.answer("page", asking).await else {
-                // Of a name that nobody has there will be no news; a store may be busy.
-                self.failed += 1;
-                if self.failed >= FAILURES {
-                    return Some((Event::default().event("over").data("1"), true));
+            let standing = match self.look().await {
+                Look::Same => continue,
+                Look::At(standing) => standing,
+                Look::Failed => {
+                    // Of a name that nobody has there will be no news; a store may be busy.
+                    self.failed += 1;
+                    if self.failed >= FAILURES {
+                        return Some((Event::default().event("over").data("1"), true));
+                    }
+                    continue;
                 }
-                continue;
             };
             self.failed = 0;
-            let now = mark(&told);
-            if now != self.seen {
-                self.seen = now;
+            if standing.mark != self.seen {
+                self.seen = standing.mark;
                 return Some((Event::default().event("changed").data("1"), true));
             }
-            if !is_running(&told) {
+            if !standing.goes_on {
                 return Some((Event::default().event("over").data("1"), true));
             }
         }
     }
+
+    /// How the run stands. Nobody reads it anew where nothing in the store is another since, where it was
+    /// read a moment ago for how long that took, or while others have all places of those who look.
+    async fn look(&self) -> Look {
+        let asking = CallerQuestion {
+            question: Question {
+                name: self.name.clone(),
+                ..Question::default()
+            },
+            access: self.access.clone(),
+            fetch: false,
+        };
+        let pages = &self.service.pages;
+        let known = pages.standing.last(&asking);
+        if let Some((standing, of)) = &known {
+            let is_early = standing.at.elapsed() < standing.took.saturating_mul(REST);
+            if is_early || self.service.version().await == Some(*of) {
+                return Look::At(standing.clone());
+            }
+        }
+        let Ok(_place) = pages.looks.try_acquire() else {
+            return known.map_or(Look::Same, |(standing, _)| Look::At(standing));
+        };
+        // Its page is drawn as well: whoever is told that it is another asks for it.
+        match experiment::shown(&self.service, asking.clone()).await {
+            Ok(_) => match pages.standing.last(&asking) {
+                Some((standing, _)) => Look::At(standing),
+                None => Look::Same,
+            },
+            Err(_) => Look::Failed,
+        }
+    }
+}
+
+/// What is seen at one look.
+enum Look {
+    At(Standing),
+    /// Nothing that is known to be another.
+    Same,
+    Failed,
 }
 
 /// Whether something of it goes on.
-pub(super) fn is_running(told: &Answer) -> bool {
-    told.runs.iter().any(|run| run.state.goes_on())
+pub(super) fn is_running(answer: &Answer) -> bool {
+    answer.runs.iter().any(|run| run.state.goes_on())
 }
 
 /// What has to differ for the page to be another: how its runs are, the verdicts, and what
 /// happened last.
-pub(super) fn mark(told: &Answer) -> String {
+pub(super) fn mark(answer: &Answer) -> String {
     let mut text = String::new();
-    for run in &told.runs {
+    for run in &answer.runs {
         text.push_str(&format!(
             "{} {} {}\n",
             run.id,
@@ -136,13 +176,13 @@ pub(super) fn mark(told: &Answer) -> String {
             run.attempts.len()
         ));
     }
-    for one in &told.incidents {
+    for one in &answer.incidents {
         text.push_str(&format!("{} {} {}\n", one.cause, one.level, one.summary));
     }
-    let last = told.timeline.last();
+    let last = answer.timeline.last();
     text.push_str(&format!(
         "{} {} {}",
-        told.timeline.len(),
+        answer.timeline.len(),
         last.map_or("", |row| row.time.as_str()),
         last.map_or("", |row| row.text.as_str())
     ));

@@ -1,18 +1,21 @@
 //! `/i/{id}`: one incident, under an address that stays when the verdict changes.
 
+use std::sync::Arc;
+use std::time::Instant;
+
 use axum::http::StatusCode;
 use axum::response::Response;
 use tokio::runtime::Handle;
-use whathappened_store::Store;
+use whathappened_store::{Store, StoreVersion};
 
 use super::visit::Visit;
 use crate::answer::{Answer, PastVerdict, SCHEMA};
 use crate::error::Error;
 use crate::fetch::{self, IncidentOfRun};
-use crate::render::site::{self, AnswerView, Tab};
+use crate::render::site::{AnswerPage, AnswerView, Tab};
 use crate::report::Question;
-use crate::serve::api::{Problem, answer};
-use crate::serve::{CallerQuestion, Service};
+use crate::serve::api::{Problem, dated_answer};
+use crate::serve::{CallerQuestion, Service, metrics};
 
 pub(super) async fn get(visit: Visit) -> Response {
     let page = page(&visit).await;
@@ -29,25 +32,63 @@ struct StoredIncident {
 
 async fn page(visit: &Visit) -> Result<String, Problem> {
     let id = visit.name()?;
-    let kept = stored_incident(visit, id.clone()).await?;
-    let Some(kept) = kept else {
+    let (service, pages) = (&visit.service, &visit.service.pages);
+    let frame = visit.frame(Tab::Elsewhere);
+    let key = (id.clone(), visit.reader.caller.access.clone());
+    let (before, began) = (service.version().await, Instant::now());
+    if let Some(page) = before.and_then(|version| pages.incidents.get(&key, version)) {
+        metrics::answered("page", "answered", began);
+        return Ok(page.around(&frame));
+    }
+    let mut stored = stored_incident(visit, id.clone()).await?;
+    let explained = match &stored {
+        Some(stored) => whole(visit, stored).await,
+        None => None,
+    };
+    // Explaining its run may have made its verdict another one.
+    let after = service.version().await;
+    if explained.is_some() && before.map(|one| one.verdicts) != after.map(|one| one.verdicts) {
+        stored = stored_incident(visit, id.clone()).await?;
+    }
+    let Some(stored) = stored else {
         return Err(Problem::not_found(format!(
             "no incident that you may see has the ID {id:?}"
         ))
         .hint("it may have been merged into another when its run was explained again; search for the experiment"));
     };
-    let told = whole(visit, &kept).await;
-    let (told, place) = match &told {
-        Some((told, place)) => (told, *place),
-        None => (&alone(&kept), 0),
-    };
-    let view = AnswerView {
-        incident: Some(place),
-        verdicts: &kept.verdicts,
-        experiment: Some(&kept.experiment),
-        ..AnswerView::default()
-    };
-    Ok(site::answer(&visit.frame(Tab::Elsewhere), told, &view))
+    let of = explained
+        .as_ref()
+        .map_or(before, |explained| explained.version);
+    let drawn = tokio::task::spawn_blocking(move || {
+        let alone = explained.is_none().then(|| alone(&stored));
+        let (explained, place) = match (&explained, &alone) {
+            (Some(explained), _) => (&*explained.answer, explained.place),
+            (None, Some(alone)) => (alone, 0),
+            (None, None) => return None,
+        };
+        let view = AnswerView {
+            incident: Some(place),
+            verdicts: &stored.verdicts,
+            experiment: Some(&stored.experiment),
+            ..AnswerView::default()
+        };
+        Some(Arc::new(AnswerPage::of(explained, &view)))
+    });
+    let page = drawn.await.map_err(|panic| Problem::inside(&panic))?;
+    let page = page.ok_or_else(|| Problem::inside(&"no page"))?;
+    if let Some(version) = of.filter(|_| of == after) {
+        let (bytes, stored) = (page.bytes(), Arc::clone(&page));
+        pages.incidents.put(key, version, stored, bytes);
+    }
+    Ok(page.around(&frame))
+}
+
+/// An answer with the incident that is asked for.
+struct WholeAnswer {
+    answer: Arc<Answer>,
+    /// Where in it that is.
+    place: usize,
+    version: Option<StoreVersion>,
 }
 
 /// What a disk changed is explained anew instead of being shown.
@@ -93,13 +134,13 @@ async fn stored_incident(visit: &Visit, id: String) -> Result<Option<StoredIncid
 }
 
 /// The incident within all that is known of its run, explained from what the store has now.
-async fn whole(visit: &Visit, kept: &StoredIncident) -> Option<(Answer, usize)> {
-    let name = match &kept.one.run {
+async fn whole(visit: &Visit, stored: &StoredIncident) -> Option<WholeAnswer> {
+    let name = match &stored.one.run {
         Some(run) => match &run.namespace {
             Some(namespace) => format!("{}/{namespace}/{}", run.kind, run.name),
             None => format!("{}/{}", run.kind, run.name),
         },
-        None => kept.experiment.clone(),
+        None => stored.experiment.clone(),
     };
     let asking = CallerQuestion {
         question: Question {
@@ -109,8 +150,8 @@ async fn whole(visit: &Visit, kept: &StoredIncident) -> Option<(Answer, usize)> 
         access: visit.reader.caller.access.clone(),
         fetch: false,
     };
-    let told = match answer(&visit.service, "page", asking).await {
-        Ok(told) => told,
+    let (explained, version) = match dated_answer(&visit.service, "page", asking).await {
+        Ok(dated) => dated,
         Err(problem) => {
             let (status, _, detail, ..) = problem.parts();
             if status != StatusCode::NOT_FOUND {
@@ -119,29 +160,36 @@ async fn whole(visit: &Visit, kept: &StoredIncident) -> Option<(Answer, usize)> 
             return None;
         }
     };
-    let own = &kept.one.incident;
-    let place = told
+    let own = &stored.one.incident;
+    let place = explained
         .incidents
         .iter()
         .position(|one| fetch::is_same(own, one))?;
-    let told = Answer {
-        experiment: Some(kept.experiment.clone()),
-        ..(*told).clone()
+    let answer = match explained.experiment.as_deref() == Some(&stored.experiment) {
+        true => explained,
+        false => Arc::new(Answer {
+            experiment: Some(stored.experiment.clone()),
+            ..(*explained).clone()
+        }),
     };
-    Some((told, place))
+    Some(WholeAnswer {
+        answer,
+        place,
+        version,
+    })
 }
 
 /// The incident as it was kept, where its records are gone.
-fn alone(kept: &StoredIncident) -> Answer {
+fn alone(stored: &StoredIncident) -> Answer {
     Answer {
         schema: SCHEMA,
-        experiment: Some(kept.experiment.clone()),
+        experiment: Some(stored.experiment.clone()),
         machine: None,
         matched_by: None,
         now: None,
-        ruleset: kept.ruleset.clone(),
-        runs: kept.one.run.clone().into_iter().collect(),
-        incidents: vec![kept.one.incident.clone()],
+        ruleset: stored.ruleset.clone(),
+        runs: stored.one.run.clone().into_iter().collect(),
+        incidents: vec![stored.one.incident.clone()],
         coverage: Vec::new(),
         timeline: Vec::new(),
         notes: vec![

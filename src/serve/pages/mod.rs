@@ -28,9 +28,13 @@ use axum::routing::{get, post};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use whathappened_model::connector::Stop;
 
+use self::experiment::Standing;
 use self::sessions::Sessions;
-use super::Service;
+use super::kept::Kept;
 use super::own_places::OwnPlaces;
+use super::{CallerQuestion, Service};
+use crate::access::Access;
+use crate::render::site::AnswerPage;
 
 pub(super) use self::oidc::{check as check_provider, is_safe_address};
 pub use self::sessions::Secrets;
@@ -46,12 +50,24 @@ pub struct Pages {
     followers: Arc<Semaphore>,
     /// Those of each caller, so that one of them leaves places to the others.
     of_callers: OwnPlaces,
+    /// Those that may look for news at once, where that takes long: whoever follows a run does not stand in
+    /// the way of who asks.
+    looks: Semaphore,
+    /// How experiments stood when they were looked at last.
+    standing: Kept<CallerQuestion, Standing>,
+    /// Pages of experiments, as they are until the store is another.
+    experiments: Kept<CallerQuestion, Arc<AnswerPage>>,
+    /// Pages of incidents, by their ids and what a reader may see.
+    incidents: Kept<(String, Access), Arc<AnswerPage>>,
     /// Ends whoever waits for news.
     stop: Stop,
 }
 
 /// Pages that follow a run at once.
 const FOLLOWERS: usize = 200;
+
+/// Of them, those whose runs are read at once: half of the places of those who hold a case.
+const LOOKS: usize = 2;
 
 impl Default for Pages {
     fn default() -> Self {
@@ -61,6 +77,10 @@ impl Default for Pages {
             explaining: Arc::default(),
             followers: Arc::new(Semaphore::new(FOLLOWERS)),
             of_callers: OwnPlaces::half_of(FOLLOWERS),
+            looks: Semaphore::new(LOOKS),
+            standing: Kept::in_bytes(1 << 20),
+            experiments: Kept::in_bytes(48 << 20),
+            incidents: Kept::in_bytes(24 << 20),
             stop: Stop::default(),
         }
     }

@@ -1,7 +1,7 @@
 //! Reads segments: whole, by place, or only their ids.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::ops::{Bound, Range};
 use std::path::PathBuf;
 
 use arrow::array::RecordBatch;
@@ -231,20 +231,35 @@ pub(crate) fn at<R: Record>(file: VerifiedFile, numbers: &[usize]) -> Result<Vec
     Ok(rows)
 }
 
-/// The rows of some places, each with its place: opens only the pages that may hold them.
+/// Gives the rows of some places, each with its place: opens only the pages that may hold them.
 pub(crate) fn places<R: Record>(
     file: VerifiedFile,
     wanted: &BTreeSet<SubjectKey>,
-) -> Result<Vec<(SubjectKey, R)>, StoreError> {
-    Ok(places_of_few(file, wanted, usize::MAX)?.unwrap_or_default())
+    take: &mut dyn FnMut(&SubjectKey, R),
+) -> Result<(), StoreError> {
+    read_places(file, wanted, usize::MAX, take).map(|_| ())
 }
 
-/// The same, unless more rows would have to be looked at than `most`.
+/// The rows of some places, unless more rows would have to be looked at than `most`.
 pub(crate) fn places_of_few<R: Record>(
     file: VerifiedFile,
     wanted: &BTreeSet<SubjectKey>,
     most: usize,
 ) -> Result<Option<Vec<(SubjectKey, R)>>, StoreError> {
+    let mut rows = Vec::new();
+    let is_read = read_places(file, wanted, most, &mut |place, row| {
+        rows.push((place.clone(), row));
+    })?;
+    Ok(is_read.then_some(rows))
+}
+
+/// Gives the rows of some places; `false` where more would have to be looked at than `most`.
+fn read_places<R: Record>(
+    file: VerifiedFile,
+    wanted: &BTreeSet<SubjectKey>,
+    most: usize,
+    take: &mut dyn FnMut(&SubjectKey, R),
+) -> Result<bool, StoreError> {
     let path = &file.path().to_owned();
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
     let metadata = ArrowReaderMetadata::load(&file, options).map_err(StoreError::segment(path))?;
@@ -258,10 +273,10 @@ pub(crate) fn places_of_few<R: Record>(
     }
     let (groups, selection) = select(&file, metadata.metadata(), &by_class);
     if groups.is_empty() {
-        return Ok(Some(Vec::new()));
+        return Ok(true);
     }
     if selection.row_count() > most {
-        return Ok(None);
+        return Ok(false);
     }
     if file.shared().is_some() {
         file.prefetch(read_of(
@@ -277,63 +292,70 @@ pub(crate) fn places_of_few<R: Record>(
         .with_batch_size(BATCH)
         .build()
         .map_err(StoreError::segment(path))?;
-    let mut rows = Vec::new();
     for batch in reader {
         let batch = batch.map_err(|error| StoreError::damaged(path, error))?;
         let damaged = |why| StoreError::damaged(path, why);
-        let (keep, places) = hits(&batch, wanted).map_err(damaged)?;
-        let mut places = places.into_iter();
         // Runs of neighbours are cut out before anything is decoded.
-        for (start, len) in keep {
-            let found = decoder.rows::<R>(&batch.slice(start, len));
-            let found = found.map_err(damaged)?;
-            // Read first: where a row were missing, a zip the other way round would lose a place.
-            rows.extend(places.by_ref().take(len).zip(found));
+        for run in hits(&batch, wanted).map_err(damaged)? {
+            let found = decoder.rows::<R>(&batch.slice(run.first, run.rows));
+            for row in found.map_err(damaged)? {
+                take(&run.place, row);
+            }
         }
     }
-    Ok(Some(rows))
+    Ok(true)
 }
 
-/// Runs of neighbours: (first row, length).
-type RunsOfRows = Vec<(usize, usize)>;
+/// Neighbours of one place.
+struct RunOfRows {
+    place: SubjectKey,
+    first: usize,
+    rows: usize,
+}
 
-/// Runs of rows that are of a wanted place, and the place of each of these rows.
-fn hits(
-    batch: &RecordBatch,
-    wanted: &BTreeSet<SubjectKey>,
-) -> Result<(RunsOfRows, Vec<SubjectKey>), String> {
+/// Runs of rows that are of a wanted place.
+fn hits(batch: &RecordBatch, wanted: &BTreeSet<SubjectKey>) -> Result<Vec<RunOfRows>, String> {
     let read = Reader(batch);
     let (class, namespace) = (read.ints("class")?, read.text("namespace")?);
     let subject = read.text("subject")?;
-    let mut runs: RunsOfRows = Vec::new();
-    let mut places = Vec::new();
+    let mut runs: Vec<RunOfRows> = Vec::new();
+    // Rows of one place are neighbours: what held for the one before holds for most.
+    let mut before: Option<(SubjectKey, bool)> = None;
     for row in 0..batch.num_rows() {
         let class = match class.value(row) {
             0 => Class::Subject,
             1 => Class::Machine,
             _ => Class::Other,
         };
-        let key = (
-            class,
-            match class {
-                Class::Subject => namespace.get(row).unwrap_or_default().to_owned(),
-                _ => String::new(),
-            },
-            match class {
-                Class::Other => String::new(),
-                _ => subject.get(row).unwrap_or_default().to_owned(),
-            },
-        );
-        if !wanted.contains(&key) {
+        let namespace = match class {
+            Class::Subject => namespace.get(row).unwrap_or_default(),
+            _ => "",
+        };
+        let subject = match class {
+            Class::Other => "",
+            _ => subject.get(row).unwrap_or_default(),
+        };
+        let is_same = |(known, _): &(SubjectKey, bool)| {
+            known.0 == class && known.1 == namespace && known.2 == subject
+        };
+        if !before.as_ref().is_some_and(is_same) {
+            let key = (class, namespace.to_owned(), subject.to_owned());
+            let is_wanted = wanted.contains(&key);
+            before = Some((key, is_wanted));
+        }
+        let Some((key, true)) = &before else {
             continue;
-        }
+        };
         match runs.last_mut() {
-            Some((start, len)) if *start + *len == row => *len += 1,
-            _ => runs.push((row, 1)),
+            Some(run) if run.first + run.rows == row && run.place == *key => run.rows += 1,
+            _ => runs.push(RunOfRows {
+                place: key.clone(),
+                first: row,
+                rows: 1,
+            }),
         }
-        places.push(key);
     }
-    Ok((runs, places))
+    Ok(runs)
 }
 
 /// Row groups and rows that may hold a wanted subject, by the pages' statistics.
@@ -481,9 +503,17 @@ pub(super) fn pages(
             let end = starts.get(page + 1).copied().unwrap_or(rows);
             let (min, max) = (index.min_value(page), index.max_value(page));
             let keep = match (min, max) {
-                (Some(min), Some(max)) => wanted
-                    .iter()
-                    .any(|one| min <= one.as_bytes() && one.as_bytes() <= max),
+                // The first one that is not before the page may be in it; the others are behind that.
+                (Some(min), Some(max)) => match std::str::from_utf8(min) {
+                    Ok(min) => {
+                        let mut from =
+                            wanted.range::<str, _>((Bound::Included(min), Bound::Unbounded));
+                        from.next().is_some_and(|one| one.as_bytes() <= max)
+                    }
+                    Err(_) => wanted
+                        .iter()
+                        .any(|one| min <= one.as_bytes() && one.as_bytes() <= max),
+                },
                 _ => true,
             };
             (end.saturating_sub(start), keep)

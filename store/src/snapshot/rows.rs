@@ -75,29 +75,42 @@ impl Snapshot<'_> {
                 .filter(|(key, _)| filter.may_hold(*key))
                 .map(|(_, wanted)| (*wanted).clone())
                 .collect();
-            let unknown = match &self.store.places {
-                Some(cache) => cache.known(&segment.file, here, &mut rows),
-                None => here,
+            if here.is_empty() {
+                continue;
+            }
+            let Some(cache) = &self.store.places else {
+                let before = rows.len();
+                let read = self.store.open_segment(segment).and_then(|file| {
+                    segment::places::<R>(file, &here, &mut |_, row| {
+                        if inside(&row, window) {
+                            rows.push(row);
+                        }
+                    })
+                });
+                if read.is_err() {
+                    // A damaged one costs itself.
+                    rows.truncate(before);
+                }
+                self.or_noted(segment, read)?;
+                continue;
             };
+            let unknown = cache.known(&segment.file, here, &mut rows);
             if unknown.is_empty() {
                 continue;
             }
-            let found = self
-                .store
-                .open_segment(segment)
-                .and_then(|file| segment::places::<R>(file, &unknown));
+            let found = self.store.open_segment(segment);
+            let found = found
+                .and_then(|file| segment::places_of_few::<R>(file, &unknown, usize::MAX))
+                .map(Option::unwrap_or_default);
             // A damaged one is read again, so that it is told of again.
-            if let (Some(cache), Ok(found)) = (&self.store.places, &found) {
+            if let Ok(found) = &found {
                 cache.keep(&segment.file, unknown, found);
             }
             let found = self.or_noted(segment, found)?;
             rows.extend(found.into_iter().map(|(_, row)| row));
         }
-        for (class, namespace, subject) in wanted {
-            let hot =
-                hot::of_place::<R>(&self.tx, *class, namespace, subject).map_err(self.failed())?;
-            rows.extend(hot.into_iter().map(|hot| hot.row));
-        }
+        let hot = hot::of_places::<R>(&self.tx, wanted).map_err(self.failed())?;
+        rows.extend(hot.into_iter().map(|hot| hot.row));
         rows.retain(|row| inside(row, window));
         let seen = rows
             .into_iter()
@@ -328,7 +341,7 @@ impl Snapshot<'_> {
 }
 
 /// Whether a row may be of a window; one without a time is of every one.
-fn inside<R: Record>(row: &R, (from, to): (Nanos, Nanos)) -> bool {
+pub(super) fn inside<R: Record>(row: &R, (from, to): (Nanos, Nanos)) -> bool {
     row.place().time <= to && (row.last() >= from || row.last() == Nanos::MIN)
 }
 

@@ -88,9 +88,9 @@ class Lines {
     const curve = this.model.curves[row.curve];
     const last = curve?.points.filter(([at]) => at <= this.at + 0.5).pop();
     if (!curve || !last || last[1] === null) return "no value at this time";
-    const limit = curve.limit === null ? "" : `, limit ${Painter.number(curve.limit, curve.unit)}`;
+    const limit = curve.limit === null ? "" : `, limit ${Numbers.number(curve.limit, curve.unit)}`;
     const unit = curve.unit && curve.unit !== "bytes" ? ` ${curve.unit}` : "";
-    return `${Painter.number(last[1], curve.unit)}${unit}${limit}, measured at ${Times.full(last[0])}`;
+    return `${Numbers.number(last[1], curve.unit)}${unit}${limit}, measured at ${Times.full(last[0])}`;
   }
 
   /** @param {Row} row */

@@ -38,6 +38,7 @@
   const view = new View(model);
   const layout = new Layout(model);
   const painter = new Painter(canvas, model, view, layout);
+  const scales = new Scales(axis, overview, model, view, painter.ink);
   // What is drawn where, for those who test it.
   Object.assign(window, { __picture: painter });
   const narrowest = 700;
@@ -75,95 +76,6 @@
     if (held) /** @type {HTMLElement | null} */ (labels.querySelector(`[data-key="${held}"]`))?.focus();
   };
 
-  /** @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
-  const sized = (canvas, width, height) => {
-    const scale = Math.min(3, devicePixelRatio || 1);
-    canvas.width = Math.round(width * scale);
-    canvas.height = Math.round(height * scale);
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
-    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-    context.setTransform(scale, 0, 0, scale, 0, 0);
-    return context;
-  };
-
-  const AXIS = 26;
-  const OVER = 38;
-  /** @type {CanvasRenderingContext2D} */
-  let axisInk;
-  /** @type {CanvasRenderingContext2D} */
-  let overInk;
-
-  const drawAxis = () => {
-    axisInk.clearRect(0, 0, width, AXIS);
-    axisInk.font = "11.5px system-ui, sans-serif";
-    axisInk.textBaseline = "middle";
-    axisInk.fillStyle = painter.ink.dim ?? "";
-    const { step, places } = axisMarks(view);
-    const zone = Times.state.zone === "root" ? "from the root" : Times.zoneName().replace(/_/g, " ");
-    const first = Times.full(view.at(0));
-    if (gutter > 0) axisInk.fillText(Times.state.zone === "root" || step >= 432e5 ? zone : `${first.slice(0, 10)} · ${zone}`, 10, AXIS / 2);
-    axisInk.textAlign = "center";
-    for (const at of places) {
-      const x = view.x(at);
-      if (x > 24 && x < view.width - 24) axisInk.fillText(Times.label(at, step), gutter + x, AXIS / 2);
-    }
-    axisInk.textAlign = "left";
-  };
-
-  // The overview: how much there is, from the first to the last, and the part that is shown.
-  /** @param {number} at */
-  const overX = (at) => gutter + ((at - view.whole.from) / Math.max(1, view.whole.to - view.whole.from)) * (width - gutter);
-  /** @param {number} x */
-  const overAt = (x) => view.whole.from + ((x - gutter) / Math.max(1, width - gutter)) * (view.whole.to - view.whole.from);
-  /** @type {{most: number, bins: [number, number][]} | null} */
-  let density = null;
-  const count = () => {
-    const bins = /** @type {[number, number][]} */ (Array.from({ length: Math.max(1, Math.floor((width - gutter) / 4)) }, () => [0, 0]));
-    for (const mark of model.marks) {
-      if (mark.member >= 0) continue;
-      const bin = bins[Math.min(bins.length - 1, Math.max(0, Math.floor((overX(mark.from) - gutter) / 4)))];
-      if (bin) bin[mark.kind === "error" || mark.kind === "death" ? 1 : 0] += mark.count;
-    }
-    const most = Math.max(1, ...bins.map(([all, bad]) => Math.log1p(all + bad)));
-    density = { most, bins };
-  };
-  const drawOverview = () => {
-    if (!density) count();
-    if (!density) return;
-    const c = overInk;
-    c.clearRect(0, 0, width, OVER);
-    c.fillStyle = painter.ink.track ?? "";
-    c.fillRect(gutter, 4, width - gutter, OVER - 8);
-    density.bins.forEach(([all, bad], at) => {
-      const tall = (Math.log1p(all + bad) / (density?.most ?? 1)) * (OVER - 12);
-      const red = all + bad > 0 ? (tall * bad) / (all + bad) : 0;
-      c.fillStyle = painter.ink.info ?? "";
-      c.globalAlpha = 0.65;
-      c.fillRect(gutter + at * 4, OVER - 6 - tall, 3, tall - red);
-      c.globalAlpha = 1;
-      c.fillStyle = painter.ink.error ?? "";
-      c.fillRect(gutter + at * 4, OVER - 6 - red, 3, red);
-    });
-    const [from, to] = [Math.max(gutter, overX(view.from)), Math.min(width, overX(view.to))];
-    c.fillStyle = painter.ink.ground ?? "";
-    c.globalAlpha = 0.6;
-    c.fillRect(gutter, 4, Math.max(0, from - gutter), OVER - 8);
-    c.fillRect(to, 4, Math.max(0, width - to), OVER - 8);
-    c.globalAlpha = 1;
-    c.strokeStyle = painter.ink.link ?? "";
-    c.lineWidth = 2;
-    c.beginPath();
-    c.roundRect(from + 1, 4, Math.max(6, to - from - 2), OVER - 8, 4);
-    c.stroke();
-    if (gutter > 0) {
-      c.fillStyle = painter.ink.dim ?? "";
-      c.font = "11.5px system-ui, sans-serif";
-      c.textBaseline = "middle";
-      c.fillText(`shows ${Times.length(view.length)} of ${Times.length(view.whole.to - view.whole.from)}`, 10, OVER / 2);
-    }
-  };
-
   /** The canvas follows what can be seen of the lanes. */
   const place = () => {
     const box = body.getBoundingClientRect();
@@ -181,8 +93,7 @@
       place();
       asked = Records.asked();
       painter.draw();
-      drawAxis();
-      drawOverview();
+      scales.draw();
     });
   };
 
@@ -197,9 +108,7 @@
     body.style.height = `${layout.height}px`;
     labels.style.width = narrow ? "100%" : `${gutter}px`;
     live.classList.toggle("narrow", narrow);
-    axisInk = sized(axis, width, AXIS);
-    overInk = sized(overview, width, OVER);
-    density = null;
+    scales.resize(width, gutter);
     drawLabels();
     // The line that is told is another row now, or is gone.
     lines.find();
@@ -458,7 +367,7 @@
   const inOverview = (event) => event.clientX - overview.getBoundingClientRect().left;
   overview.addEventListener("pointerdown", (event) => {
     const x = inOverview(event);
-    const [from, to] = [overX(view.from), overX(view.to)];
+    const [from, to] = [scales.x(view.from), scales.x(view.to)];
     const edge = Math.abs(x - from) < 7 ? "from" : Math.abs(x - to) < 7 ? "to" : "";
     const whole = from <= gutter + 2 && to >= width - 2;
     brush = { from: x, moves: edge === "" && !whole && x > from && x < to, edge };
@@ -467,20 +376,20 @@
   overview.addEventListener("pointermove", (event) => {
     const x = inOverview(event);
     if (!brush) {
-      const near = Math.min(Math.abs(x - overX(view.from)), Math.abs(x - overX(view.to))) < 7;
+      const near = Math.min(Math.abs(x - scales.x(view.from)), Math.abs(x - scales.x(view.to))) < 7;
       overview.classList.toggle("edge", near);
       return;
     }
     if (brush.edge) {
-      const [from, to] = brush.edge === "from" ? [overAt(x), view.to] : [view.from, overAt(x)];
+      const [from, to] = brush.edge === "from" ? [scales.at(x), view.to] : [view.from, scales.at(x)];
       if (to > from) view.set(from, to);
     } else if (brush.moves) {
-      const by = overAt(x) - overAt(brush.from);
+      const by = scales.at(x) - scales.at(brush.from);
       view.set(view.from + by, view.to + by);
       brush.from = x;
     } else if (Math.abs(x - brush.from) > 6) {
       const [from, to] = [brush.from, x].sort((a, b) => a - b);
-      view.set(overAt(from ?? 0), overAt(to ?? 0));
+      view.set(scales.at(from ?? 0), scales.at(to ?? 0));
     }
     redraw();
   });
@@ -488,7 +397,7 @@
     const x = inOverview(event);
     if (brush && !brush.edge && !brush.moves && Math.abs(x - brush.from) <= 6) {
       const half = view.length / 2;
-      view.set(overAt(x) - half, overAt(x) + half);
+      view.set(scales.at(x) - half, scales.at(x) + half);
     }
     brush = null;
     redraw();

@@ -15,7 +15,7 @@ mod sql;
 #[cfg(test)]
 mod tests;
 
-pub use self::answer::{AnswerView, answer};
+pub use self::answer::{AnswerPage, AnswerView};
 pub use self::assets::{Asset, asset};
 pub use self::bounce::bounce;
 pub(crate) use self::fleet::alone as fleet_alone;

@@ -1,7 +1,7 @@
 //! Pages of hostile names: they stay text.
 
 use super::super::super::fixtures;
-use super::{AnswerView, Frame, answer, bounce, login, problem};
+use super::{AnswerPage, AnswerView, Frame, bounce, login, problem};
 use crate::answer::{Level, PastVerdict};
 
 const HOSTILE: &str = "</title></textarea><script>alert(1)</script>\u{202e}\"'&";
@@ -49,7 +49,7 @@ fn names_from_outside_are_text() {
         ..AnswerView::default()
     };
     for told in [fixtures::gpt2(), fixtures::hostile()] {
-        let page = answer(&frame, &told, &view);
+        let page = AnswerPage::of(&told, &view).around(&frame);
         judge(&page);
         assert!(page.contains("How this verdict changed"), "{page}");
     }
