@@ -10,7 +10,7 @@
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
 -- needs: k8s.pod.drained_by_kubectl, k8s.pod.drain_blocked, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, slurm.cancel_requested, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller, k8s.workload.deleted_by_gc
--- needs: k8s.pod.evicted.descheduler, node.container_stop_requested, unit.stop_requested, ray.job_stopped, log.hung_up, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
+-- needs: k8s.pod.evicted.descheduler, batch.cancelled.lsf, node.container_stop_requested, unit.stop_requested, ray.job_stopped, log.hung_up, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
 -- needs: k8s.workload.stop_requested_by_*, k8s.workload.job_deleted
 -- needs: k8s.service.deleted_by_user, cloud.group_stopped_by_user, cloud.group_resized_by_user, cloud.instance_recreation_requested_by_user, slurm.node.set_down, node.kill_requested, unit.stopping
 -- overturned_by: audit: who requested it
@@ -42,6 +42,8 @@
 -- summary_of: log.hung_up: {pod} {was} ended by SIGHUP, as happens when the terminal or ssh session that it was started in closes; no record shows who sent it.
 -- summary_of: log.interrupted: {pod} {was} interrupted by SIGINT, as by Ctrl-C; no record shows who sent it.
 -- summary_of: unit.stop_requested: The service of {pod} was stopped{by}.
+-- summary_of: batch.cancelled.lsf: {pod} was cancelled at the request of its owner or of an administrator: {message}
+-- title_of: batch.cancelled.lsf: Cancelled on request
 -- summary_of: node.container_stop_requested: A container on {node} was stopped{by} as {pod} ended.
 -- title_of: node.container_stop_requested: A container was stopped on request
 -- summary_of: unit.stopping: The service of {pod} was stopped on request; no record shows who requested it.
@@ -426,6 +428,12 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'k8s.workload.stopped' AND via = 'workload' AND lag_s BETWEEN -60 AND 600
   AND (state = 'failed' OR mode = 'killed' OR state = 'died' AND mode = 'exited' AND exit_code IN (137, 143) AND COALESCE(reason, '') <> 'OOMKilled')
+UNION ALL
+-- LSF says so itself; not of who was only cleared away once all was done, or had failed before.
+SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN w.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
+FROM links l
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal IN ('log.traceback', 'log.training_done', 'log.host_oom', 'nccl.timeout')) w ON w.death = l.death
+WHERE l.signal = 'batch.cancelled.lsf' AND l.via = 'pod' AND l.state = 'died'
 UNION ALL
 -- A container that somebody asked a runtime to stop, on the machine on which a program was asked to stop in the next seconds: that the one
 -- ran in the other, nothing tells but that.
