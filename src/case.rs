@@ -16,7 +16,7 @@ use whathappened_model::sink::Sink;
 use whathappened_model::table::Table;
 use whathappened_model::time::Nanos;
 
-pub use crate::coverage::Held;
+pub use crate::coverage::StoreExtent;
 
 use crate::coverage;
 use crate::explain::{self, Rule, RuleError};
@@ -141,7 +141,7 @@ pub struct Case {
     /// Facts and versions of after the moment that is spoken from, which are left out.
     pub later: u64,
     /// What the store holds beside the evidence, where it is of one.
-    pub held: Held,
+    pub held: StoreExtent,
     /// Pods on the machine that was asked about whose runs were not loaded: there were too many.
     pub earlier_pods: usize,
     /// The rules.
@@ -196,7 +196,13 @@ impl Case {
         if let Some(error) = failed {
             return Err(error.into());
         }
-        Ok(Self::link(evidence, summary, &[], Held::default(), rules)?)
+        Ok(Self::link(
+            evidence,
+            summary,
+            &[],
+            StoreExtent::default(),
+            rules,
+        )?)
     }
 
     /// A case of evidence that was gathered elsewhere, with what its sources
@@ -207,7 +213,7 @@ impl Case {
     pub fn of_evidence(
         evidence: Evidence,
         coverage: &[Coverage],
-        held: Held,
+        held: StoreExtent,
         rules: Arc<Rules>,
     ) -> Result<Self, CaseError> {
         Ok(Self::link(
@@ -223,7 +229,7 @@ impl Case {
         evidence: Evidence,
         summary: Summary,
         stored: &[Coverage],
-        held: Held,
+        held: StoreExtent,
         rules: Arc<Rules>,
     ) -> Result<Self, SpillError> {
         let counts = evidence.counts();
@@ -253,7 +259,7 @@ impl Case {
         let (evidence, later) = self.graph.evidence.as_of(moment)?;
         let mut graph = EntityGraph::build(evidence, &self.rules.signals)?;
         graph.elsewhere.clone_from(&self.graph.elsewhere);
-        graph.elsewhere.retain(|trouble| trouble.time <= moment);
+        graph.elsewhere.retain(|fault| fault.time <= moment);
         graph.now = Some(moment);
         let ends = ends(&graph);
         let runs = runs(&graph, &ends);
@@ -265,7 +271,7 @@ impl Case {
             summary: self.summary.clone(),
             counts: self.counts,
             later,
-            held: Held {
+            held: StoreExtent {
                 known_until: Some(moment),
                 cluster_until: self.held.cluster_until.map(|until| until.min(moment)),
                 ..self.held.clone()

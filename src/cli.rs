@@ -92,7 +92,7 @@ pub struct InputArgs {
     #[arg(long = "from", value_name = "PATH")]
     pub from: Vec<String>,
     #[command(flatten)]
-    pub stored: KeptArgs,
+    pub stored: StoreArgs,
     #[command(flatten)]
     pub live: LiveArgs,
     /// Folder with your own rules: *.sql for causes, *.toml for signals.
@@ -109,7 +109,7 @@ pub struct InputArgs {
 
 /// What was collected before.
 #[derive(Args, Clone, Debug)]
-pub struct KeptArgs {
+pub struct StoreArgs {
     /// Folder that holds the store.
     #[cfg_attr(
         feature = "lake",

@@ -16,7 +16,7 @@ mod lost;
 
 /// What a store holds beside the rows that a case was made of.
 #[derive(Clone, Debug, Default)]
-pub struct Held {
+pub struct StoreExtent {
     /// Until when the sources told that would have told of this.
     pub known_until: Option<Nanos>,
     /// Until when the cluster was heard of.
@@ -70,7 +70,7 @@ const MISSING: &[(&str, &str, &str)] = &[
 ];
 
 /// Kubernetes forgets its Events after this many seconds by default.
-const EVENTS_KEPT_S: i64 = 3_600;
+const EVENTS_RETENTION_S: i64 = 3_600;
 
 /// That pods are known and no Event is has two reasons that records cannot tell apart.
 const NO_EVENTS: &str =
@@ -90,7 +90,7 @@ pub(crate) fn of_case(
     graph: &EntityGraph,
     summary: &Summary,
     stored: &[Coverage],
-    held: &Held,
+    held: &StoreExtent,
 ) -> Vec<Coverage> {
     let mut rows = of_recording(graph, summary, &beside(held, stored));
     lost::mark(&mut rows, stored);
@@ -127,7 +127,7 @@ pub(crate) fn of_case(
 }
 
 /// What a store holds of sources that were not listed just now: a list says itself that it was read.
-fn beside(held: &Held, stored: &[Coverage]) -> Held {
+fn beside(held: &StoreExtent, stored: &[Coverage]) -> StoreExtent {
     let mut held = held.clone();
     held.sources.retain(|(source, resource)| {
         !stored.iter().any(|row| {
@@ -193,7 +193,7 @@ fn resource_group(row: &Coverage) -> &str {
     }
 }
 
-fn of_recording(graph: &EntityGraph, summary: &Summary, held: &Held) -> Vec<Coverage> {
+fn of_recording(graph: &EntityGraph, summary: &Summary, held: &StoreExtent) -> Vec<Coverage> {
     let mut got: BTreeMap<(&str, &str), ReadRange> = BTreeMap::new();
     let mut kinds_of_file: BTreeMap<Symbol, Vec<SourceKind>> = BTreeMap::new();
     for row in graph.evidence.rows() {
@@ -235,7 +235,7 @@ fn of_recording(graph: &EntityGraph, summary: &Summary, held: &Held) -> Vec<Cove
                 rows: got.rows,
                 got_from: got.from,
                 got_to: got.to,
-                retention_s: (*resource == "events").then_some(EVENTS_KEPT_S),
+                retention_s: (*resource == "events").then_some(EVENTS_RETENTION_S),
                 status: if sampled {
                     Status::Sampled
                 } else {
@@ -248,8 +248,8 @@ fn of_recording(graph: &EntityGraph, summary: &Summary, held: &Held) -> Vec<Cove
         })
         .collect();
     // The last line of a machine's log is kept whatever it says.
-    let is_told_of = |row: &Row| row.source_kind() == SourceKind::NodeLog && row.tells;
-    if !graph.evidence.rows().iter().any(is_told_of)
+    let is_significant = |row: &Row| row.source_kind() == SourceKind::NodeLog && row.has_signal;
+    if !graph.evidence.rows().iter().any(is_significant)
         && let Some(quiet) = quiet_machines(summary)
     {
         rows.retain(|row| row.resource != "kernel");

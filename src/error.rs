@@ -238,16 +238,16 @@ pub fn unread(coverage: &[Coverage]) -> Vec<String> {
 
 /// That what was looked for may be in what could not be read.
 fn may_be_there(unread: &[String]) -> Option<String> {
-    const TOLD: usize = 3;
-    let told: Vec<&str> = unread.iter().take(TOLD).map(String::as_str).collect();
-    let more = match unread.len().saturating_sub(TOLD) {
+    const MOST: usize = 3;
+    let named: Vec<&str> = unread.iter().take(MOST).map(String::as_str).collect();
+    let more = match unread.len().saturating_sub(MOST) {
         0 => String::new(),
         more => format!("; and {more} more, which `whathappened doctor` lists"),
     };
-    (!told.is_empty()).then(|| {
+    (!named.is_empty()).then(|| {
         format!(
             "it may be there all the same, since not everything could be read: {}{more}",
-            told.join("; ")
+            named.join("; ")
         )
     })
 }

@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     if !matches!(cli.command, Some(Command::Serve(_)))
         && std::env::var_os("RUST_BACKTRACE").is_none()
     {
-        std::panic::set_hook(Box::new(tell_bug));
+        std::panic::set_hook(Box::new(report_bug));
     }
     let is_bare = cli.command.is_none()
         && cli.question.experiment.is_none()
@@ -212,7 +212,7 @@ fn report_error(error: &str, hints: &[String]) {
 const BROKE: u8 = 70;
 
 /// What a person reads instead of a backtrace.
-fn tell_bug(panic: &std::panic::PanicHookInfo<'_>) {
+fn report_bug(panic: &std::panic::PanicHookInfo<'_>) {
     let what = panic.payload_as_str().unwrap_or("no message");
     let place = panic
         .location()

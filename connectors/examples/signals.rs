@@ -17,7 +17,7 @@ use whathappened_model::time::rfc3339;
 struct Counter {
     ruleset: Ruleset,
     signals: BTreeMap<String, (u64, String)>,
-    untold: BTreeMap<String, u64>,
+    unmatched: BTreeMap<String, u64>,
     lines: u64,
     classifying: f64,
 }
@@ -34,7 +34,7 @@ impl Sink for Counter {
             let text = event.message.clone().unwrap_or_default();
             if event.signals.is_empty() && event.fact == "log.line" {
                 let alike = text.replace(|c: char| c.is_ascii_digit(), "#");
-                *self.untold.entry(alike).or_default() += 1;
+                *self.unmatched.entry(alike).or_default() += 1;
             }
             for signal in &event.signals {
                 let seen = self.signals.entry(signal.clone()).or_insert_with(|| {
@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut counter = Counter {
         ruleset: rules,
         signals: BTreeMap::new(),
-        untold: BTreeMap::new(),
+        unmatched: BTreeMap::new(),
         lines: 0,
         classifying: 0.0,
     };
@@ -76,9 +76,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{count:>7} {signal:32} {first}");
     }
     if arguments.iter().any(|argument| argument == "--untold") {
-        let mut untold: Vec<_> = counter.untold.into_iter().collect();
-        untold.sort_by_key(|(text, count)| (u64::MAX - count, text.clone()));
-        for (text, count) in untold.iter().take(400) {
+        let mut unmatched: Vec<_> = counter.unmatched.into_iter().collect();
+        unmatched.sort_by_key(|(text, count)| (u64::MAX - count, text.clone()));
+        for (text, count) in unmatched.iter().take(400) {
             println!("{count:>7} {text}");
         }
     }

@@ -20,7 +20,7 @@ use whathappened_model::sink::Sink;
 
 /// What was told since the last look, as text, and what of it was a canary: all of it at once
 /// would take gigabytes.
-struct Told<'p> {
+struct Emitted<'p> {
     text: Vec<u8>,
     planted: &'p canary::Planted,
     seen: BTreeMap<(usize, usize), String>,
@@ -29,7 +29,7 @@ struct Told<'p> {
 /// Texts are looked at in pieces of this size.
 const PIECE: usize = 16 << 20;
 
-impl Told<'_> {
+impl Emitted<'_> {
     fn look(&mut self) {
         for (of, at) in self.planted.trap.seen(&self.text) {
             let near = &self.text[at.saturating_sub(120)..self.text.len().min(at + 60)];
@@ -40,7 +40,7 @@ impl Told<'_> {
     }
 }
 
-impl Sink for Told<'_> {
+impl Sink for Emitted<'_> {
     fn observe(&mut self, observations: Vec<Observation>) {
         for one in observations {
             match one {
@@ -68,7 +68,7 @@ fn look_for(part: usize) {
     let planted = canary::plant(&kinds, step);
     let folder = tempfile::tempdir().unwrap();
     planted.write(folder.path());
-    let mut told = Told {
+    let mut emitted = Emitted {
         text: Vec::new(),
         planted: &planted,
         seen: BTreeMap::new(),
@@ -78,12 +78,12 @@ fn look_for(part: usize) {
         max_time: None,
         ..Options::default()
     };
-    let summary = recording::read(&[input], &options, &mut told);
-    told.text.extend(format!("{summary:?}").bytes());
-    told.look();
+    let summary = recording::read(&[input], &options, &mut emitted);
+    emitted.text.extend(format!("{summary:?}").bytes());
+    emitted.look();
     let (mut left, mut read) = (Vec::new(), BTreeSet::new());
     let mut by_place: BTreeMap<&str, usize> = BTreeMap::new();
-    for ((kind, place), near) in &told.seen {
+    for ((kind, place), near) in &emitted.seen {
         let place = planted.places[*place].as_str();
         if *kind == canary::HARMLESS {
             read.insert(place);

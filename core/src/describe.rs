@@ -141,8 +141,8 @@ pub fn describe(event: &Event) -> String {
         "slurm.job" => job(event, message),
         "slurm.machine" => {
             let keys = ["instance_id", "host_name", "address"];
-            let told: Vec<&str> = keys.into_iter().map(attribute).collect();
-            format!("Slurm's node is the machine {}", told.join(" ").trim())
+            let parts: Vec<&str> = keys.into_iter().map(attribute).collect();
+            format!("Slurm's node is the machine {}", parts.join(" ").trim())
         }
         "slurm.node" => joined(&format!("Slurm reports {reason}"), message),
         named::ALERT_FIRED => joined(&format!("alert {reason}"), message),
@@ -285,7 +285,7 @@ fn job(event: &Event, message: &str) -> String {
         .into_iter()
         .flatten()
         .collect::<String>();
-    let said = match state {
+    let text = match state {
         "PENDING" | "REQUEUE_HOLD" | "SPECIAL_EXIT" => "the job is waiting".to_owned(),
         "RUNNING" => "the job started".to_owned(),
         "KILL_REQUESTED" => format!(
@@ -295,7 +295,7 @@ fn job(event: &Event, message: &str) -> String {
         "DEPENDENCY_FAILED" => "Slurm cancelled the job".to_owned(),
         state => format!("the job ended with state {state}{parts}"),
     };
-    joined(&said, message)
+    joined(&text, message)
 }
 
 fn audit(event: &Event, fact: &str) -> String {
@@ -373,8 +373,8 @@ fn audit(event: &Event, fact: &str) -> String {
         Some(member) => format!("a {member} of {kind} {name}"),
         None => format!("{kind} {name}"),
     };
-    let said = format!("{who} tried to {tries} {object}{to}{with} and was refused (HTTP {code})");
-    joined(&said, event.message.as_deref().unwrap_or_default().trim())
+    let text = format!("{who} tried to {tries} {object}{to}{with} and was refused (HTTP {code})");
+    joined(&text, event.message.as_deref().unwrap_or_default().trim())
 }
 
 /// One line, not too long, cut between characters.

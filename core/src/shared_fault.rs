@@ -276,10 +276,10 @@ impl SharedFaults {
     /// The times around which others may have seen what the known facts tell of.
     #[must_use]
     pub fn times(graph: &EntityGraph) -> Vec<(Nanos, Nanos)> {
-        let troubles = graph.facts.iter().filter(|fact| Self::is_one(graph, fact));
+        let faults = graph.facts.iter().filter(|fact| Self::is_one(graph, fact));
         let mut times: Vec<(Nanos, Nanos)> = Vec::new();
         // Facts are in order of time.
-        for at in troubles.map(|fact| fact.time.lo) {
+        for at in faults.map(|fact| fact.time.lo) {
             let from = at.saturating_sub(AT_ONE_TIME);
             let to = at.saturating_add(AT_ONE_TIME);
             match times.last_mut() {

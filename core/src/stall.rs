@@ -148,15 +148,15 @@ pub(crate) fn failing(
     let raised = graph.evidence.symbols.find(named::LOG_TRACEBACK);
     let mut streaks: BTreeMap<TaskRow, (Stamp, Stamp, u64, bool)> = BTreeMap::new();
     let reported = || {
-        let told = graph.facts.iter().filter(|fact| {
+        let failures = graph.facts.iter().filter(|fact| {
             signals.contains(&fact.signal) && attempt.pods.has(fact.pod) && fact.time != Stamp::OPEN
         });
-        told.filter_map(|fact| Some((fact.pod?, fact)))
+        failures.filter_map(|fact| Some((fact.pod?, fact)))
     };
     // What it says once is not what it fails of again and again.
-    let mut said: BTreeMap<(TaskRow, Symbol), u64> = BTreeMap::new();
+    let mut counts: BTreeMap<(TaskRow, Symbol), u64> = BTreeMap::new();
     for (pod, fact) in reported() {
-        *said.entry((pod, fact.signal)).or_default() += fact.count.max(1);
+        *counts.entry((pod, fact.signal)).or_default() += fact.count.max(1);
     }
     let again = |(pod, fact): &(TaskRow, &Fact)| {
         let alone = graph
@@ -164,7 +164,7 @@ pub(crate) fn failing(
             .get(*pod)
             .is_some_and(|one| one.kind == TaskKind::Instance);
         let once = alone && Some(fact.signal) == raised;
-        once || said
+        once || counts
             .get(&(*pod, fact.signal))
             .is_some_and(|times| *times > 1)
     };

@@ -187,7 +187,7 @@ pub fn timeline(
                 && names.contains(&(graph.name(row.namespace), graph.name(row.workload)))
         };
         let of_node = || {
-            row.tells
+            row.has_signal
                 && !row.pod.is_some()
                 && !row.workload.is_some()
                 && [stays.get(&row.node), on_instance.get(&row.instance)]
@@ -198,7 +198,7 @@ pub fn timeline(
         };
         // What somebody noted of nobody in particular, while the runs went.
         let is_note = || {
-            row.tells
+            row.has_signal
                 && graph.name(row.fact) == "note.annotation"
                 && ![row.pod, row.workload, row.node, row.instance]
                     .iter()
@@ -210,7 +210,7 @@ pub fn timeline(
             continue;
         }
         // What only said that somebody had yet to come is past where they came.
-        if !row.tells && YET_TO_COME.contains(&graph.name(row.fact)) {
+        if !row.has_signal && YET_TO_COME.contains(&graph.name(row.fact)) {
             continue;
         }
         let event = graph.evidence.event(number)?;

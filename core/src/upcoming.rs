@@ -102,9 +102,9 @@ fn is_namesake(graph: &EntityGraph, fact: &Fact, now: Nanos) -> bool {
 pub fn upcoming(graph: &EntityGraph, machines: &Machines, from: Nanos, to: Nanos) -> Vec<usize> {
     let mut found: Vec<(Stamp, usize)> = Vec::new();
     for (number, fact) in graph.facts.iter().enumerate() {
-        let is_told = fact.time.lo <= from || is_undated(fact);
+        let is_recorded = fact.time.lo <= from || is_undated(fact);
         let stands = fact.withdrawn.is_none_or(|at| at > from);
-        if !announces(graph, fact) || !is_told || !stands || !machines.hold(graph, fact, from) {
+        if !announces(graph, fact) || !is_recorded || !stands || !machines.hold(graph, fact, from) {
             continue;
         }
         let due = fact.due.unwrap_or(Stamp {

@@ -72,7 +72,7 @@ pub fn add_load(w: &mut World, plan: plan::Load) -> usize {
         account: None,
         stuck: None,
         done: None,
-        trouble: None,
+        start_failure: None,
         noticed: None,
         let_in: None,
         refusals: (0, false),

@@ -338,7 +338,7 @@ fn scratch() -> std::io::Result<tempfile::TempDir> {
 }
 
 fn print_row(row: &Row) {
-    let said: String = row.judged.said.chars().take(110).collect();
+    let text: String = row.judged.said.chars().take(110).collect();
     let broken: Vec<String> = row
         .broken
         .iter()
@@ -353,7 +353,7 @@ fn print_row(row: &Row) {
     // What the part that is right is of.
     let counts = row.main && row.broken_run && row.judged.seen == Seen::Named;
     println!(
-        "seed {} {} [{}] {}{} -> {} · {} ({}), right: {}{} | {said} {}",
+        "seed {} {} [{}] {}{} -> {} · {} ({}), right: {}{} | {text} {}",
         row.seed,
         row.fault,
         row.observers,

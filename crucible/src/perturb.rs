@@ -23,7 +23,7 @@ pub fn of_case(
     let mut found = Vec::new();
     let mut rng = Rng::stream(recorded.truth.seed, "perturb");
     // A file that was cut ends elsewhere when its records stand elsewhere.
-    let whole = recorded.files.iter().all(|file| file.kept.is_none());
+    let whole = recorded.files.iter().all(|file| file.cut_at.is_none());
     for name in ["shuffled", "doubled"].into_iter().filter(|_| whole) {
         let mut files = recorded.files.clone();
         if name == "shuffled" {

@@ -224,7 +224,7 @@ enum Comparison {
 }
 
 /// The incident that is compared: the right one where several are told, else the main one.
-fn told(one: &CaseQuestion, answer: &Answer) -> (String, String) {
+fn compared(one: &CaseQuestion, answer: &Answer) -> (String, String) {
     let found = if one.any {
         answer
             .incidents
@@ -256,7 +256,7 @@ fn compare(one: &CaseQuestion, before: &Reply, after: &Reply, is_less: bool) -> 
     {
         return Comparison::Not(format!("false blame: {} · {}", bad.cause, bad.level));
     }
-    let (before, after) = (told(one, was), told(one, now));
+    let (before, after) = (compared(one, was), compared(one, now));
     if before == after {
         return Comparison::Same;
     }

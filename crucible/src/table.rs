@@ -116,12 +116,12 @@ fn causes(out: &mut String, rows: &[Row]) {
     let broken = |row: &&Row| row.main && row.broken_run && row.judged.seen > Seen::Nothing;
     // Where several names are right it counts for the one that was said, else for the first.
     let name = |row: &Row| {
-        let said = row
+        let given = row
             .judged
             .right
             .iter()
             .find(|one| **one == row.judged.cause);
-        said.or(row.judged.right.first()).cloned()
+        given.or(row.judged.right.first()).cloned()
     };
     let mut counts: BTreeMap<String, [usize; 5]> = BTreeMap::new();
     for row in rows.iter().filter(broken) {
@@ -146,12 +146,12 @@ fn causes(out: &mut String, rows: &[Row]) {
         "\n{:<34} {:>6} {:>8} {:>8} {:>10} {:>12}",
         "cause", "true", "recall", "said", "precision", "false blame"
     );
-    for (cause, [all, right, said, good, bad]) in counts {
+    for (cause, [all, right, given, good, bad]) in counts {
         let _ = writeln!(
             out,
-            "{cause:<34} {all:>6} {:>7.1}% {said:>8} {:>9.1}% {bad:>12}",
+            "{cause:<34} {all:>6} {:>7.1}% {given:>8} {:>9.1}% {bad:>12}",
             percent(right, all),
-            percent(good, said)
+            percent(good, given)
         );
     }
 }
@@ -236,12 +236,12 @@ fn confusion(out: &mut String, rows: &[Row]) {
     let mut pairs: Vec<_> = pairs.into_iter().collect();
     pairs.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then_with(|| a.0.cmp(&b.0)));
     let _ = writeln!(out, "\n{:<30} {:<44} {:>5}  seeds", "true", "said", "n");
-    for ((right, said), mut seeds) in pairs.into_iter().take(60) {
+    for ((right, given), mut seeds) in pairs.into_iter().take(60) {
         seeds.dedup();
         let shown: Vec<String> = seeds.iter().take(4).map(u64::to_string).collect();
         let _ = writeln!(
             out,
-            "{right:<30} {said:<44} {:>5}  {}",
+            "{right:<30} {given:<44} {:>5}  {}",
             seeds.len(),
             shown.join(" ")
         );

@@ -187,7 +187,7 @@ pub fn ask_views(views: &[View], folder: &Path, tool: &mut Tool) -> Vec<Row> {
         if write_all(&view.recorded.files, &to).is_err() {
             continue;
         }
-        asked.extend(compare::Asked::new(view, ask_view(view, &to, tool)));
+        asked.extend(compare::TimedAnswer::new(view, ask_view(view, &to, tool)));
         std::fs::remove_dir_all(&to).ok();
     }
     compare::all(&mut asked);
@@ -201,15 +201,15 @@ fn ask_view(view: &View, input: &Path, tool: &mut Tool) -> Option<(Row, Reply)> 
     row.variant = view.moment.name().to_owned();
     if view.moment == Moment::Store {
         let stored = store::ask(tool.path(), input, &run.ask());
-        let said = signature(&stored);
-        if said != row.signature {
+        let from_store = signature(&stored);
+        if from_store != row.signature {
             row.broken.push(Broken {
                 which: 'k',
-                how: format!("files: {} -> store: {said}", row.signature),
+                how: format!("files: {} -> store: {from_store}", row.signature),
             });
         }
         row.judged = judge(run, &stored);
-        row.signature = said;
+        row.signature = from_store;
         reply = stored;
     }
     Some((row, reply))

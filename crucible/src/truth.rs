@@ -138,14 +138,15 @@ impl Run {
     }
 
     /// The most upstream act of which something was written.
-    fn told(&self) -> Option<&Layer> {
+    fn first_written(&self) -> Option<&Layer> {
         self.layers.iter().find(|layer| layer.seen > Seen::Nothing)
     }
 
     /// How much is written of what is right as a first answer.
     #[must_use]
-    pub fn told_how(&self) -> Seen {
-        self.told().map_or(Seen::Nothing, |layer| layer.seen)
+    pub fn evidence(&self) -> Seen {
+        self.first_written()
+            .map_or(Seen::Nothing, |layer| layer.seen)
     }
 
     /// Ids of all that is true of it, at whatever time.
@@ -161,7 +162,7 @@ impl Run {
     #[must_use]
     pub fn right(&self) -> Vec<&str> {
         let mut right: Vec<&str> = self
-            .told()
+            .first_written()
             .map(|layer| layer.causes.iter().map(String::as_str).collect())
             .unwrap_or_default();
         right.extend(self.beside.iter().map(String::as_str));
@@ -425,9 +426,9 @@ fn run(w: &World, at: usize, written: &Written<'_>) -> Run {
         .map(|act| act.actors.clone())
         .unwrap_or_default();
     run.symptoms = symptoms(w, at, first.act);
-    let told = |death: &Death| written.told(w, death, &run.uids);
-    (run.beside, run.later) = others(w, first, &fatal, &told);
-    run.pod_written = run.first.first().is_some_and(|pod| written.tells_of(pod));
+    let acts_of = |death: &Death| written.written_acts(w, death, &run.uids);
+    (run.beside, run.later) = others(w, first, &fatal, &acts_of);
+    run.pod_written = run.first.first().is_some_and(|pod| written.mentions(pod));
     run
 }
 

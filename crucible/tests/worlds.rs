@@ -523,7 +523,7 @@ fn a_cut_file_tells_only_what_is_whole() {
         .find(|file| file.path == "events.json")
         .unwrap();
     let whole = file.whole().flat_map(|record| &record.tags).count();
-    file.kept = Some(40);
+    file.cut_at = Some(40);
     assert!(whole > 0 && file.whole().flat_map(|record| &record.tags).count() == 0);
     let folder = tempfile::tempdir().unwrap();
     write_all(&recorded.files, folder.path()).unwrap();

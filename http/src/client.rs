@@ -306,9 +306,9 @@ fn broken(error: reqwest::Error) -> HttpError {
     let mut words = Vec::new();
     let mut next = error.source();
     while let Some(cause) = next {
-        let said = cause.to_string();
-        if words.last() != Some(&said) {
-            words.push(said);
+        let text = cause.to_string();
+        if words.last() != Some(&text) {
+            words.push(text);
         }
         next = cause.source();
     }

@@ -283,7 +283,7 @@ impl Patterns {
             hints.add(hint.start());
             for rule in &self.rules[hint.pattern().as_usize()] {
                 match rule {
-                    Rule::Object if secret_object::is_told(text, hint.range()) => {
+                    Rule::Object if secret_object::is_secret(text, hint.range()) => {
                         objects.push(hint.start());
                     }
                     Rule::Jwk => jwk::values(text, hint.start(), &self.members, &mut more),

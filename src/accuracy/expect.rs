@@ -41,17 +41,17 @@ impl File {
             }
         };
         read().map_err(|error| {
-            let said = error.to_string();
+            let why = error.to_string();
             match field_before(text, error.line(), error.column()) {
                 // What is missing or unknown has a name already.
                 Some(field)
                     if error.is_data()
-                        && !said.starts_with("missing")
-                        && !said.starts_with("unknown") =>
+                        && !why.starts_with("missing")
+                        && !why.starts_with("unknown") =>
                 {
-                    format!("field `{field}`: {said}")
+                    format!("field `{field}`: {why}")
                 }
-                _ => misspelt(&said),
+                _ => misspelt(&why),
             }
         })
     }

@@ -237,6 +237,6 @@ fn unread(case: &Case) -> Option<String> {
         return Some(format!("not read yet: {}", file.form));
     }
     let objects = !case.graph.evidence.objects.is_empty();
-    let reported = objects || case.graph.evidence.rows().iter().any(|row| row.tells);
+    let reported = objects || case.graph.evidence.rows().iter().any(|row| row.has_signal);
     (!reported).then(|| "not read yet: no rule knows what anything here means".to_owned())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{common, settings};
 use crate::case::Rules;
-use crate::cli::KeptArgs;
+use crate::cli::StoreArgs;
 use crate::config::parse_size;
 use crate::error::Error;
 use crate::sql::{Executor, Scheduler};
@@ -64,7 +64,7 @@ pub struct ExecutorArgs {
     #[arg(long, value_name = "FOLDER")]
     pub work: Option<PathBuf>,
     #[command(flatten)]
-    pub stored: KeptArgs,
+    pub stored: StoreArgs,
 }
 
 /// Runs until it is ended.

@@ -7,7 +7,7 @@ use whathappened_model::connector::{Clock, Stop};
 
 use super::{clock, common, lakes, settings};
 use crate::case::Rules;
-use crate::cli::{KeptArgs, LiveArgs};
+use crate::cli::{LiveArgs, StoreArgs};
 use crate::error::Error;
 use crate::serve::collect::{CollectOptions, Collector, FlushTarget, Totals};
 
@@ -18,7 +18,7 @@ use crate::serve::collect::{CollectOptions, Collector, FlushTarget, Totals};
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     #[command(flatten)]
-    pub stored: KeptArgs,
+    pub stored: StoreArgs,
     #[command(flatten)]
     pub live: LiveArgs,
     /// Stop after this time, such as 30m; by default it runs until Ctrl-C or SIGTERM.
@@ -42,7 +42,7 @@ pub struct Args {
 }
 
 /// How often the collector says what it has done.
-const TELL: Duration = Duration::from_secs(30);
+const REPORT_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Collects.
 ///
@@ -85,12 +85,12 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     }
     let collector_status = collector.collector_status();
     let stopper = stop.clone();
-    let telling = tokio::spawn(async move {
+    let reporting = tokio::spawn(async move {
         let mut waiting = std::pin::pin!(wait(lasts));
         loop {
             tokio::select! {
                 () = &mut waiting => break,
-                () = tokio::time::sleep(TELL) => {
+                () = tokio::time::sleep(REPORT_INTERVAL) => {
                     let Totals { reported, new } = collector_status.totals();
                     if !quiet {
                         note!("{reported} facts and versions received, {new} new");
@@ -101,7 +101,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         stopper.cancel();
     });
     let Totals { reported, new } = collector.finish().await?;
-    telling.abort();
+    reporting.abort();
     if !quiet {
         note!("{reported} facts and versions received, {new} new; stopped");
     }
@@ -160,6 +160,6 @@ async fn wait(lasts: Option<Duration>) {
     };
     tokio::select! {
         () = timer => {}
-        () = common::told_to_stop() => {}
+        () = common::stop_requested() => {}
     }
 }

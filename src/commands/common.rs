@@ -120,12 +120,12 @@ pub fn recorded(args: &InputArgs, rules: Arc<Rules>) -> Result<Case, Error> {
         note!("No cluster is queried with --from: --context and --kubeconfig have no effect.");
     }
     let bar = bar(args.quiet);
-    let unsaid = Options::default();
+    let defaults = Options::default();
     let options = Options {
         max_weight: Some(HELD),
-        max_time: read_time(args.max_read_time.as_deref())?.or(unsaid.max_time),
+        max_time: read_time(args.max_read_time.as_deref())?.or(defaults.max_time),
         waiting: waiting(args.quiet),
-        ..unsaid
+        ..defaults
     };
     let case = Case::read(&inputs, &options, rules, &mut |done, total| {
         if let Some(total) = total {
@@ -315,7 +315,7 @@ pub fn nothing_read(summary: &Summary) -> Result<(), Error> {
 }
 
 /// Until Ctrl-C or SIGTERM, which count from this call on, whenever they are waited for.
-pub fn told_to_stop() -> impl Future<Output = ()> + Send {
+pub fn stop_requested() -> impl Future<Output = ()> + Send {
     let heard = [SignalKind::interrupt(), SignalKind::terminate()].map(|kind| signal(kind).ok());
     async move {
         let [interrupted, terminated] = heard.map(next);

@@ -11,7 +11,7 @@ use whathappened_model::time::{Nanos, SECOND, rfc3339};
 use whathappened_store::{Status, Store, StoreError};
 
 use super::{clock, common, service_check, settings};
-use crate::cli::{KeptArgs, LiveArgs, OutputArgs};
+use crate::cli::{LiveArgs, OutputArgs, StoreArgs};
 use crate::config::Config;
 use crate::error::Error;
 use crate::fetch;
@@ -26,7 +26,7 @@ use crate::render::Format;
 #[command(mut_arg("format", crate::cli::table_or_json))]
 pub struct Args {
     #[command(flatten)]
-    pub stored: KeptArgs,
+    pub stored: StoreArgs,
     #[command(flatten)]
     pub live: LiveArgs,
     #[command(flatten)]

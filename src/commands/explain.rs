@@ -82,11 +82,11 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         let answer = fetch::explain_one(&mut store, root, &coverage, &rules, now).await?;
         let runs = answer.iter().flat_map(|answer| &answer.runs);
         let new: Vec<String> = runs.map(|run| run.id.clone()).collect();
-        let told = answer.iter().flat_map(|answer| {
+        let shown = answer.iter().flat_map(|answer| {
             let incidents = answer.incidents.iter();
-            incidents.filter(|one| !fetch::is_untold(answer, one))
+            incidents.filter(|one| !fetch::is_routine_stop(answer, one))
         });
-        let inside = told
+        let inside = shown
             .filter(|incident| !incident.cause.starts_with("none."))
             .filter(|incident| {
                 let run = incident.run_id.as_ref();

@@ -8,7 +8,7 @@ use whathappened_store::Store;
 
 use super::{clock, common, lakes, settings};
 use crate::case::Rules;
-use crate::cli::KeptArgs;
+use crate::cli::StoreArgs;
 use crate::error::Error;
 use crate::fetch::{self, ImportTarget};
 
@@ -25,7 +25,7 @@ pub struct Args {
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<String>,
     #[command(flatten)]
-    pub stored: KeptArgs,
+    pub stored: StoreArgs,
     /// Folder with your own rules: *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<std::path::PathBuf>,

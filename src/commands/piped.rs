@@ -11,7 +11,7 @@ use crate::cli::InputArgs;
 use crate::error::Error;
 
 /// How long a pipe may be silent before a person is told what is waited for.
-const TOLD: Duration = Duration::from_secs(1);
+const SILENCE: Duration = Duration::from_secs(1);
 /// How long whoever writes to it has to begin: kubectl takes a while to list a large cluster.
 const BEGUN: Duration = Duration::from_secs(60);
 /// How long where files are named as well, so that there is something to answer from.
@@ -112,14 +112,14 @@ async fn stdin(most: Duration, quiet: bool) -> Stdin {
     let Ok(pipe) = Receiver::from_file_unchecked(input) else {
         return Stdin::Data;
     };
-    let looked = tokio::time::timeout(TOLD, pipe.ready(Interest::READABLE)).await;
+    let looked = tokio::time::timeout(SILENCE, pipe.ready(Interest::READABLE)).await;
     let looked = match looked {
         Ok(looked) => looked,
         Err(_) => {
             if !quiet {
                 note!("Waiting for standard input; add < /dev/null to ignore it.");
             }
-            let rest = most.saturating_sub(TOLD);
+            let rest = most.saturating_sub(SILENCE);
             match tokio::time::timeout(rest, pipe.ready(Interest::READABLE)).await {
                 Ok(looked) => looked,
                 Err(_) => return Stdin::Silent,

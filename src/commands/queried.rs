@@ -17,9 +17,9 @@ pub(super) fn reported(asked: &FetchTargets, live: &FetchOutcome) -> String {
     let broken = asked.sources.failed.iter();
     names.extend(broken.map(|row| row.source.as_str()));
     names.dedup();
-    let troubles: Vec<String> = names
+    let problems: Vec<String> = names
         .iter()
-        .filter_map(|name| trouble(name, &live.coverage))
+        .filter_map(|name| problem(name, &live.coverage))
         .collect();
     let new = match live.new {
         1 => "1 new fact or version".to_owned(),
@@ -30,14 +30,14 @@ pub(super) fn reported(asked: &FetchTargets, live: &FetchOutcome) -> String {
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     };
-    match troubles.as_slice() {
+    match problems.as_slice() {
         [] => format!("Queried {who}: {new}."),
-        troubles => format!("Queried {who}: {new}; {}.", troubles.join("; ")),
+        problems => format!("Queried {who}: {new}; {}.", problems.join("; ")),
     }
 }
 
 /// What went wrong with one source, where something did.
-fn trouble(name: &str, rows: &[Coverage]) -> Option<String> {
+fn problem(name: &str, rows: &[Coverage]) -> Option<String> {
     let own = || rows.iter().filter(|row| row.source == name);
     let is_lost = |row: &&Coverage| matches!(row.status, Status::Denied | Status::Failed);
     let lost = own().find(is_lost)?;

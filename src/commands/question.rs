@@ -193,7 +193,7 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
             .collect();
         owners::hinted(error, owners.iter().map(String::as_str))
     })?;
-    if piped && tells_nothing(&case) {
+    if piped && has_no_evidence(&case) {
         let what = match case.summary.total.records {
             1 => "The line that was piped in was not".to_owned(),
             lines => format!("None of the {lines} lines that were piped in was"),
@@ -283,9 +283,9 @@ fn show(args: &Args, answer: &Answer) -> Result<(), Error> {
 
 /// Whether text was read of which no line means anything, and none bears a time: a question, or
 /// what a tool prints for people.
-fn tells_nothing(case: &Case) -> bool {
+fn has_no_evidence(case: &Case) -> bool {
     let evidence = &case.graph.evidence;
-    let is_undated = |row: &Row| !row.tells && row.time.hi == Nanos::MAX;
+    let is_undated = |row: &Row| !row.has_signal && row.time.hi == Nanos::MAX;
     let has_steps = case.graph.pods.iter().any(|pod| pod.progress.is_some());
     !evidence.rows().is_empty()
         && evidence.objects.is_empty()

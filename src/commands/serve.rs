@@ -11,7 +11,7 @@ use whathappened_store::Store;
 
 use super::{clock, common, settings};
 use crate::case::Rules;
-use crate::cli::{KeptArgs, LiveArgs};
+use crate::cli::{LiveArgs, StoreArgs};
 use crate::config::{Config, LogDepth};
 use crate::error::Error;
 use crate::fetch::{self, FetchTargets};
@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<String>,
     #[command(flatten)]
-    pub stored: KeptArgs,
+    pub stored: StoreArgs,
     #[command(flatten)]
     pub live: LiveArgs,
     /// Folder with your own rules: *.sql for causes, *.toml for signals.
@@ -102,9 +102,9 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     // Sources go on until the last request is answered: stopping is in this order.
     let (stop, over) = (Stop::new(), Stop::new());
     let stopper = stop.clone();
-    let told = common::told_to_stop();
+    let stopping = common::stop_requested();
     tokio::spawn(async move {
-        told.await;
+        stopping.await;
         say(log_json, "stopping: requests under way are answered first");
         stopper.cancel();
     });

@@ -33,8 +33,8 @@ fn addresses(serve: &Serve) -> impl Iterator<Item = (&'static str, &str)> {
         ("[serve.postgres] listen", &serve.postgres.listen),
         ("[serve.flight] listen", &serve.flight.listen),
     ];
-    let said = |(place, address): (&'static str, _)| Some((place, Option::as_deref(address)?));
-    all.into_iter().filter_map(said)
+    let given = |(place, address): (&'static str, _)| Some((place, Option::as_deref(address)?));
+    all.into_iter().filter_map(given)
 }
 
 /// Whether it is an address at all: another program, perhaps the service itself, may listen there now.

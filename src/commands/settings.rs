@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::lakes;
-use crate::cli::{KeptArgs, LiveArgs};
+use crate::cli::{LiveArgs, StoreArgs};
 use crate::config::{Config, parse_duration};
 use crate::error::Error;
 
@@ -11,7 +11,7 @@ use crate::error::Error;
 ///
 /// # Errors
 /// When the file cannot be used.
-pub fn of_store(args: &KeptArgs) -> Result<Config, Error> {
+pub fn of_store(args: &StoreArgs) -> Result<Config, Error> {
     let mut config = Config::load(args.config.as_deref())?;
     if let Some(path) = &args.store {
         config.store.path = Some(path.clone());
@@ -47,7 +47,7 @@ pub fn of_store(args: &KeptArgs) -> Result<Config, Error> {
 ///
 /// # Errors
 /// When the file or a time cannot be used.
-pub fn of_all(stored: &KeptArgs, live: &LiveArgs) -> Result<Config, Error> {
+pub fn of_all(stored: &StoreArgs, live: &LiveArgs) -> Result<Config, Error> {
     let mut config = of_store(stored)?;
     if let Some(wanted) = live.logs {
         config.logs.wanted = wanted;

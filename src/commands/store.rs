@@ -11,7 +11,7 @@ use whathappened_model::terminal;
 use whathappened_store::{Limits, Store};
 
 use super::{clock, common, lakes, settings};
-use crate::cli::{KeptArgs, OutputArgs};
+use crate::cli::{OutputArgs, StoreArgs};
 use crate::config::{parse_duration, parse_size};
 use crate::error::Error;
 
@@ -36,20 +36,20 @@ pub enum StoreCommand {
     /// Shows how much is stored, and for which period
     Status {
         #[command(flatten)]
-        stored: KeptArgs,
+        stored: StoreArgs,
         #[command(flatten)]
         output: OutputArgs,
     },
     /// Reads everything that is stored and reports what is damaged; changes nothing
     Verify {
         #[command(flatten)]
-        stored: KeptArgs,
+        stored: StoreArgs,
     },
     /// Rebuilds the index from the segments if it is lost, and recovers what can be read of damaged
     /// segments; deletes nothing
     Repair {
         #[command(flatten)]
-        stored: KeptArgs,
+        stored: StoreArgs,
     },
     /// Copies the whole store to an empty folder while other processes keep writing, and verifies
     /// the copy
@@ -58,7 +58,7 @@ pub enum StoreCommand {
         #[arg(value_name = "FOLDER")]
         to: PathBuf,
         #[command(flatten)]
-        stored: KeptArgs,
+        stored: StoreArgs,
     },
     /// Abandons a damaged segment whose rows cannot be recovered; its file stays until retention
     /// removes it
@@ -67,12 +67,12 @@ pub enum StoreCommand {
         #[arg(value_name = "SEGMENT")]
         file: String,
         #[command(flatten)]
-        stored: KeptArgs,
+        stored: StoreArgs,
     },
     /// Merges many small segments into a few large ones
     Compact {
         #[command(flatten)]
-        stored: KeptArgs,
+        stored: StoreArgs,
     },
     /// Uploads the store to an object store: `s3://bucket/folder`, gs://…, az://… or file:///…
     ///
@@ -84,7 +84,7 @@ pub enum StoreCommand {
         #[arg(value_name = "URL")]
         url: String,
         #[command(flatten)]
-        stored: KeptArgs,
+        stored: StoreArgs,
     },
     /// Adds the store to a lake: `s3://bucket/folder`, gs://…, az://… or a folder that many see
     ///
@@ -97,13 +97,13 @@ pub enum StoreCommand {
         #[arg(value_name = "URL")]
         url: String,
         #[command(flatten)]
-        stored: KeptArgs,
+        stored: StoreArgs,
     },
     /// Removes files of the lake named with --store that no version of the last seven days lists
     #[cfg(feature = "lake")]
     Vacuum {
         #[command(flatten)]
-        stored: KeptArgs,
+        stored: StoreArgs,
     },
     /// Brings a store that an older version pushed in its own layout into a lake; the old files stay
     #[cfg(feature = "lake")]
@@ -115,12 +115,12 @@ pub enum StoreCommand {
         #[arg(value_name = "URL")]
         to: String,
         #[command(flatten)]
-        stored: KeptArgs,
+        stored: StoreArgs,
     },
     /// Removes data that was stored too long ago, then the oldest until the rest fits the size limit
     Retain {
         #[command(flatten)]
-        stored: KeptArgs,
+        stored: StoreArgs,
         /// Maximum age since it was stored, such as 90d; the configured value by default.
         #[arg(long, value_name = "TIME")]
         max_age: Option<String>,
@@ -159,13 +159,13 @@ pub async fn run(args: &Args) -> Result<(), Error> {
 }
 
 /// Refuses a lake where a store of one's own is mended.
-fn own(stored: &KeptArgs, verb: &str) -> Result<crate::config::Config, Error> {
+fn own(stored: &StoreArgs, verb: &str) -> Result<crate::config::Config, Error> {
     let config = settings::of_store(stored)?;
     lakes::refuse(&config, verb)?;
     Ok(config)
 }
 
-fn verify(stored: &KeptArgs) -> Result<(), Error> {
+fn verify(stored: &StoreArgs) -> Result<(), Error> {
     let config = own(stored, "`store verify`")?;
     let store = Store::open_to_read(&config.store_path()?)?;
     let verified = store.verify(&mut |_| {})?;
@@ -175,8 +175,8 @@ fn verify(stored: &KeptArgs) -> Result<(), Error> {
     for file in &verified.unknown {
         say!("{file}: not in the store's index")?;
     }
-    for said in verified.database.iter().chain(&verified.kept) {
-        say!("store.db: {said}")?;
+    for detail in verified.database.iter().chain(&verified.wrong_rows) {
+        say!("store.db: {detail}")?;
     }
     say!(
         "{} with {} {} intact{}.",
@@ -198,7 +198,7 @@ fn verify(stored: &KeptArgs) -> Result<(), Error> {
         store.root().display(),
         Damage {
             database: !verified.database.is_empty(),
-            rows: verified.kept.len(),
+            rows: verified.wrong_rows.len(),
             segments: verified.damaged.len(),
             unlisted: verified.unknown.len(),
         }
@@ -236,7 +236,7 @@ fn count<N: std::fmt::Display + PartialEq + From<u8> + Copy>(number: N, what: &s
     format!("{number} {what}{plural}")
 }
 
-fn repair(stored: &KeptArgs) -> Result<(), Error> {
+fn repair(stored: &StoreArgs) -> Result<(), Error> {
     let config = own(stored, "`store repair`")?;
     let path = config.store_path()?;
     let mut say = |file: &str| tracing::debug!("reading {file}");
@@ -314,7 +314,7 @@ fn repair(stored: &KeptArgs) -> Result<(), Error> {
     Ok(())
 }
 
-fn backup(to: &Path, stored: &KeptArgs) -> Result<(), Error> {
+fn backup(to: &Path, stored: &StoreArgs) -> Result<(), Error> {
     let config = own(stored, "`store backup`")?;
     let mut say = |file: &str| tracing::debug!("copying {file}");
     let done = whathappened_store::backup(&config.store_path()?, to, &mut say)?;
@@ -334,7 +334,7 @@ fn backup(to: &Path, stored: &KeptArgs) -> Result<(), Error> {
     )))
 }
 
-fn forget(file: &str, stored: &KeptArgs) -> Result<(), Error> {
+fn forget(file: &str, stored: &StoreArgs) -> Result<(), Error> {
     let config = own(stored, "`store forget`")?;
     let path = config.store_path()?;
     let mut store = existing(&path, config.limits())?;
@@ -354,7 +354,7 @@ fn existing(path: &Path, limits: Limits) -> Result<Store, Error> {
     Ok(Store::open(path, limits)?)
 }
 
-fn compact(stored: &KeptArgs) -> Result<(), Error> {
+fn compact(stored: &StoreArgs) -> Result<(), Error> {
     let config = settings::of_store(stored)?;
     #[cfg(feature = "lake")]
     if let Some(url) = &config.store.index_of {
@@ -376,7 +376,7 @@ fn compact(stored: &KeptArgs) -> Result<(), Error> {
 }
 
 #[cfg(all(feature = "object-store", not(feature = "lake")))]
-async fn push(url: &str, stored: &KeptArgs) -> Result<(), Error> {
+async fn push(url: &str, stored: &StoreArgs) -> Result<(), Error> {
     let config = settings::of_store(stored)?;
     let path = config.store_path()?;
     let mut written = existing(&path, config.limits())?;
@@ -395,7 +395,7 @@ async fn push(url: &str, stored: &KeptArgs) -> Result<(), Error> {
     Ok(())
 }
 
-fn retain(stored: &KeptArgs, max_age: Option<&str>, max_size: Option<&str>) -> Result<(), Error> {
+fn retain(stored: &StoreArgs, max_age: Option<&str>, max_size: Option<&str>) -> Result<(), Error> {
     let mut config = settings::of_store(stored)?;
     if let Some(text) = max_age {
         let age = parse_duration(text).ok_or_else(|| {

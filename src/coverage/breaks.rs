@@ -10,7 +10,7 @@ use whathappened_model::event::Origin;
 use whathappened_model::time::Nanos;
 
 /// What a reader of recordings says of such a place.
-const SAID: &str = "the recorded watch broke";
+const BROKEN_WATCH: &str = "the recorded watch broke";
 
 /// What the records around one break say of it.
 #[derive(Default)]
@@ -26,7 +26,9 @@ struct Around {
 /// One row a break, on the resource that was watched.
 pub(super) fn of(graph: &EntityGraph, summary: &Summary) -> Vec<Coverage> {
     let breaks = summary.rejected.iter();
-    let breaks: Vec<_> = breaks.filter(|record| record.why.contains(SAID)).collect();
+    let breaks: Vec<_> = breaks
+        .filter(|record| record.why.contains(BROKEN_WATCH))
+        .collect();
     let mut around: BTreeMap<(Symbol, u64), Around> = BTreeMap::new();
     let place = |origin: &Origin| Some((graph.evidence.symbols.find(&origin.file)?, origin.line));
     for one in &breaks {

@@ -27,7 +27,7 @@ use super::requests::{ALIVE, Requests, SILENCE, is_request};
 
 /// How late a machine's stop can be told of where the machine was seen alive at the
 /// death: a shutdown in good order takes no longer.
-const IN_SIGHT: Nanos = 120 * SECOND;
+const OBSERVED_WITHIN: Nanos = 120 * SECOND;
 
 /// What can have brought one death about.
 pub(super) struct Bounds<'a> {
@@ -43,7 +43,7 @@ pub(super) struct Bounds<'a> {
     /// Whether somebody asked for its end.
     asked: bool,
     /// Whether its machine was seen alive then.
-    in_sight: bool,
+    is_observed: bool,
     /// The record that its machine made of its end.
     recorded: Option<RecordedEnd<'a>>,
 }
@@ -59,7 +59,7 @@ impl<'a> Bounds<'a> {
             schedule: habit::schedule(graph, death),
             ends: OnceCell::new(),
             asked,
-            in_sight: asked || ended_by_itself(graph, death),
+            is_observed: asked || ended_by_itself(graph, death),
             recorded: RecordedEnd::of(graph, death, &requests.journals),
         }
     }
@@ -144,8 +144,8 @@ impl<'a> Bounds<'a> {
 
     /// The earliest that what a fact tells of can have begun.
     fn onset(&self, fact: &Fact) -> Nanos {
-        if self.in_sight {
-            fact.onset.max(fact.time.lo.saturating_sub(IN_SIGHT))
+        if self.is_observed {
+            fact.onset.max(fact.time.lo.saturating_sub(OBSERVED_WITHIN))
         } else {
             fact.onset
         }
@@ -153,7 +153,7 @@ impl<'a> Bounds<'a> {
 
     /// Whether a record was made only after the death was over.
     #[must_use]
-    pub(super) fn is_told_after(&self, fact: usize) -> bool {
+    pub(super) fn is_recorded_after(&self, fact: usize) -> bool {
         let fact = self.graph.facts.get(fact);
         matches!((fact, self.over), (Some(fact), Some(over)) if fact.time.lo > over)
     }
@@ -311,14 +311,15 @@ impl<'a> Bounds<'a> {
             return false;
         };
         let by = self.death.time.lo;
-        let is_near = |said: Stamp| match task.kind {
-            TaskKind::Instance => said.lo <= by,
-            _ => said.hi <= by && by <= said.hi.saturating_add(CLOCKS),
+        let is_near = |failure: Stamp| match task.kind {
+            TaskKind::Instance => failure.lo <= by,
+            _ => failure.hi <= by && by <= failure.hi.saturating_add(CLOCKS),
         };
         let has_waited = || task.kind != TaskKind::Pod && self.has_made_no_step_for_long();
         signed_off(task).is_none()
-            && given_up(task).is_some_and(|said| {
-                self.death.exit_code.is_none() && is_near(said) || said.lo <= by && has_waited()
+            && given_up(task).is_some_and(|failure| {
+                self.death.exit_code.is_none() && is_near(failure)
+                    || failure.lo <= by && has_waited()
             })
     }
 

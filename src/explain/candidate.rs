@@ -73,7 +73,7 @@ pub(super) fn candidates(
         .collect();
     let leading: Vec<&Edge> = leading.iter().collect();
     // Of records of one act the one that names who did it speaks for it, then the most exact.
-    let tells_most = |fact: usize| {
+    let precedence = |fact: usize| {
         let fact = graph.facts.get(fact);
         fact.map(|fact| {
             let exact = fact.time.hi.saturating_sub(fact.time.lo);
@@ -81,7 +81,7 @@ pub(super) fn candidates(
         })
     };
     let mut found: BTreeMap<&str, Candidate> = BTreeMap::new();
-    for path in paths(&leading, &twins(graph, &leading), tells_most) {
+    for path in paths(&leading, &twins(graph, &leading), precedence) {
         let Some(rule) = rules.get(path.rule) else {
             continue;
         };
@@ -134,8 +134,8 @@ pub(super) fn candidates(
         }
         // What was recorded only after an end that somebody saw is not known to have been there before.
         let root = path.steps.first();
-        let late =
-            root.is_some_and(|root| root.kind != Kind::Asserted && bounds.is_told_after(root.fact));
+        let late = root
+            .is_some_and(|root| root.kind != Kind::Asserted && bounds.is_recorded_after(root.fact));
         if late && death.mode == Mode::Exited && death.exit_code.is_some() && !death.goes_on() {
             level = level.min(Level::Hypothesis);
         }
@@ -143,10 +143,9 @@ pub(super) fn candidates(
             level = level.lowered();
         }
         // What was told of after the death bears witness to the way there and is no step on it.
-        let (late, steps): (Vec<Step>, Vec<Step>) = path
-            .steps
-            .iter()
-            .partition(|step| path.steps.first() != Some(step) && bounds.is_told_after(step.fact));
+        let (late, steps): (Vec<Step>, Vec<Step>) = path.steps.iter().partition(|step| {
+            path.steps.first() != Some(step) && bounds.is_recorded_after(step.fact)
+        });
         let mut context = path.witnesses;
         context.extend(late.into_iter().map(|step| Step {
             kind: Kind::Context,

@@ -122,11 +122,11 @@ fn over_since(graph: &EntityGraph, run: &Run, state: RunState) -> Option<Stamp> 
     if state == RunState::Failed && (kind == "Job" || is_out_of_time) {
         return None;
     }
-    let said = graph.facts.iter().filter(|fact| {
+    let cleared = graph.facts.iter().filter(|fact| {
         fact.workload == Some(root)
             && signals.contains(&graph.name(fact.signal))
             && fact.time != Stamp::OPEN
-            && run.is_told_since_it_began(graph, fact.time)
+            && run.is_recorded_since_start(graph, fact.time)
     });
-    said.map(|fact| fact.time).min()
+    cleared.map(|fact| fact.time).min()
 }

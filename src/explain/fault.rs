@@ -26,7 +26,7 @@ const ONE_FAULT: Nanos = 3_600 * SECOND;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Machine(Symbol);
 
-/// The faults of all machines that are not in `told`, in time order. `told` are the facts
+/// The faults of all machines that are not in `reported`, in time order. `reported` are the facts
 /// that were weighed for deaths, each with the rule that weighed it.
 pub(super) fn faults(
     graph: &EntityGraph,

@@ -256,7 +256,7 @@ impl Grouping<'_> {
             if let Some(known) = candidate.as_mut()
                 && gang
                 && self.waits(primary)
-                && left.iter().any(|death| self.ended_untold(*death))
+                && left.iter().any(|death| self.ended_unexplained(*death))
             {
                 known.level = known.level.min(Level::Hypothesis);
             }

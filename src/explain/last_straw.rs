@@ -65,16 +65,16 @@ fn notice(
         return None;
     }
     let own = || finding.deaths().filter_map(|death| deaths.get(death));
-    let said_failed = || {
+    let failed_at = || {
         let Root::Workload(root) = runs.get(finding.run)?.root else {
             return None;
         };
-        let said = FAILED
+        let times = FAILED
             .iter()
-            .filter_map(|signal| graph.last_said(root, signal));
-        said.max()
+            .filter_map(|signal| graph.last_signal_at(root, signal));
+        times.max()
     };
-    let failed = said_failed().is_some_and(|failed| {
+    let failed = failed_at().is_some_and(|failed| {
         own().all(|death| {
             death.time.lo.saturating_sub(failed).saturating_abs() <= NOTICED
                 // Who is deleted ends on the signal to stop, whether or not its deletion is on record.

@@ -21,14 +21,14 @@ pub(super) fn mark(
     deaths: &[Death],
     findings: &mut Vec<Finding>,
 ) {
-    for (pod, told) in failed(graph, runs) {
+    for (pod, restarted) in failed(graph, runs) {
         let broke = findings.iter().position(|one| {
             let mut victims = one.victims.iter().filter_map(|death| deaths.get(*death));
             victims.any(|death| {
                 death.pod == Some(pod)
                     && matches!(death.state, DeathState::Died | DeathState::Restarted)
-                    && death.time.lo <= told.hi
-                    && told.lo.saturating_sub(death.time.lo) <= SOON
+                    && death.time.lo <= restarted.hi
+                    && restarted.lo.saturating_sub(death.time.lo) <= SOON
             })
         });
         let Some(broke) = broke else { continue };
@@ -40,7 +40,7 @@ pub(super) fn mark(
                     && one.run == run
                     // Who had taken the place of that one meanwhile is deleted with the others.
                     && (attempt..=attempt.saturating_add(1)).contains(&one.attempt)
-                    && was_deleted_for(deaths, one, told)
+                    && was_deleted_for(deaths, one, restarted)
             })
             .collect();
         if torn_down.is_empty() {
@@ -48,8 +48,8 @@ pub(super) fn mark(
         }
         findings[broke].recovered = torn_down.iter().all(|number| findings[*number].recovered);
         // Of what nothing else is known the controller's word tells all there is to it.
-        let is_told = |number: &usize| findings[*number].candidate.is_none();
-        let alone: Vec<usize> = torn_down.iter().copied().filter(is_told).collect();
+        let is_unexplained = |number: &usize| findings[*number].candidate.is_none();
+        let alone: Vec<usize> = torn_down.iter().copied().filter(is_unexplained).collect();
         for number in torn_down {
             findings[number].follows = true;
         }
@@ -69,8 +69,8 @@ fn failed(graph: &EntityGraph, runs: &[Run]) -> Vec<(TaskRow, Stamp)> {
     let Some(restarting) = graph.evidence.symbols.find(named::K8S_WORKLOAD_RESTARTING) else {
         return Vec::new();
     };
-    let told = graph.facts.iter().filter(|fact| fact.signal == restarting);
-    let named = told.filter_map(|fact| {
+    let restarts = graph.facts.iter().filter(|fact| fact.signal == restarting);
+    let named = restarts.filter_map(|fact| {
         let event = graph.evidence.event(fact.row).ok()?;
         let failed = event.attribute("failed_pod")?;
         let is_one = |pod: &TaskRow| {
@@ -87,12 +87,12 @@ fn failed(graph: &EntityGraph, runs: &[Run]) -> Vec<(TaskRow, Stamp)> {
 }
 
 /// Whether all of a finding was deleted about then, and nothing proves why.
-fn was_deleted_for(deaths: &[Death], finding: &Finding, told: Stamp) -> bool {
+fn was_deleted_for(deaths: &[Death], finding: &Finding, restarted: Stamp) -> bool {
     let mut own = finding.deaths().filter_map(|death| deaths.get(death));
     finding.level() <= Level::Hypothesis
         && own.all(|death| {
             death.mode == Mode::Killed
-                && death.time.hi.saturating_add(SECOND) >= told.lo
-                && death.time.lo.saturating_sub(told.hi) <= SOON
+                && death.time.hi.saturating_add(SECOND) >= restarted.lo
+                && death.time.lo.saturating_sub(restarted.hi) <= SOON
         })
 }

@@ -62,7 +62,7 @@ fn gave_up_for(
         .iter()
         .find_map(|(_, pod)| graph.pods.get(*pod))?
         .root;
-    let gave_up = graph.last_said(root, named::K8S_WORKLOAD_BACKOFF_LIMIT)?;
+    let gave_up = graph.last_signal_at(root, named::K8S_WORKLOAD_BACKOFF_LIMIT)?;
     let ended = |finding: &Finding| {
         let own = finding.deaths().filter_map(|death| deaths.get(death));
         let mut own =
@@ -210,6 +210,6 @@ fn made_way(graph: &EntityGraph, deaths: &[Death], ended: &Finding, waits: &Find
     let is_known =
         ended.level() >= Level::Supported || ended.candidate.is_some() && waiting().all(is_next);
     // Where its machine answers, that what it had is kept is a trouble of its own.
-    let is_kept = || !waits_for_release(graph, waits) || fell_silent(graph, ended);
-    ended.run == waits.run && is_known && waiting().all(took_its_place) && is_kept()
+    let is_held = || !waits_for_release(graph, waits) || fell_silent(graph, ended);
+    ended.run == waits.run && is_known && waiting().all(took_its_place) && is_held()
 }

@@ -15,7 +15,7 @@ use whathappened_model::event::SourceKind;
 use whathappened_model::table::{AtRow as _, HasRow as _};
 use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
-use self::ends::{is_unheard_of, never_ran, told_its_end, was_tried_again};
+use self::ends::{is_unheard_of, log_shows_end, never_ran, was_tried_again};
 use super::machine_facts::is_anybodys;
 use super::namesakes::namesakes;
 use super::tenants::Tenants;
@@ -374,11 +374,11 @@ impl Requests {
         let signal = graph.name(later.signal);
         let asks = is_request(graph, signal) || signal == named::AUTOSCALER_SCALE_DOWN_POD;
         // What was said much earlier was of something that the pod got over.
-        let before = |said: &Stamp| {
-            said.hi <= later.time.lo && later.time.lo.saturating_sub(said.hi) < GOING
+        let before = |stopped: &Stamp| {
+            stopped.hi <= later.time.lo && later.time.lo.saturating_sub(stopped.hi) < GOING
         };
-        let mut said = self.by_kubelet.at(death.pod).into_iter().flatten();
-        later.pod == death.pod && asks && later.time != Stamp::OPEN && said.any(before)
+        let mut stops = self.by_kubelet.at(death.pod).into_iter().flatten();
+        later.pod == death.pod && asks && later.time != Stamp::OPEN && stops.any(before)
     }
 
     /// How well it can be proven at most that this is how the pod ended: who clears a node
@@ -410,13 +410,13 @@ impl Requests {
     fn may_have_run_on(&self, pod: &Task, death: &Death) -> bool {
         let mut answered = self.answered.get(&pod.node).into_iter().flatten();
         let since = death.time.hi;
-        let is_told = pod.exits.is_empty() && !self.evicted.has(death.pod);
+        let is_unrecorded = pod.exits.is_empty() && !self.evicted.has(death.pod);
         let booted = |again: &Stamp| {
             let mut booted = self.booted.get(&pod.node).into_iter().flatten();
             booted.any(|boot| boot.hi >= since && boot.lo <= again.hi.saturating_add(CLOCKS))
         };
         death.mode == Mode::Lost
-            && is_told
+            && is_unrecorded
             && !self.tainted.has(death.pod)
             && answered.any(|again| again.lo > since && !booted(again))
     }
@@ -451,7 +451,7 @@ impl Requests {
             || pod.body.is_some() && !self.cut
             || !pod.exits.is_empty()
             || self.alive.has(death.pod)
-            || told_its_end(pod, death)
+            || log_shows_end(pod, death)
     }
 
     pub(super) fn is_asked(&self, death: &Death) -> bool {

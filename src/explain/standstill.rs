@@ -143,7 +143,7 @@ impl Logs {
         let output = output.map(Row::file);
         let from = steps.pauses().map(|(from, _)| from).min();
         let from = from.unwrap_or(steps.last.lo);
-        let teller = graph.pod_of_row.get(steps.row);
+        let writer = graph.pod_of_row.get(steps.row);
         let rows = graph.evidence.rows().iter().zip(&graph.pod_of_row);
         let mut lines: Vec<(Nanos, bool)> = rows
             .filter(|(row, pod)| {
@@ -152,7 +152,7 @@ impl Logs {
                     && row.time.hi != Nanos::MAX
                     && (own.has(**pod) || output == Some(row.file()))
             })
-            .map(|(row, pod)| (row.time.lo, teller == Some(pod)))
+            .map(|(row, pod)| (row.time.lo, writer == Some(pod)))
             .collect();
         lines.sort_unstable();
         let between = |from: Nanos, to: Nanos| {

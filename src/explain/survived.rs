@@ -187,8 +187,8 @@ impl<'a> Job<'a> {
         if graph.name(workload.kind) != "Job" {
             return None;
         }
-        let failures = said(graph, run, root, named::K8S_WORKLOAD_BACKOFF_LIMIT);
-        let time = said(graph, run, root, named::K8S_WORKLOAD_DEADLINE);
+        let failures = first_time(graph, run, root, named::K8S_WORKLOAD_BACKOFF_LIMIT);
+        let time = first_time(graph, run, root, named::K8S_WORKLOAD_DEADLINE);
         let ended = |death: &&Death| {
             death.run == number && death.state == DeathState::Died && death.time != Stamp::OPEN
         };
@@ -254,12 +254,18 @@ impl<'a> Job<'a> {
 }
 
 /// When the workload of a run first said that it gives up, of what was said after all of its pods began.
-fn said(graph: &EntityGraph, run: &Run, workload: WorkloadRow, signal: &str) -> Option<Stamp> {
+fn first_time(
+    graph: &EntityGraph,
+    run: &Run,
+    workload: WorkloadRow,
+    signal: &str,
+) -> Option<Stamp> {
     let signal = graph.evidence.symbols.find(signal)?;
-    let said = graph.facts.iter().filter(|fact| {
+    let times = graph.facts.iter().filter(|fact| {
         fact.workload == Some(workload) && fact.signal == signal && fact.time != Stamp::OPEN
     });
-    let said = said.map(|fact| fact.time);
-    said.filter(|time| run.is_told_since_it_began(graph, *time))
+    let times = times.map(|fact| fact.time);
+    times
+        .filter(|time| run.is_recorded_since_start(graph, *time))
         .min()
 }

@@ -399,7 +399,7 @@ pub fn links(
     let (mut at_last_step, mut seen_still) = (BooleanBuilder::new(), BooleanBuilder::new());
     let (mut steps_after, mut by_operator) = (BooleanBuilder::new(), BooleanBuilder::new());
     let mut standstills = Standstills::of(graph, runs);
-    let troubles = SharedFaults::of(graph, runs).counts();
+    let faults = SharedFaults::of(graph, runs).counts();
     let shippers = shippers(graph);
     for link in links {
         let (Some(death), Some(one)) = (deaths.get(link.death), graph.facts.get(link.fact)) else {
@@ -430,7 +430,7 @@ pub fn links(
                     || !death.container.is_some()
                     || one.container == death.container),
         );
-        let seen = troubles.of(graph, one);
+        let seen = faults.of(graph, one);
         witnesses.append_option(seen.map(|seen| long(seen.witnesses)));
         shared.append_value(seen.is_some_and(|seen| seen.is_shared));
         let still = standstills.since(one, death);

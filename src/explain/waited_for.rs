@@ -55,10 +55,10 @@ pub(super) fn mark_broken(
 ) {
     for number in 0..findings.len() {
         let one = &findings[number];
-        let told = findings
+        let is_found = findings
             .iter()
             .any(|other| other.run == one.run && !other.recovered);
-        if told || !states.contains(&(one.run, RunState::Failed)) {
+        if is_found || !states.contains(&(one.run, RunState::Failed)) {
             continue;
         }
         let Some(run) = runs.get(one.run) else {
@@ -98,11 +98,11 @@ fn began(
                 && death.time.lo.saturating_sub(at).saturating_abs() <= ABORTED
         })
     };
-    let mut told = graph
+    let mut begins = graph
         .facts
         .iter()
         .filter(|fact| fact.signal == timeout && died(fact.pod, fact.time.lo));
-    told.find_map(|fact| {
+    begins.find_map(|fact| {
         let event = graph.evidence.event(fact.row).ok()?;
         let ms: Nanos = event.attribute("ran_ms")?.parse().ok()?;
         let ran = ms.checked_mul(SECOND / 1_000)?;

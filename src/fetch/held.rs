@@ -9,7 +9,7 @@ use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 use whathappened_store::{Heard, Root, ScopedRows, Snapshot};
 
-use crate::case::Held;
+use crate::case::StoreExtent;
 use crate::error::Error;
 
 /// A recording begins somewhat before a run, and goes on after it.
@@ -20,14 +20,14 @@ const AFTER: Nanos = 86_400 * SECOND;
 const GAP: Nanos = 7 * 86_400 * SECOND;
 
 /// What is held beside some rows.
-pub(super) fn beside(found: &ScopedRows) -> Held {
+pub(super) fn beside(found: &ScopedRows) -> StoreExtent {
     let clusters = found.clusters();
     let near = near(found.window);
     let sources = sources(&found.heard, &clusters, near);
     let own = own_sources(found);
-    let told = found.heard.iter().filter(|one| {
-        let tells = own.contains(&one.source) || touches(one, near);
-        one.is_dated && is_of(&clusters, one) && tells
+    let relevant = found.heard.iter().filter(|one| {
+        let is_near = own.contains(&one.source) || touches(one, near);
+        one.is_dated && is_of(&clusters, one) && is_near
     });
     let last = last(found);
     let of_cluster = |one: &&Heard| {
@@ -37,8 +37,8 @@ pub(super) fn beside(found: &ScopedRows) -> Held {
         };
         one.source == SourceKind::Kubernetes && one.is_dated && is_own
     };
-    Held {
-        known_until: last.map(|last| until(last, told)),
+    StoreExtent {
+        known_until: last.map(|last| until(last, relevant)),
         cluster_until: last.and_then(|last| {
             let mut heard = found.heard.iter().filter(of_cluster).peekable();
             heard.peek().is_some().then(|| until(last, heard))
@@ -113,7 +113,7 @@ pub fn held_sources(snapshot: &Snapshot<'_>) -> Result<Vec<Coverage>, Error> {
 pub struct ClusterHours {
     /// Stretches of time with long silences between, in order: a store has tens of thousands of runs, and
     /// each of them is looked up.
-    told: Vec<(Nanos, Nanos)>,
+    spans: Vec<(Nanos, Nanos)>,
 }
 
 impl ClusterHours {
@@ -140,14 +140,14 @@ impl ClusterHours {
         let own = heard.iter().filter(|one| clusters.contains(&*one.cluster));
         let mut own: Vec<(Nanos, Nanos)> = own.map(|one| (one.from, one.to)).collect();
         own.sort_unstable();
-        let mut told: Vec<(Nanos, Nanos)> = Vec::new();
+        let mut spans: Vec<(Nanos, Nanos)> = Vec::new();
         for (from, to) in own {
-            match told.last_mut() {
+            match spans.last_mut() {
                 Some(last) if from <= last.1.saturating_add(GAP) => last.1 = last.1.max(to),
-                _ => told.push((from, to)),
+                _ => spans.push((from, to)),
             }
         }
-        Self { told }
+        Self { spans }
     }
 
     /// Until when it is known that a run of the store was there.
@@ -166,7 +166,7 @@ impl ClusterHours {
 
     /// Until when what was heard of last at this moment was looked at.
     fn until(&self, last: Nanos) -> Nanos {
-        self.told.iter().fold(last, |until, (from, to)| {
+        self.spans.iter().fold(last, |until, (from, to)| {
             if *from <= until.saturating_add(GAP) {
                 until.max(*to)
             } else {
@@ -177,10 +177,10 @@ impl ClusterHours {
 }
 
 /// The end of what is told from a moment on without a long silence. Days come in any order.
-fn until<'a>(last: Nanos, told: impl Iterator<Item = &'a Heard>) -> Nanos {
-    let mut told: Vec<&Heard> = told.collect();
-    told.sort_by_key(|one| one.from);
-    told.into_iter().fold(last, |until, one| {
+fn until<'a>(last: Nanos, heard: impl Iterator<Item = &'a Heard>) -> Nanos {
+    let mut heard: Vec<&Heard> = heard.collect();
+    heard.sort_by_key(|one| one.from);
+    heard.into_iter().fold(last, |until, one| {
         if one.from <= until.saturating_add(GAP) {
             until.max(one.to)
         } else {

@@ -102,9 +102,9 @@ impl Sink for Importer<'_> {
 /// When the store cannot be read.
 pub fn warnings(store: &Store) -> Result<Vec<String>, Error> {
     let damaged = store.snapshot()?.damaged()?;
-    let mut said: Vec<String> = damaged.iter().map(ToString::to_string).collect();
-    said.extend(store.unlisted_coverage()?.and_then(|row| row.detail));
-    Ok(said)
+    let mut warnings: Vec<String> = damaged.iter().map(ToString::to_string).collect();
+    warnings.extend(store.unlisted_coverage()?.and_then(|row| row.detail));
+    Ok(warnings)
 }
 
 /// Takes in everything that some inputs hold. What is there already is not kept

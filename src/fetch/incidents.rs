@@ -35,14 +35,14 @@ pub fn store_incidents(
     now: Nanos,
 ) -> Result<(), Error> {
     let runs: Vec<String> = answer.runs.iter().map(|run| run.id.clone()).collect();
-    let is_told = |run: &&Run| {
+    let has_incident = |run: &&Run| {
         let mut reported = answer.incidents.iter();
         reported.any(|incident| incident.run_id.as_ref() == Some(&run.id))
     };
     let calm: Vec<Incident> = answer
         .runs
         .iter()
-        .filter(|run| !is_told(run))
+        .filter(|run| !has_incident(run))
         .map(calm)
         .collect();
     let known = store
@@ -61,7 +61,7 @@ pub fn store_incidents(
 /// Whether an incident is no more than that pods were stopped, as after any job: it is told to
 /// who asks for them by name, and counts as none.
 #[must_use]
-pub fn is_untold(answer: &Answer, incident: &Incident) -> bool {
+pub fn is_routine_stop(answer: &Answer, incident: &Incident) -> bool {
     let run = |run: &&Run| incident.run_id.as_ref() == Some(&run.id);
     let state = answer.runs.iter().find(run).map(|run| run.state);
     let guessed = matches!(incident.level, Level::Hypothesis | Level::Unknown)
@@ -124,8 +124,10 @@ fn to_keep(
     let run_id = incident.run_id.clone()?;
     let run = case.runs.iter().find(|run| run.id(&case.graph) == run_id);
     let reported = answer.runs.iter().find(|run| run.id == run_id);
-    let untold = reported.filter(|_| is_untold(answer, incident)).map(calm);
-    let incident = untold.as_ref().unwrap_or(incident);
+    let routine = reported
+        .filter(|_| is_routine_stop(answer, incident))
+        .map(calm);
+    let incident = routine.as_ref().unwrap_or(incident);
     let time = incident.time.as_deref();
     let id = ids.take(incident).unwrap_or_else(|| first_id(incident));
     let stored = IncidentOfRun {
@@ -221,7 +223,7 @@ fn seen(snapshot: &Snapshot<'_>, mut stored: IncidentOfRun) -> Option<IncidentOf
         .first_victim
         .take()
         .filter(|victim| own(&victim.namespace));
-    let (said, evidence) = (
+    let (output, evidence) = (
         std::mem::take(&mut incident.said),
         std::mem::take(&mut incident.evidence),
     );
@@ -229,10 +231,10 @@ fn seen(snapshot: &Snapshot<'_>, mut stored: IncidentOfRun) -> Option<IncidentOf
     snapshot.redact(&mut rest);
     let mut hidden: IncidentOfRun = serde_json::from_value(rest).ok()?;
     closed_words::put_back(&stored, &mut hidden);
-    let mut rest = serde_json::to_value(&said).ok()?;
+    let mut rest = serde_json::to_value(&output).ok()?;
     snapshot.redact_own(&mut rest);
     hidden.incident.said = serde_json::from_value(rest).ok()?;
-    closed_words::put_back_in_output(&said, &mut hidden.incident.said);
+    closed_words::put_back_in_output(&output, &mut hidden.incident.said);
     let mut stored = hidden;
     stored.incident.evidence = evidence
         .into_iter()

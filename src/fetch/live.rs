@@ -145,11 +145,11 @@ pub async fn fetch(
         live.new += selective::complete(store, &mut lists, name, rules, now).await?;
     }
     // That a source told nothing this once is no evidence for whoever asks later, maybe of other sources.
-    let told = |row: &&Coverage| row.rows > 0 || !row.status.caps_a_verdict();
+    let is_evidence = |row: &&Coverage| row.rows > 0 || !row.status.caps_a_verdict();
     let stored: Vec<(String, Coverage)> = live
         .coverage
         .iter()
-        .filter(told)
+        .filter(is_evidence)
         .map(|row| (key(row, now), row.clone()))
         .collect();
     store.keep_coverage(&stored, now)?;

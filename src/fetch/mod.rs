@@ -22,7 +22,7 @@ mod writer;
 pub use held::{ClusterHours, held_sources};
 pub use import::{ImportTarget, import, warnings};
 pub use incidents::{
-    IncidentOfRun, from_stored, is_untold, store_incidents, stored_incidents, visible,
+    IncidentOfRun, from_stored, is_routine_stop, store_incidents, stored_incidents, visible,
 };
 pub use live::{FetchOutcome, FetchTargets, Question, fetch, options};
 pub use source_config::Variables;

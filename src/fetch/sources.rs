@@ -37,12 +37,12 @@ impl Sources {
     ) {
         match opened {
             Ok(source) => self.usable.push(source),
-            Err(trouble) => self.failed.push(Coverage {
-                status: match trouble.status() {
+            Err(error) => self.failed.push(Coverage {
+                status: match error.status() {
                     Status::Denied => Status::Denied,
                     _ => Status::Failed,
                 },
-                detail: Some(format!("{trouble}; {}", trouble.hint())),
+                detail: Some(format!("{error}; {}", error.hint())),
                 would_have_shown: Some(shows.to_owned()),
                 ..Coverage::new(name, resource)
             }),

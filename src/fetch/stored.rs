@@ -13,7 +13,7 @@ use whathappened_model::time::{Nanos, SECOND};
 use whathappened_store::{Fact, Object, ScopedRows, Snapshot};
 
 use super::held;
-use crate::case::{Case, Held, Rules};
+use crate::case::{Case, Rules, StoreExtent};
 use crate::error::{Error, unread};
 
 /// Takes in what the store has, with every witness.
@@ -140,8 +140,8 @@ fn count_others(snapshot: &Snapshot<'_>, case: &mut Case) -> Result<(), Error> {
             break;
         }
         let known = |id: EventId| known.contains(&id);
-        let is_trouble = |signal: &str| traits.shared(signal).is_some();
-        let others = snapshot.troubles_elsewhere((from, to), &is_trouble, &known)?;
+        let is_shared = |signal: &str| traits.shared(signal).is_some();
+        let others = snapshot.faults_elsewhere((from, to), &is_shared, &known)?;
         case.graph.elsewhere.extend(others);
     }
     Ok(())
@@ -205,9 +205,9 @@ pub fn all_of_window(
     } = taker.into_inner();
     let window = window.unwrap_or((Nanos::MIN, Nanos::MAX));
     let coverage = snapshot.coverage_of(coverage);
-    let held = Held {
+    let held = StoreExtent {
         sources: held::sources(&snapshot.heard()?, &BTreeSet::new(), window),
-        ..Held::default()
+        ..StoreExtent::default()
     };
     finish(evidence, failed, window, (coverage, held), rules)
 }
@@ -215,15 +215,18 @@ pub fn all_of_window(
 /// Where a source of short memory had nothing: what it may have had before, it has forgotten.
 fn forgotten(row: &Coverage) -> Option<Nanos> {
     let has_nothing = row.rows == 0 && row.status == Status::Complete;
-    let kept = row.retention_s.filter(|_| has_nothing)?;
-    Some(row.asked_to?.saturating_sub(kept.saturating_mul(SECOND)))
+    let retention = row.retention_s.filter(|_| has_nothing)?;
+    Some(
+        row.asked_to?
+            .saturating_sub(retention.saturating_mul(SECOND)),
+    )
 }
 
 fn finish(
     evidence: Evidence,
     failed: Option<Error>,
     (from, to): (Nanos, Nanos),
-    (mut coverage, held): (Vec<Coverage>, Held),
+    (mut coverage, held): (Vec<Coverage>, StoreExtent),
     rules: Arc<Rules>,
 ) -> Result<Case, Error> {
     if let Some(error) = failed {

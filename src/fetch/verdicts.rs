@@ -50,7 +50,7 @@ impl Verdict {
 /// # Errors
 /// When the store cannot be read.
 pub fn past_verdicts(snapshot: &Snapshot<'_>, id: &str) -> Result<Vec<PastVerdict>, Error> {
-    let mut told = Vec::new();
+    let mut verdicts = Vec::new();
     for one in snapshot.verdicts(id)? {
         let Ok(mut value) = serde_json::from_str::<serde_json::Value>(&one.verdict) else {
             continue;
@@ -68,7 +68,7 @@ pub fn past_verdicts(snapshot: &Snapshot<'_>, id: &str) -> Result<Vec<PastVerdic
         let Ok(verdict) = serde_json::from_value::<Verdict>(value) else {
             continue;
         };
-        told.push(PastVerdict {
+        verdicts.push(PastVerdict {
             time: rfc3339(one.explained_at),
             cause: verdict.cause,
             level,
@@ -77,7 +77,7 @@ pub fn past_verdicts(snapshot: &Snapshot<'_>, id: &str) -> Result<Vec<PastVerdic
             ruleset: verdict.ruleset,
         });
     }
-    Ok(told)
+    Ok(verdicts)
 }
 
 /// Ids of the incidents of some runs as they were, which their successors inherit.

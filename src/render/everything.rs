@@ -17,22 +17,22 @@ pub(crate) fn headline(answer: &Answer) -> (Spans, Spans) {
     // What is announced has not happened, as far as anybody knows.
     let is_announced = |incident: &&Incident| incident.role == IncidentRole::Announced;
     let announced = answer.incidents.iter().filter(is_announced).count();
-    let trouble = answer
+    let errors = answer
         .timeline
         .iter()
         .filter(|row| row.weight == Weight::Error);
-    let trouble = trouble.count();
+    let errors = errors.count();
     // A tick needs something that is seen to be well, and nothing that is not.
     let is_well = |run: &Run| matches!(run.state, RunState::Completed | RunState::Running);
     let well = answer.runs.iter().all(is_well) && (!answer.runs.is_empty() || calm > 0);
     let failed = answer.runs.iter().any(|run| run.state == RunState::Failed);
     let (sign, tone, title) = match answer.incidents.len() - calm - announced {
-        0 if trouble > 0 => (
+        0 if errors > 0 => (
             "•",
             Tone::Dim,
             format!(
                 "No incident, but {} on the timeline without a known victim",
-                wording::count(trouble, "error")
+                wording::count(errors, "error")
             ),
         ),
         0 if well => ("✓", Tone::Good, "No failures".to_owned()),

@@ -12,14 +12,14 @@ use super::page::{Spans, Tone};
 use super::{process_output, wording};
 
 /// The run that is told of: that of the main incident, else the newest.
-pub(crate) fn told_run<'a>(answer: &'a Answer, main: Option<&Incident>) -> Option<&'a Run> {
+pub(crate) fn subject_run<'a>(answer: &'a Answer, main: Option<&Incident>) -> Option<&'a Run> {
     main.and_then(|incident| run_of(answer, incident))
         .or(answer.runs.first())
 }
 
 /// Which run, and how it stands: its sign and the words beside it.
 pub(crate) fn headline(answer: &Answer, main: Option<&Incident>) -> (Spans, Spans) {
-    let run = told_run(answer, main);
+    let run = subject_run(answer, main);
     let state = run.map_or(RunState::Unknown, |run| run.state);
     let (sign, tone) = wording::state_sign(state);
     let name = answer.experiment.as_deref().unwrap_or_default();
@@ -249,14 +249,14 @@ fn cause(facts: &mut Vec<Fact>, incident: &Incident, explain: bool) {
     };
     body = body.data(tone, &incident.cause);
     // A state that is unknown says so itself.
-    let is_level_told = incident.level != Level::Unknown;
-    if is_level_told {
+    let is_level_shown = incident.level != Level::Unknown;
+    if is_level_shown {
         let level = wording::level(incident.level).replace(' ', "\u{a0}");
         body = body
             .own(Tone::Dim, " · ")
             .data(wording::level_tone(incident.level), &level);
     }
-    if explain && is_level_told {
+    if explain && is_level_shown {
         body = body.own(
             Tone::Dim,
             format!(": {}", wording::level_means_of(incident)),
@@ -310,8 +310,8 @@ fn first(facts: &mut Vec<Fact>, incident: &Incident, clock: Clock, member: &str)
     if !victim.how.is_empty() {
         body = body.say(", ").data(Tone::Plain, &victim.how);
     }
-    let said = |code: i32| victim.how.contains(&format!("exit code {code}"));
-    if let Some(code) = victim.exit_code.filter(|code| !said(*code)) {
+    let has_code = |code: i32| victim.how.contains(&format!("exit code {code}"));
+    if let Some(code) = victim.exit_code.filter(|code| !has_code(*code)) {
         body = body.say(format!(", exit\u{a0}{code}"));
     }
     fact(facts, label, body);

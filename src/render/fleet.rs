@@ -73,7 +73,7 @@ pub(super) fn of_column(column: &str, one: &Value) -> String {
     let is_little = |part: f64| (0.0..0.005).contains(&part);
     let is_hours = column.split('_').any(|word| word == "hours");
     if let ("missing", Value::String(line)) = (column, one) {
-        return wording::would_have_told(line);
+        return wording::missing_evidence(line);
     }
     match one.as_f64() {
         Some(part) if is_hours && one.is_f64() && is_little(part) => "<0.01".to_owned(),

@@ -8,14 +8,14 @@ use super::wording;
 
 /// The labelled lines of an incident's logs.
 pub(crate) fn facts(incident: &Incident, clock: Clock) -> Vec<(&'static str, Spans)> {
-    let said = &incident.said;
+    let output = &incident.said;
     let mut lines = Vec::new();
-    if let Some(collective) = &said.collective {
+    if let Some(collective) = &output.collective {
         lines.push(("Waited", waited(collective, clock)));
     }
     let victim = incident.first_victim.as_ref();
     // The headline says it already where the first victim's own failure led.
-    let news = said.first_failing.as_ref().filter(|failing| {
+    let news = output.first_failing.as_ref().filter(|failing| {
         failing.by == FailingBy::Content
             || failing.pod.as_deref() != victim.map(|victim| victim.pod.as_str())
                 && !came_late(failing, incident)
@@ -100,7 +100,7 @@ fn failed_first(failing: &FirstFailing, clock: Clock) -> Spans {
 
 /// How far the work came, and what of it has to be done again.
 fn work(incident: &Incident, clock: Clock) -> Option<Spans> {
-    let said = &incident.said;
+    let output = &incident.said;
     let at = |milestone: &Milestone| {
         let time = milestone.time.as_deref();
         time.map_or(String::new(), |time| {
@@ -115,14 +115,14 @@ fn work(incident: &Incident, clock: Clock) -> Option<Spans> {
         })
     };
     let mut spans = Spans::new();
-    if let Some(last) = &said.last_step {
+    if let Some(last) = &output.last_step {
         let what = match last.step {
             Some(_) => "last",
             None => "last sign of progress",
         };
         spans = spans.say(format!("{what}{}{}", step(last), at(last)));
     }
-    match &said.last_checkpoint {
+    match &output.last_checkpoint {
         Some(saved) => {
             if !spans.is_empty() {
                 spans = spans.say("; ");
@@ -131,13 +131,13 @@ fn work(incident: &Incident, clock: Clock) -> Option<Spans> {
             if let Some(path) = &saved.path {
                 spans = spans.say(" ").data(Tone::Dim, path);
             }
-            if let Some(lost) = said.since_checkpoint_s {
+            if let Some(lost) = output.since_checkpoint_s {
                 spans = spans
                     .say(", ")
                     .own(Tone::Warn, format!("{} before the end", duration(lost)));
             }
         }
-        None if said.last_step.is_some() => {
+        None if output.last_step.is_some() => {
             spans = spans.own(Tone::Dim, "; no completed checkpoint was found");
         }
         None => return None,

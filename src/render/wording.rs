@@ -348,7 +348,7 @@ pub(crate) fn pods_died(run: &Run, attempt: &Attempt) -> String {
 /// What evidence that is lacking would have told, as people call that evidence: the first
 /// word of `kernel: why the machine stopped responding` is one of rules, that of `node_logs: …` a
 /// source's.
-pub(crate) fn would_have_told(line: &str) -> String {
+pub(crate) fn missing_evidence(line: &str) -> String {
     let known = [
         ("activity", "the cloud activity log"),
         ("audit", "the audit log"),

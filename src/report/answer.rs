@@ -14,7 +14,7 @@ use super::drawn::drawn;
 use super::everything::{everything, of_machine, unknown_ends};
 use super::narrow::{self, Omitted, inside};
 use super::quoted_ends::quoted_ends;
-use super::run::run as tell_run;
+use super::run::run as describe_run;
 use super::shown::is_only_named;
 use super::timeline::lines;
 use super::well::{counted_at, replaced_at, well, were_cleared_away};
@@ -176,7 +176,7 @@ pub(super) fn numbered_runs(
         .filter_map(|number| {
             let state = *states.get(number)?;
             let run = case.runs.get(*number)?;
-            let mut reported = tell_run(&case.graph, &case.ends, run, state);
+            let mut reported = describe_run(&case.graph, &case.ends, run, state);
             let unknown = match state {
                 RunState::Running => {
                     is_only_named(case, run, state)

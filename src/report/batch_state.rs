@@ -26,13 +26,13 @@ pub(super) fn of(case: &Case, run: &Run) -> Option<BatchState> {
 
 /// The incident that a run is in such a state.
 pub(super) fn incident(case: &Case, run: &Run) -> Option<Incident> {
-    let told = wording(of(case, run)?, run.names(&case.graph).3);
+    let text = wording(of(case, run)?, run.names(&case.graph).3);
     Some(Incident {
         cause: "none.running".to_owned(),
-        level: told.level,
-        title: told.title.to_owned(),
-        summary: told.summary,
-        advice: told.advice.map(str::to_owned).into_iter().collect(),
+        level: text.level,
+        title: text.title.to_owned(),
+        summary: text.summary,
+        advice: text.advice.map(str::to_owned).into_iter().collect(),
         time: case.graph.now.map(rfc3339),
         run_id: Some(run.id(&case.graph)),
         attempt: u32::try_from(run.attempts.len()).ok(),

@@ -29,9 +29,9 @@ pub(super) fn is_announced_only(graph: &EntityGraph, finding: &Finding) -> bool 
     let announced = |step: &Step| {
         let fact = graph.facts.get(step.fact);
         fact.is_some_and(|fact| {
-            let untold = fact.phase == Phase::Untold;
-            let is_said = untold && graph.name(fact.signal).ends_with("announced");
-            is_said || fact.phase == Phase::Announced
+            let no_phase = fact.phase == Phase::Unstated;
+            let is_announcement = no_phase && graph.name(fact.signal).ends_with("announced");
+            is_announcement || fact.phase == Phase::Announced
         })
     };
     finding.run == NO_RUN

@@ -11,7 +11,7 @@ use whathappened_model::event::EventId;
 use super::answer::{Question, blank, runs};
 use super::context::{ReportContext, is_announced_only};
 use super::narrow::{self, Omitted};
-use super::timeline::told_lines;
+use super::timeline::lines_without_run;
 use crate::answer::{Answer, Incident, IncidentRole};
 use crate::case::Case;
 use crate::error::Error;
@@ -63,10 +63,10 @@ pub(super) async fn of_machine(
     let verdict = of_all(case).await?;
     let is_here = |finding: &Finding| {
         let steps = finding.candidate.iter().flat_map(|one| &one.path);
-        let told_of = steps
+        let is_cited = steps
             .filter_map(|step| case.graph.facts.get(step.fact))
             .any(|fact| place.holds(&case.graph, fact));
-        told_of || happened_here(case, &verdict, finding, place)
+        is_cited || happened_here(case, &verdict, finding, place)
     };
     let mut answer = reported(case, &verdict, question, Some(place), &is_here)?;
     let was_here: BTreeSet<String> = case
@@ -89,7 +89,7 @@ pub(super) async fn of_machine(
         .collect();
     let entries = timeline(&case.graph, &[], &wanted)?;
     let start = entries.first().map(|entry| entry.time.lo);
-    let mut timeline = told_lines(entries, start, &answer.incidents);
+    let mut timeline = lines_without_run(entries, start, &answer.incidents);
     narrow::lines(&mut timeline, question, &mut Omitted::default());
     Ok(Answer {
         machine: Some(bare(&question.name).to_owned()),
@@ -183,9 +183,9 @@ fn reported(
     let mut incidents: Vec<Incident> = Vec::new();
     let faults = verdict.faults(&case.graph, &case.rules.causes, place.is_some());
     for finding in &verdict.findings {
-        let is_told = is_news(case, verdict, finding)
+        let is_shown = is_news(case, verdict, finding)
             || place.is_some() && is_survived_loss(case, verdict, finding);
-        if is_told && wanted(finding) {
+        if is_shown && wanted(finding) {
             incidents.push(context.incident_of(finding, role(case, finding))?);
         }
     }
@@ -212,7 +212,7 @@ fn reported(
     if !incidents.is_empty() {
         reported.retain(|run| hurt.contains(run.id.as_str()));
     }
-    narrow::told_runs(&mut reported, question, &mut left);
+    narrow::runs_within(&mut reported, question, &mut left);
     let mut notes = left.notes(case);
     let whole = question.since.or(question.until).is_none() && question.pod.is_none();
     if place.is_none() && whole {
@@ -339,9 +339,9 @@ fn is_unwitnessed(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
     let run = case.runs.get(finding.run);
     let cause = cause_of(case, finding);
     // What says why it was stopped is news.
-    let is_untold = cause.is_none_or(|cause| cause == "ops.manual_delete");
+    let is_unexplained = cause.is_none_or(|cause| cause == "ops.manual_delete");
     finding.run != NO_RUN
-        && is_untold
+        && is_unexplained
         && !run.is_some_and(|run| has_failed(&case.graph, run))
         && finding.level() <= Level::Hypothesis
         && finding.victims.iter().all(bodiless)

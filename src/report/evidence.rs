@@ -123,7 +123,7 @@ impl ReportContext<'_> {
     }
 
     /// Sources that are not there and could have told more or otherwise.
-    pub(super) fn would_have_told(&self, rule: Option<&Rule>) -> Vec<String> {
+    pub(super) fn missing_evidence(&self, rule: Option<&Rule>) -> Vec<String> {
         let there = |kind: EvidenceKind| {
             let mut rows = self.case.coverage.iter();
             rows.any(|row| row.rows > 0 && row.shows() == Some(kind))

@@ -92,9 +92,9 @@ impl ReportContext<'_> {
             }
             None => summary,
         };
-        let (said, saved) = self.process_output(finding)?;
+        let (output, saved) = self.process_output(finding)?;
         let waited = rule.is_some_and(|rule| rule.cause == "hang.collective_timeout");
-        let absent = said.collective.as_ref().filter(|_| waited);
+        let absent = output.collective.as_ref().filter(|_| waited);
         let done = absent.and_then(|waited| self.who_was_done(waited, finding));
         let (summary, advice) = match (
             done,
@@ -158,8 +158,8 @@ impl ReportContext<'_> {
             advice,
             gpu_hours_lost: gpu_hours(self.graph(), all, saved),
             aftermath: self.aftermath(finding),
-            would_have_told: self.would_have_told(rule),
-            said,
+            would_have_told: self.missing_evidence(rule),
+            said: output,
             machines: self.machines(finding, rule, root.zip(root_event.as_ref())),
             before: None,
             shared,

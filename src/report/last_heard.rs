@@ -36,13 +36,13 @@ pub(super) fn of_cluster(case: &Case) -> Option<LastHeard> {
         .filter(|at| *at != Stamp::OPEN)
         .map(|at| at.lo);
     let rows = evidence.rows().iter();
-    let told = rows
+    let recorded = rows
         .filter(|row| row.source_kind() == SourceKind::Kubernetes && row.time.hi != Nanos::MAX)
         .map(whathappened_core::evidence::Row::last);
     let asked = case.coverage.iter().filter(|row| is_list_of_pods(row));
     let asked = asked.filter_map(|row| row.got_to);
     let beside = case.held.cluster_until;
-    let until = shown.chain(told).chain(asked).chain(beside).max()?;
+    let until = shown.chain(recorded).chain(asked).chain(beside).max()?;
     let cut = case
         .coverage
         .iter()

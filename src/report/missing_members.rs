@@ -10,7 +10,7 @@ use super::context::ReportContext;
 use crate::explain::gang::Finding;
 
 /// Ranks that are told one by one.
-const TOLD: usize = 6;
+const MOST_RANKS: usize = 6;
 
 impl ReportContext<'_> {
     /// Says which members of a run that has others were never created, and which could not be created again.
@@ -83,7 +83,7 @@ fn made_once(there: &[Option<i32>], ended: &[Option<i32>]) -> Vec<i64> {
 
 /// Some ranks of so many, in words.
 fn listed(ranks: &[i64], count: usize) -> String {
-    let names: Vec<String> = ranks.iter().take(TOLD).map(i64::to_string).collect();
+    let names: Vec<String> = ranks.iter().take(MOST_RANKS).map(i64::to_string).collect();
     match (names.split_last(), count.saturating_sub(names.len())) {
         (Some((last, [])), 0) => format!("rank {last}"),
         (Some((last, first)), 0) => format!("ranks {} and {last}", first.join(", ")),
@@ -99,7 +99,7 @@ fn sentence(wanted: i64, there: &[Option<i32>]) -> Option<String> {
     let absent = |known: &BTreeSet<i64>| -> Vec<i64> {
         (0..wanted)
             .filter(|rank| !known.contains(rank))
-            .take(TOLD + 1)
+            .take(MOST_RANKS + 1)
             .collect()
     };
     let absent = known.as_ref().map(absent);

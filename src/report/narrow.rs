@@ -5,7 +5,7 @@ use whathappened_core::timeline::Lane;
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::answer::Question;
-use crate::answer::{Incident, Run as ToldRun, TimelineRow};
+use crate::answer::{Incident, Run as AnswerRun, TimelineRow};
 use crate::case::Case;
 use crate::error::Error;
 
@@ -272,7 +272,7 @@ pub(super) fn everything(
 }
 
 /// Keeps the runs that lived in the time asked for.
-pub(super) fn told_runs(runs: &mut Vec<ToldRun>, question: &Question, left: &mut Omitted) {
+pub(super) fn runs_within(runs: &mut Vec<AnswerRun>, question: &Question, left: &mut Omitted) {
     if !has_window(question) {
         return;
     }

@@ -54,13 +54,16 @@ impl Standstill {
 
 /// Lines are in order of time.
 fn standstill(lines: &[Line]) -> Option<Standstill> {
-    let told = lines
+    let with_loss = lines
         .iter()
         .filter_map(|line| Some((line, line.loss.filter(|loss| loss.is_finite())?)));
-    let told: Vec<(&Line, f64)> = told.collect();
-    let (last, loss) = *told.last()?;
+    let with_loss: Vec<(&Line, f64)> = with_loss.collect();
+    let (last, loss) = *with_loss.last()?;
     let is_same = |other: f64| (other - loss).abs() <= SAME * loss.abs();
-    let stood = told.iter().rev().take_while(|(_, other)| is_same(*other));
+    let stood = with_loss
+        .iter()
+        .rev()
+        .take_while(|(_, other)| is_same(*other));
     let stood: Vec<&(&Line, f64)> = stood.collect();
     let (first, _) = **stood.last()?;
     let lasts = last.time.saturating_sub(first.time) >= LASTS;

@@ -351,7 +351,7 @@ fn platform(graph: &EntityGraph, fact: &Fact) -> Option<Actor> {
         });
     }
     let name = match (fact.phase, fact.source_kind) {
-        (Phase::Untold, _) => return None,
+        (Phase::Unstated, _) => return None,
         (_, SourceKind::Gcp) => "Google Cloud",
         (_, SourceKind::Aws) => "AWS",
         (_, SourceKind::Azure) => "Azure",

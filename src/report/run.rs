@@ -66,7 +66,7 @@ pub(super) fn run(
         .last()
         .and_then(|attempt| attempt.end.clone())
         // What was cleared away later had ended when it was over.
-        .or_else(|| said_over(graph, run, state).map(rfc3339))
+        .or_else(|| recorded_end(graph, run, state).map(rfc3339))
         .or_else(|| gone.map(|gone| rfc3339(gone.lo)));
     Run {
         number: 1,
@@ -118,9 +118,9 @@ fn attempt_state(ends: &[&End], last: bool, state: RunState) -> RunState {
 }
 
 /// When a workload of whose pods no end is known was over, by its own word.
-fn said_over(graph: &EntityGraph, run: &ResolvedRun, state: RunState) -> Option<Nanos> {
+fn recorded_end(graph: &EntityGraph, run: &ResolvedRun, state: RunState) -> Option<Nanos> {
     let root = run.root.workload()?;
-    let said = match state {
+    let signal = match state {
         RunState::Completed => named::K8S_WORKLOAD_COMPLETED,
         RunState::Failed => named::K8S_WORKLOAD_FAILED,
         RunState::Deleted
@@ -130,7 +130,7 @@ fn said_over(graph: &EntityGraph, run: &ResolvedRun, state: RunState) -> Option<
         | RunState::Unknown => return None,
     };
     let mut facts = graph.facts.iter();
-    let last = facts.rfind(|fact| fact.workload == Some(root) && graph.name(fact.signal) == said);
+    let last = facts.rfind(|fact| fact.workload == Some(root) && graph.name(fact.signal) == signal);
     last.map(|fact| fact.time.lo)
         .filter(|time| *time != Nanos::MIN)
 }

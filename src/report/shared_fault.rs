@@ -18,18 +18,18 @@ impl ReportContext<'_> {
     pub(super) fn shared(&self, finding: &Finding) -> Option<SharedFault> {
         let graph = self.graph();
         let candidate = finding.candidate.as_ref()?;
-        let troubles: Vec<&Fact> = candidate
+        let faults: Vec<&Fact> = candidate
             .path
             .iter()
             .filter_map(|step| self.fact(step.fact))
             .filter(|fact| SharedFaults::is_one(graph, fact))
             .collect();
-        if troubles.is_empty() {
+        if faults.is_empty() {
             return None;
         }
         let all = self.shared_faults();
         let most = |seen: &FaultWitnesses| (seen.witnesses(), seen.nodes.len());
-        let seen = troubles
+        let seen = faults
             .into_iter()
             .filter_map(|fact| all.seen(graph, fact))
             .max_by_key(most)?;

@@ -149,7 +149,7 @@ pub(super) fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     let is_done = |pod: &Task| {
         let step = pod.progress.as_deref().map(|steps| steps.last.lo);
         let later = step.max(pod.last_words.map(|words| words.lo));
-        let done = pod.said_done.filter(|done| *done != Stamp::OPEN);
+        let done = pod.logged_done.filter(|done| *done != Stamp::OPEN);
         done.is_some_and(|done| later.is_none_or(|later| later <= done.hi))
     };
     // What a cloud's log says was done to an instance is no word on whether it runs.

@@ -38,7 +38,8 @@ impl ReportContext<'_> {
         let pod = self.graph().pods.get(first.pod)?;
         let steps = pod.progress.as_deref().filter(|steps| steps.are_known())?;
         let quiet = first.time.lo.saturating_sub(steps.last.hi);
-        let is_done = steps.is_done() || pod.said_done.is_some_and(|done| done.hi >= steps.last.lo);
+        let is_done =
+            steps.is_done() || pod.logged_done.is_some_and(|done| done.hi >= steps.last.lo);
         let long = LEAST.max(steps.usual().saturating_mul(STEPS));
         let was_ended = first.state == DeathState::Died && first.mode == Mode::Killed;
         if !was_ended || is_done || quiet < long {

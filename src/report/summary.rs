@@ -179,7 +179,7 @@ impl ReportContext<'_> {
                 .replace("{pod} is ", "{pod} are ")
                 .replace("{pod} needs ", "{pod} need "),
         };
-        let said = template
+        let filled = template
             .replace("{pod}", &name)
             .replace("{was}", if victims > 1 { "were" } else { "was" })
             .replace("{node}", &node)
@@ -195,16 +195,16 @@ impl ReportContext<'_> {
             .replace("{detail}", root.map_or("", |root| graph.name(root.detail)))
             .replace("{exit_code}", code.as_deref().unwrap_or("unknown"))
             .replace("{message}", &describe(event));
-        let said = begun(&said);
+        let filled = begun(&filled);
         match elsewhere {
-            0 => said,
+            0 => filled,
             1 => format!(
                 "{} The same happened to one more, on another machine.",
-                full_stop(&said)
+                full_stop(&filled)
             ),
             many => format!(
                 "{} The same happened to {many} more, on other machines.",
-                full_stop(&said)
+                full_stop(&filled)
             ),
         }
     }
@@ -253,7 +253,7 @@ impl ReportContext<'_> {
         who: Option<&Actor>,
     ) -> String {
         const NO_FAULT: &str = "; there is no sign of a fault";
-        if template.contains(NO_FAULT) && self.is_troubled(finding) {
+        if template.contains(NO_FAULT) && self.has_other_faults(finding) {
             return self.advise(&template.replace(NO_FAULT, ""), event, root, finding, who);
         }
         if !template.contains('{') {
@@ -279,7 +279,7 @@ impl ReportContext<'_> {
     }
 
     /// Whether a kernel or a GPU of a machine of the first victim complained in the hour before its end.
-    fn is_troubled(&self, finding: &Finding) -> bool {
+    fn has_other_faults(&self, finding: &Finding) -> bool {
         const BEFORE: Nanos = 3_600 * SECOND;
         let graph = self.graph();
         let first = finding.first.first().and_then(|death| self.death(*death));
@@ -325,11 +325,11 @@ impl ReportContext<'_> {
             );
         }
         if is_announced_only(self.graph(), finding) {
-            let said = describe(event);
-            let said = said.trim_end_matches(['.', ';', ',', ' ']);
-            let stop = if said.ends_with('…') { "" } else { "." };
+            let sentence = describe(event);
+            let sentence = sentence.trim_end_matches(['.', ';', ',', ' ']);
+            let stop = if sentence.ends_with('…') { "" } else { "." };
             return format!(
-                "Maintenance of {machine} was announced, and nothing shows that it took place: {said}{stop}"
+                "Maintenance of {machine} was announced, and nothing shows that it took place: {sentence}{stop}"
             );
         }
         // A service with a limit of its own says nothing of the machine's memory.

@@ -32,12 +32,12 @@ impl ReportContext<'_> {
             self.facts_of(death.pod)
                 .filter(|fact| at_its_end(death, fact))
         };
-        let said = near().find(|fact| {
+        let nearest = near().find(|fact| {
             let signal = graph.name(fact.signal);
             let gone = graph.traits.is(signal, SignalClass::PeerGone);
             gone || NODE_LOST.contains(&signal) || signal == named::LOG_SIGTERM
         });
-        if said.is_some_and(|fact| graph.name(fact.signal) == named::LOG_SIGTERM) {
+        if nearest.is_some_and(|fact| graph.name(fact.signal) == named::LOG_SIGTERM) {
             let text = "ended after it had been asked to stop (SIGTERM); nothing in the input shows who asked.";
             return Some(text.to_owned());
         }
@@ -45,7 +45,7 @@ impl ReportContext<'_> {
         if let Some(text) = self.killed_process(finding, death) {
             return Some(text);
         }
-        let fact = said?;
+        let fact = nearest?;
         if graph.name(fact.signal) == named::MPI_PROCESS_DIED
             && let Some(text) = self.of_launcher(near())
         {
@@ -69,11 +69,11 @@ impl ReportContext<'_> {
     /// What a launcher of MPI says of the process that ended first. Some say where it was and what ended it in lines of their own.
     fn of_launcher<'f>(&self, near: impl Iterator<Item = &'f Fact>) -> Option<String> {
         let graph = self.graph();
-        let told: Vec<_> = near
+        let events: Vec<_> = near
             .filter(|fact| graph.name(fact.signal) == named::MPI_PROCESS_DIED)
             .filter_map(|fact| graph.evidence.event(fact.row).ok())
             .collect();
-        let first = |key: &str| told.iter().find_map(|event| event.attribute(key));
+        let first = |key: &str| events.iter().find_map(|event| event.attribute(key));
         let node = first("on_node")?;
         let process = match (first("failed_rank"), first("pid")) {
             (Some(rank), _) => format!("its rank {rank}"),

@@ -60,7 +60,7 @@ pub(super) fn lines(
 }
 
 /// The lines of a timeline that is of no run.
-pub(super) fn told_lines(
+pub(super) fn lines_without_run(
     entries: Vec<Entry>,
     start: Option<Nanos>,
     incidents: &[Incident],

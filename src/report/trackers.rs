@@ -44,7 +44,7 @@ fn note(tracker: &str, event: &Event, state: RunState) -> Option<String> {
     let name = event
         .attribute(NAME)
         .unwrap_or_else(|| name_of_folder(folder));
-    let said = event.reason.as_deref().unwrap_or_default();
+    let stated = event.reason.as_deref().unwrap_or_default();
     let end = event.attribute("end").and_then(Stamp::parse);
     let at = end.map_or_else(String::new, |end| {
         format!(" at {}", rfc3339(end.lo - end.lo.rem_euclid(SECOND)))
@@ -56,19 +56,19 @@ fn note(tracker: &str, event: &Event, state: RunState) -> Option<String> {
     match (event.attribute(STATE)?, state) {
         ("running", _) if is_over => Some(if tracker == "MLflow" {
             format!(
-                "MLflow still shows {name} as {said}: the end of the run was never reported to it."
+                "MLflow still shows {name} as {stated}: the end of the run was never reported to it."
             )
         } else {
             format!("{tracker} has no end of {name}: the end of the run was never reported to it.")
         }),
         ("finished", RunState::Failed) => Some(format!(
-            "{tracker} shows {name} as {said}{at}: that is what the program reported, not how the run ended."
+            "{tracker} shows {name} as {stated}{at}: that is what the program reported, not how the run ended."
         )),
         ("failed" | "killed", RunState::Completed) => Some(format!(
-            "{tracker} shows {name} as {said}{at}, although the run completed."
+            "{tracker} shows {name} as {stated}{at}, although the run completed."
         )),
         ("finished" | "failed" | "killed", RunState::Running | RunState::Pending) => Some(format!(
-            "{tracker} shows {name} as {said}{at}; no other record shows that it ended."
+            "{tracker} shows {name} as {stated}{at}; no other record shows that it ended."
         )),
         _ => None,
     }

@@ -163,11 +163,12 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
             let word = by(death.time.hi.saturating_add(SECOND)).or_else(late);
             let word = word.and_then(|place| TAKEN.get(place));
             // Of a log alone it is known by which signal.
-            let told = |signal: &str| facts.iter().any(|fact| graph.name(fact.signal) == signal);
+            let has_signal =
+                |signal: &str| facts.iter().any(|fact| graph.name(fact.signal) == signal);
             match word {
                 Some((_, word)) => *word,
-                None if told(named::LOG_SIGTERM) => "was asked to stop (SIGTERM)",
-                None if told(named::LOG_HANGUP) => {
+                None if has_signal(named::LOG_SIGTERM) => "was asked to stop (SIGTERM)",
+                None if has_signal(named::LOG_HANGUP) => {
                     "was ended by SIGHUP, as when its terminal closes"
                 }
                 None => "was terminated externally",
@@ -188,8 +189,8 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
             // Of its end nothing but that its log goes no further is known.
             let is_silent = |one: &Task| {
                 one.kind == TaskKind::Log
-                    && one.last_words.or(one.said_over).is_none()
-                    && one.said_end.or(one.said_stop).is_none()
+                    && one.last_words.or(one.logged_over).is_none()
+                    && one.logged_end.or(one.logged_stop).is_none()
                     && one.untimed.words == 0
             };
             match near.iter().any(killed) {
@@ -260,7 +261,7 @@ fn was_requeued(one: &Task) -> bool {
 
 /// How a process of several ended, as their launcher says: the first that it noticed.
 fn of_process(graph: &EntityGraph, near: &[&Fact]) -> Option<String> {
-    let said = |signal: &str| {
+    let first = |signal: &str| {
         let mut facts = near.iter().filter(|fact| graph.name(fact.signal) == signal);
         facts.find_map(|fact| {
             let event = graph.evidence.event(fact.row).ok()?;
@@ -275,7 +276,7 @@ fn of_process(graph: &EntityGraph, near: &[&Fact]) -> Option<String> {
         })
     };
     let (code, which) =
-        said(named::LAUNCHER_ROOT_CAUSE).or_else(|| said(named::LAUNCHER_WORKER_FAILED))?;
+        first(named::LAUNCHER_ROOT_CAUSE).or_else(|| first(named::LAUNCHER_WORKER_FAILED))?;
     match code {
         1..=255 => Some(format!(
             "failed when its {which} ended with exit code {code}"

@@ -24,10 +24,10 @@ use crate::explain::{Level, Verdict};
 pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
     let run = case.runs.get(number)?;
     let state = verdict.states.iter().find(|(run, _)| *run == number)?.1;
-    if let Some(told) = batch_state::incident(case, run)
+    if let Some(incident) = batch_state::incident(case, run)
         && matches!(state, RunState::Pending | RunState::Running)
     {
-        return Some(told);
+        return Some(incident);
     }
     let name = run.names(&case.graph).3;
     let shown = is_shown(case, run, state);
@@ -204,9 +204,11 @@ fn asked_to_stop(case: &Case, run: &Run) -> Option<Nanos> {
             .into_iter()
             .chain(pod.kills.iter().copied());
         let asked = asked.filter(|asked| *asked != Stamp::OPEN).min()?;
-        let said = pod.said_stop.filter(|said| *said != Stamp::OPEN)?;
-        let done = pod.said_done.is_some_and(|done| done.lo <= asked.hi);
-        let soon = said.hi.saturating_sub(asked.lo).saturating_abs() <= SAVES_WITHIN;
+        let signed_off = pod
+            .logged_stop
+            .filter(|signed_off| *signed_off != Stamp::OPEN)?;
+        let done = pod.logged_done.is_some_and(|done| done.lo <= asked.hi);
+        let soon = signed_off.hi.saturating_sub(asked.lo).saturating_abs() <= SAVES_WITHIN;
         (soon && !done).then_some(asked.lo)
     });
     stopped.map(|asked| asked - asked.rem_euclid(SECOND))
@@ -222,7 +224,7 @@ fn last_error(case: &Case, run: &Run) -> Option<String> {
     // What comes after the word that all is done ended nothing, where the exit code says so, too.
     let was_done = |one: &Task, failed: Stamp| {
         let step = one.progress.as_deref().map(|progress| progress.last.lo);
-        let done = one.said_done.filter(|done| *done != Stamp::OPEN);
+        let done = one.logged_done.filter(|done| *done != Stamp::OPEN);
         done.is_some_and(|done| done.lo <= failed.hi && step.is_none_or(|step| step <= done.hi))
     };
     let failed = |pod: &TaskRow| {

@@ -56,7 +56,7 @@ struct AuditLog {
     /// A line may have been written in part.
     is_torn: bool,
     /// Why nothing can be written.
-    trouble: Option<String>,
+    last_error: Option<String>,
 }
 
 impl AuditLog {
@@ -68,7 +68,7 @@ impl AuditLog {
             return;
         };
         let mut written = 0;
-        self.trouble = None;
+        self.last_error = None;
         for line in &self.waiting {
             let torn = if self.is_torn { "\n" } else { "" };
             match file.write_all(format!("{torn}{line}").as_bytes()) {
@@ -79,7 +79,7 @@ impl AuditLog {
                 Err(error) => {
                     tracing::warn!("cannot write the audit trail: {error}");
                     self.is_torn = true;
-                    self.trouble = Some(error.to_string());
+                    self.last_error = Some(error.to_string());
                     break;
                 }
             }
@@ -157,20 +157,20 @@ impl Audit {
     /// Why nothing can be written down, once too much waits for it: what leaves no
     /// trace is not answered.
     #[must_use]
-    pub fn trouble(&self) -> Option<String> {
+    pub fn blocked_by(&self) -> Option<String> {
         let mut trail = self.trail.lock().unwrap_or_else(PoisonError::into_inner);
         if !trail.waiting.is_empty() {
             trail.write();
         }
         let full = trail.waiting.len() >= WAITING;
-        trail.trouble.clone().filter(|_| full)
+        trail.last_error.clone().filter(|_| full)
     }
 
     /// Why some of it waits to be written down.
     #[must_use]
     pub fn waits(&self) -> Option<String> {
         let trail = self.trail.lock().unwrap_or_else(PoisonError::into_inner);
-        trail.trouble.clone()
+        trail.last_error.clone()
     }
 }
 
@@ -241,7 +241,7 @@ mod tests {
             (&"team-a".into(), &3.into())
         );
         assert!(line["what"].as_str().unwrap().len() <= LONGEST);
-        assert_eq!(Audit::of(folder.path()).trouble(), None);
+        assert_eq!(Audit::of(folder.path()).blocked_by(), None);
         // Without a folder there is no trail, and nothing breaks.
         Audit::of(&folder.path().join("none")).write(&asked, 0);
     }
@@ -262,16 +262,16 @@ mod tests {
             took: Duration::ZERO,
         };
         audit.write(&asked, 0);
-        assert!(audit.waits().is_some() && audit.trouble().is_none());
+        assert!(audit.waits().is_some() && audit.blocked_by().is_none());
         for _ in 1..WAITING {
             audit.write(&asked, 0);
         }
-        assert!(audit.trouble().is_some());
+        assert!(audit.blocked_by().is_some());
         // Room again: nothing was lost.
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit");
         audit.trail.lock().unwrap().file = Some(File::create(&path).unwrap());
-        assert_eq!(audit.trouble(), None);
+        assert_eq!(audit.blocked_by(), None);
         let text = std::fs::read_to_string(path).unwrap();
         let lines = text.lines().filter(|line| !line.is_empty());
         assert_eq!(lines.count(), WAITING);

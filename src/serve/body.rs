@@ -52,9 +52,9 @@ pub(super) async fn read<E>(
     bounds: BodyBounds,
     mut room: impl FnMut(usize) -> Result<(), E>,
 ) -> Result<Bytes, Unread<E>> {
-    let said = headers.get(header::CONTENT_LENGTH);
-    let said = said.and_then(|said| said.to_str().ok()?.parse::<usize>().ok());
-    if said.is_some_and(|said| said > bounds.most) {
+    let declared = headers.get(header::CONTENT_LENGTH);
+    let declared = declared.and_then(|declared| declared.to_str().ok()?.parse::<usize>().ok());
+    if declared.is_some_and(|declared| declared > bounds.most) {
         return Err(Unread::Large);
     }
     let mut whole = BytesMut::new();

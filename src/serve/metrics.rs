@@ -208,7 +208,7 @@ fn of_collecting(collecting: &CollectorHandle, now: Nanos) {
             let lag = (now - until).max(0) as f64 / SECOND as f64;
             gauge!("whathappened_collector_lag_seconds", &of).set(lag);
         }
-        let up = if line.trouble.is_none() { 1.0 } else { 0.0 };
+        let up = if line.error.is_none() { 1.0 } else { 0.0 };
         gauge!("whathappened_collector_up", &of).set(up);
         gauge!("whathappened_collector_told", &of).set(line.reported as f64);
         gauge!("whathappened_collector_errors", &of).set(line.errors as f64);
@@ -273,7 +273,7 @@ async fn ready(State(service): State<Arc<Service>>) -> Response {
         .as_ref()
         .and_then(|collecting| collecting.collector_status.broken());
     let full = service.doors.full().map(str::to_owned);
-    let untold = service
+    let unaudited = service
         .audit
         .waits()
         .map(|why| format!("the audit trail cannot be written: {why}"));
@@ -281,7 +281,7 @@ async fn ready(State(service): State<Arc<Service>>) -> Response {
         service.collecting.as_ref()?;
         room(&service.store).await
     };
-    let why = match broken.or(full).or(untold) {
+    let why = match broken.or(full).or(unaudited) {
         Some(why) => Some(why),
         None => no_room().await,
     };

@@ -164,9 +164,9 @@ impl Service {
             return Err(StatementError::Busy);
         };
         let access = access_to_lake(&job.store);
-        let told = ChildMessages::default();
+        let messages = ChildMessages::default();
         #[cfg(feature = "distributed")]
-        let mut jobs = jobs::Guard::new(job.ballista.as_ref(), &told);
+        let mut jobs = jobs::Guard::new(job.ballista.as_ref(), &messages);
         let job = serde_json::to_vec(&job).map_err(|error| StatementError::Inside(error.into()))?;
         let mut child = Command::new(program())
             .arg("statement")
@@ -182,7 +182,7 @@ impl Service {
             .id()
             .map(|id| PathBuf::from(format!("/proc/{id}/status")));
         let reported = tokio::select! {
-            reported = run(&mut child, &job, limits, &told) => reported,
+            reported = run(&mut child, &job, limits, &messages) => reported,
             () = held(memory.as_deref(), limits.max_memory) => Err(StatementError::Large(limits.max_memory)),
             () = tokio::time::sleep(limits.timeout) => Err(StatementError::Late(limits.timeout)),
         };
@@ -239,7 +239,7 @@ async fn run(
     child: &mut Child,
     job: &[u8],
     limits: Statements,
-    told: &ChildMessages,
+    messages: &ChildMessages,
 ) -> Result<StatementOutput, StatementError> {
     let (Some(mut to), Some(out), Some(report)) =
         (child.stdin.take(), child.stdout.take(), child.stderr.take())
@@ -253,7 +253,8 @@ async fn run(
     };
     // The child stops by itself; what it writes is not believed to be no more.
     let most = limits.max_bytes;
-    let ((), body, report) = tokio::join!(give, read(out, most), told.read(report, LONGEST_REPORT));
+    let ((), body, report) =
+        tokio::join!(give, read(out, most), messages.read(report, LONGEST_REPORT));
     let body = body.map_err(StatementError::Inside)?;
     if body.len() as u64 > most {
         return Err(StatementError::Long(limits.max_bytes));
@@ -285,11 +286,11 @@ impl ChildMessages {
         let mut bytes = [0; 4_096];
         loop {
             let count = pipe.read(&mut bytes).await?;
-            let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if count == 0 || told.len() as u64 > most {
-                return Ok(told.clone());
+            let mut messages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if count == 0 || messages.len() as u64 > most {
+                return Ok(messages.clone());
             }
-            told.extend_from_slice(bytes.get(..count).unwrap_or_default());
+            messages.extend_from_slice(bytes.get(..count).unwrap_or_default());
         }
     }
 }

@@ -8,14 +8,14 @@ use crate::sql::{JOB, OnBallista, cancel};
 /// Ends the jobs of a child, unless it came to its end.
 pub(super) struct Guard {
     scheduler: Option<String>,
-    told: ChildMessages,
+    messages: ChildMessages,
 }
 
 impl Guard {
-    pub(super) fn new(on: Option<&OnBallista>, told: &ChildMessages) -> Self {
+    pub(super) fn new(on: Option<&OnBallista>, messages: &ChildMessages) -> Self {
         Self {
             scheduler: on.map(|on| on.scheduler.clone()),
-            told: told.clone(),
+            messages: messages.clone(),
         }
     }
 
@@ -30,9 +30,13 @@ impl Drop for Guard {
         let Some(scheduler) = self.scheduler.take() else {
             return;
         };
-        let told = self.told.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = String::from_utf8_lossy(&told).into_owned();
-        drop(told);
+        let messages = self
+            .messages
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&messages).into_owned();
+        drop(messages);
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };

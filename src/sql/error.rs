@@ -36,8 +36,8 @@ pub fn say(error: &DataFusionError) -> String {
     };
     // What a statement asks for may be quoted, and a value of a row as well.
     let text = one_line(&text);
-    let said = whathappened_model::redact::redact(&text);
-    crate::render::clip(&said, LONGEST).into_owned()
+    let redacted = whathappened_model::redact::redact(&text);
+    crate::render::clip(&redacted, LONGEST).into_owned()
 }
 
 /// What helps, where that is known and what DataFusion says does not tell it.

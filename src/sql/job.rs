@@ -90,7 +90,7 @@ impl OnBallista {
     /// can end them too.
     fn open(&self) -> Result<super::Ballista, Error> {
         let ballista = super::Ballista::at(&self.scheduler, self.timeout)?;
-        Ok(ballista.telling(|job| note!("{JOB}{job}")))
+        Ok(ballista.notifying(|job| note!("{JOB}{job}")))
     }
 }
 

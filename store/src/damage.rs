@@ -171,10 +171,10 @@ pub(crate) fn doubtful(db: &Connection) -> rusqlite::Result<Vec<Coverage>> {
 /// What is wrong, without where.
 pub(crate) fn why(error: &StoreError) -> String {
     // The Parquet reader says what kind of error it passes on.
-    let said = |text: String| text.trim_start_matches("External: ").to_owned();
+    let plain = |text: String| text.trim_start_matches("External: ").to_owned();
     match error {
-        StoreError::Damaged { why, .. } => said(why.clone()),
-        StoreError::Segment { error, .. } => said(error.to_string()),
+        StoreError::Damaged { why, .. } => plain(why.clone()),
+        StoreError::Segment { error, .. } => plain(error.to_string()),
         StoreError::Io { error, .. } if error.kind() == std::io::ErrorKind::NotFound => {
             "the file is missing".to_owned()
         }

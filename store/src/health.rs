@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a database is asked of itself.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Look {
+pub(crate) enum CheckDepth {
     /// Whether its pages are what they should be.
     Quick,
     /// Also whether every index has the rows of its table: a name that is another in an
@@ -40,7 +40,7 @@ pub(crate) enum Look {
 /// What was found at the last look.
 struct HealthCheck {
     at: i64,
-    said: Vec<String>,
+    findings: Vec<String>,
 }
 
 /// What tells that a file may be another than it was: a disk that changes bits by itself
@@ -73,9 +73,9 @@ fn is_seen(path: &Path, as_file: Fingerprint, is_tiny: bool) -> bool {
 }
 
 /// Remembers that a database was well, as the file that it was before it was looked at.
-fn see(path: &Path, as_file: Fingerprint, said: &[String]) {
+fn see(path: &Path, as_file: Fingerprint, findings: &[String]) {
     let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
-    if said.is_empty() {
+    if findings.is_empty() {
         seen.insert(path.to_owned(), (as_file, now()));
     } else {
         seen.remove(path);
@@ -94,7 +94,7 @@ pub(crate) fn at_opening(db: &Connection, path: &Path) -> Result<(), StoreError>
     };
     let now = now();
     // Damage that was seen may have been mended by hand.
-    let was_well = last.as_ref().is_none_or(|last| last.said.is_empty());
+    let was_well = last.as_ref().is_none_or(|last| last.findings.is_empty());
     let is_noted =
         was_well && last.is_some_and(|last| (last.at..last.at.saturating_add(DAY)).contains(&now));
     if is_noted && (size > TINY || is_seen(path, as_file, true)) {
@@ -104,12 +104,12 @@ pub(crate) fn at_opening(db: &Connection, path: &Path) -> Result<(), StoreError>
         beside(path, now);
         return Ok(());
     }
-    let said = look(db, Look::Close).map_err(StoreError::database(path))?;
-    if !is_noted || !said.is_empty() {
-        note(db, path, now, &said);
+    let findings = look(db, CheckDepth::Close).map_err(StoreError::database(path))?;
+    if !is_noted || !findings.is_empty() {
+        note(db, path, now, &findings);
     }
-    see(path, as_file, &said);
-    refuse(path, &said)
+    see(path, as_file, &findings);
+    refuse(path, &findings)
 }
 
 /// Looks at a database that is opened for reading, where it is small: a look of an hour
@@ -118,30 +118,30 @@ pub(crate) fn at_opening(db: &Connection, path: &Path) -> Result<(), StoreError>
 pub(crate) fn at_reading(db: &Connection, path: &Path) -> Result<Vec<String>, StoreError> {
     let as_file = Fingerprint::of(path);
     let find = || {
-        if let Some(last) = last(db)?.filter(|last| !last.said.is_empty()) {
-            return Ok(last.said);
+        if let Some(last) = last(db)?.filter(|last| !last.findings.is_empty()) {
+            return Ok(last.findings);
         }
         let size = size(db)?;
         if size > SMALL || is_seen(path, as_file, size <= TINY) {
             return Ok(Vec::new());
         }
         let how = if size <= TINY {
-            Look::Close
+            CheckDepth::Close
         } else {
-            Look::Quick
+            CheckDepth::Quick
         };
-        let said = look(db, how)?;
-        see(path, as_file, &said);
-        Ok(said)
+        let findings = look(db, how)?;
+        see(path, as_file, &findings);
+        Ok(findings)
     };
-    let said = match find() {
+    let findings = match find() {
         Err(error) => of_error(error).map_err(StoreError::database(path))?,
-        Ok(said) => said,
+        Ok(findings) => findings,
     };
-    if let Some(first) = said.first() {
+    if let Some(first) = findings.first() {
         tracing::error!(database = %path.display(), "the database is damaged: {first}; see whathappened store verify and whathappened store repair");
     }
-    Ok(said)
+    Ok(findings)
 }
 
 /// Looks with a connection of its own while others go on.
@@ -154,8 +154,8 @@ fn beside(path: &Path, now: i64) {
         if db.busy_timeout(PATIENCE).is_err() {
             return;
         }
-        if let Ok(said) = look(&db, Look::Close) {
-            note(&db, &path, now, &said);
+        if let Ok(findings) = look(&db, CheckDepth::Close) {
+            note(&db, &path, now, &findings);
         }
     };
     let name = "store-check".to_owned();
@@ -164,19 +164,19 @@ fn beside(path: &Path, now: i64) {
 }
 
 /// What a database says of itself where it is not well.
-pub(crate) fn look(db: &Connection, closely: Look) -> rusqlite::Result<Vec<String>> {
+pub(crate) fn look(db: &Connection, closely: CheckDepth) -> rusqlite::Result<Vec<String>> {
     let question = match closely {
-        Look::Quick => "PRAGMA quick_check(10)",
-        Look::Close => "PRAGMA integrity_check(10)",
+        CheckDepth::Quick => "PRAGMA quick_check(10)",
+        CheckDepth::Close => "PRAGMA integrity_check(10)",
     };
     let ask = || -> rusqlite::Result<Vec<String>> {
         db.prepare(question)?
             .query_map([], |row| row.get(0))?
             .collect()
     };
-    let mut said = ask().or_else(of_error)?;
-    said.retain(|line| line != "ok");
-    Ok(said)
+    let mut findings = ask().or_else(of_error)?;
+    findings.retain(|line| line != "ok");
+    Ok(findings)
 }
 
 /// Damage so great that the question failed is an answer, too.
@@ -192,11 +192,11 @@ fn last(db: &Connection) -> rusqlite::Result<Option<HealthCheck>> {
         return Ok(None);
     }
     let read = |row: &rusqlite::Row<'_>| {
-        let said: String = row.get(1)?;
-        let said = said.lines().map(str::to_owned).collect();
+        let findings: String = row.get(1)?;
+        let findings = findings.lines().map(str::to_owned).collect();
         Ok(HealthCheck {
             at: row.get(0)?,
-            said,
+            findings,
         })
     };
     db.query_row("SELECT at, said FROM checked", [], read)
@@ -204,21 +204,21 @@ fn last(db: &Connection) -> rusqlite::Result<Option<HealthCheck>> {
 }
 
 /// A note that cannot be written costs another look.
-fn note(db: &Connection, path: &Path, now: i64, said: &[String]) {
-    if let Some(first) = said.first() {
+fn note(db: &Connection, path: &Path, now: i64, findings: &[String]) {
+    if let Some(first) = findings.first() {
         tracing::error!(database = %path.display(), "the database is damaged: {first}");
     }
     let noted = db.execute(
         "INSERT OR REPLACE INTO checked (one, at, said) VALUES (1, ?1, ?2)",
-        params![now, said.join("\n")],
+        params![now, findings.join("\n")],
     );
     if let Err(error) = noted {
         tracing::debug!(%error, "the check of the database was not recorded");
     }
 }
 
-fn refuse(path: &Path, said: &[String]) -> Result<(), StoreError> {
-    let Some(first) = said.first() else {
+fn refuse(path: &Path, findings: &[String]) -> Result<(), StoreError> {
+    let Some(first) = findings.first() else {
         return Ok(());
     };
     let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
@@ -252,17 +252,17 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn trouble(&self) -> Result<Vec<String>, StoreError> {
-        if !self.trouble.is_empty() {
-            return Ok(self.trouble.clone());
+    pub fn problems(&self) -> Result<Vec<String>, StoreError> {
+        if !self.problems.is_empty() {
+            return Ok(self.problems.clone());
         }
         let last = last(&self.db).map_err(StoreError::database(&self.db_path))?;
-        Ok(last.map_or_else(Vec::new, |last| last.said))
+        Ok(last.map_or_else(Vec::new, |last| last.findings))
     }
 
     /// A row of coverage where the database is damaged: what was in it may be missing.
-    pub(crate) fn trouble_row(&self) -> Result<Option<Coverage>, StoreError> {
-        Ok(self.trouble()?.first().map(|first| Coverage {
+    pub(crate) fn problem_row(&self) -> Result<Option<Coverage>, StoreError> {
+        Ok(self.problems()?.first().map(|first| Coverage {
             status: Status::Failed,
             detail: Some(format!(
                 "the store's database is damaged: {first}; `whathappened store repair` rebuilds it from the segments"

@@ -10,8 +10,8 @@ use whathappened_model::coverage::{Coverage, Status};
 
 use crate::day::Day;
 use crate::db::has_column;
-use crate::kept_sum::{WRONG, columns_sum, matches, sum, values_sum};
 use crate::record::{Fact, Object, Record, Table};
+use crate::row_checksum::{WRONG, columns_sum, matches, sum, values_sum};
 use crate::segment::SubjectKey;
 
 /// A hot row as it is read back.
@@ -213,7 +213,7 @@ struct DamagedRow<R> {
     /// Its key, as it is.
     id: Vec<u8>,
     /// What it tells, where its bytes are right and only its place is wrong.
-    told: Option<R>,
+    decoded: Option<R>,
 }
 
 /// The rows of a table that are not what was written.
@@ -230,7 +230,7 @@ fn damaged<R: Record>(db: &Connection) -> rusqlite::Result<Vec<DamagedRow<R>>> {
             let id = row.get_ref("id")?.as_bytes().unwrap_or_default();
             damaged.push(DamagedRow {
                 id: id.to_vec(),
-                told: decoded(row)?,
+                decoded: decoded(row)?,
             });
         }
     }
@@ -247,7 +247,7 @@ pub(crate) fn count_damaged(db: &Connection) -> rusqlite::Result<(u64, u64)> {
 pub(crate) fn misplaced<R: Record>(db: &Connection) -> rusqlite::Result<Vec<R>> {
     Ok(damaged::<R>(db)?
         .into_iter()
-        .filter_map(|one| one.told)
+        .filter_map(|one| one.decoded)
         .collect())
 }
 
@@ -261,7 +261,7 @@ fn forget_damaged_of<R: Record>(db: &Connection) -> rusqlite::Result<u64> {
     for one in damaged::<R>(db)? {
         db.prepare_cached("DELETE FROM hot WHERE tbl = ?1 AND id = ?2")?
             .execute(params![R::TABLE.number(), one.id])?;
-        lost += u64::from(one.told.is_none());
+        lost += u64::from(one.decoded.is_none());
     }
     Ok(lost)
 }
@@ -278,8 +278,8 @@ pub(crate) fn coverage(db: &Connection) -> rusqlite::Result<Vec<Coverage>> {
             Table::Objects,
         ),
     ];
-    let told = all.into_iter().filter(|(count, ..)| *count > 0);
-    Ok(told
+    let counted = all.into_iter().filter(|(count, ..)| *count > 0);
+    Ok(counted
         .map(|(count, one, many, table)| {
             let (what, are) = if count == 1 { (one, "is") } else { (many, "are") };
             Coverage {

@@ -9,7 +9,7 @@ use whathappened_model::time::Nanos;
 
 use crate::db::{begin_write, has, has_column};
 use crate::error::StoreError;
-use crate::kept_sum::{matches, sum};
+use crate::row_checksum::{matches, sum};
 use crate::store::Store;
 
 /// An incident as it was explained.
@@ -440,11 +440,12 @@ fn whole(row: &Row<'_>) -> Option<StoredIncident> {
 fn damaged(row: &Row<'_>) -> rusqlite::Result<DamagedIncident> {
     let text = |column| bytes(row, column).map(|text| String::from_utf8_lossy(&text).into_owned());
     let answer = text(6)?;
-    let told: Option<serde_json::Value> = serde_json::from_str(&answer).ok();
-    let told = told.and_then(|told| Some(told.pointer("/incident/run_id")?.as_str()?.to_owned()));
+    let parsed: Option<serde_json::Value> = serde_json::from_str(&answer).ok();
+    let parsed =
+        parsed.and_then(|parsed| Some(parsed.pointer("/incident/run_id")?.as_str()?.to_owned()));
     Ok(DamagedIncident {
         id: text(0)?,
-        runs: told.into_iter().chain([text(2)?]).collect(),
+        runs: parsed.into_iter().chain([text(2)?]).collect(),
         is_calm: answer.starts_with(r#"{"incident":{"cause":"none."#),
     })
 }

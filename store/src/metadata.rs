@@ -10,7 +10,7 @@ use crate::db::{begin_write, has_column};
 use crate::error::StoreError;
 use crate::hot;
 use crate::incidents;
-use crate::kept_sum::{matches, sum};
+use crate::row_checksum::{matches, sum};
 use crate::store::Store;
 
 pub(crate) fn set_cursors(db: &Connection, cursors: &[Cursor]) -> rusqlite::Result<()> {
@@ -70,9 +70,9 @@ fn coverage_rows(db: &Connection) -> rusqlite::Result<Vec<Coverage>> {
     let mut statement = db.prepare_cached(&format!(
         "SELECT key, row, {sum} FROM coverage ORDER BY key"
     ))?;
-    let mut kept = statement.query([])?;
+    let mut stored = statement.query([])?;
     let (mut rows, mut damaged) = (Vec::new(), 0_u64);
-    while let Some(row) = kept.next()? {
+    while let Some(row) = stored.next()? {
         let bytes = |column| {
             row.get_ref(column)
                 .map(|value| value.as_bytes().unwrap_or_default())
@@ -168,7 +168,7 @@ impl Store {
         let damaged = hot::coverage(&self.db).map_err(StoreError::database(&self.db_path))?;
         rows.extend(damaged);
         rows.extend(self.unlisted_coverage()?);
-        rows.extend(self.trouble_row()?);
+        rows.extend(self.problem_row()?);
         rows.sort();
         Ok(rows)
     }

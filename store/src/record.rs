@@ -109,7 +109,7 @@ pub(crate) trait Record:
     /// Two copies of one id as one, whichever came first.
     fn merge(self, other: Self) -> Self;
     /// Words under which people look for it: (column, value).
-    fn words(&self, tell: &mut dyn FnMut(&'static str, &str));
+    fn words(&self, visit: &mut dyn FnMut(&'static str, &str));
     /// Takes out secrets that were kept under fewer rules.
     fn redact(&mut self);
     /// What is kept of its table in memory.
@@ -366,7 +366,7 @@ impl Record for Fact {
         columns::facts(batch)
     }
 
-    fn words(&self, tell: &mut dyn FnMut(&'static str, &str)) {
+    fn words(&self, visit: &mut dyn FnMut(&'static str, &str)) {
         let of = &self.event.entities;
         for (column, value) in [
             ("experiment", &of.experiment),
@@ -379,7 +379,7 @@ impl Record for Fact {
             ("object_uid", &self.event.object_uid),
         ] {
             if let Some(value) = value {
-                tell(column, value);
+                visit(column, value);
             }
         }
     }
@@ -481,11 +481,11 @@ impl Record for Object {
         object_columns::objects(batch)
     }
 
-    fn words(&self, tell: &mut dyn FnMut(&'static str, &str)) {
-        tell("name", &self.version.key.name);
-        tell("uid", &self.version.key.uid);
+    fn words(&self, visit: &mut dyn FnMut(&'static str, &str)) {
+        visit("name", &self.version.key.name);
+        visit("uid", &self.version.key.uid);
         if let Some(node) = &self.version.body.node {
-            tell("node", node);
+            visit("node", node);
         }
     }
 }

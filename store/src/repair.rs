@@ -75,8 +75,8 @@ pub fn repair(
     let db_path = root.join(DATABASE);
     let mut repaired = Repaired::default();
     let on_disk = readable_on_disk(root, &mut |folder, error| {
-        let told = (folder.to_owned(), damage::why(error));
-        repaired.unreadable.push(told);
+        let unreadable = (folder.to_owned(), damage::why(error));
+        repaired.unreadable.push(unreadable);
     })?;
     if on_disk.is_empty() && repaired.unreadable.is_empty() && !db_path.exists() {
         return Err(StoreError::Missing {
@@ -157,9 +157,9 @@ impl Repair<'_> {
     fn or_refused(&mut self, file: &str, done: Result<(), StoreError>) -> Result<(), StoreError> {
         match done {
             Err(error) if error.is_unreadable() && !error.is_damage() => {
-                let told = &mut self.repaired.unreadable;
-                if told.iter().all(|(known, _)| known != file) {
-                    told.push((file.to_owned(), damage::why(&error)));
+                let unreadable = &mut self.repaired.unreadable;
+                if unreadable.iter().all(|(known, _)| known != file) {
+                    unreadable.push((file.to_owned(), damage::why(&error)));
                 }
                 Ok(())
             }

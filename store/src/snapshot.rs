@@ -163,7 +163,7 @@ impl<'a> Snapshot<'a> {
         let mut rows = damage::rows(&self.tx).map_err(self.failed())?;
         rows.extend(hot::coverage(&self.tx).map_err(self.failed())?);
         rows.extend(self.store.unlisted_coverage()?);
-        rows.extend(self.store.trouble_row()?);
+        rows.extend(self.store.problem_row()?);
         let mut rows = self.coverage_of(rows);
         // What was saved whole is not missing.
         rows.retain(|row| row.status == Status::Failed);

@@ -159,7 +159,7 @@ impl Store {
         status.from = status.from.into_iter().chain(first).min();
         status.to = status.to.max(last);
         status.days = days.len() as u64;
-        status.database.splice(..0, self.trouble()?);
+        status.database.splice(..0, self.problems()?);
         if closely {
             status.unlisted = self.unlisted()?;
             let damaged = hot::coverage(&self.db).map_err(failed())?;
@@ -189,13 +189,13 @@ impl Store {
     }
 
     /// A count; 0 where a damaged database cannot tell, which is noted.
-    fn count(&self, sql: &str, trouble: &mut Vec<String>) -> Result<u64, StoreError> {
+    fn count(&self, sql: &str, problems: &mut Vec<String>) -> Result<u64, StoreError> {
         match self.db.query_row(sql, [], |row| row.get(0)) {
             Err(error)
                 if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) =>
             {
-                if trouble.is_empty() {
-                    trouble.push(error.to_string());
+                if problems.is_empty() {
+                    problems.push(error.to_string());
                 }
                 Ok(0)
             }

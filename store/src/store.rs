@@ -66,7 +66,7 @@ pub struct Store {
     pub(crate) db: Connection,
     pub(crate) limits: Limits,
     /// What is wrong with the database, where it was looked at when it was opened to read.
-    pub(crate) trouble: Vec<String>,
+    pub(crate) problems: Vec<String>,
     /// Who keeps the segments, where the folder is only an index of them.
     pub(crate) shared: Option<SharedStore>,
     /// What was read of segments, while many runs are explained one after the other.
@@ -89,7 +89,7 @@ impl Store {
             db_path,
             db,
             limits,
-            trouble: Vec::new(),
+            problems: Vec::new(),
             shared: lake::of_index(root)?,
             places: None,
         })
@@ -114,13 +114,13 @@ impl Store {
             });
         }
         let db = db::open_to_read(&db_path)?;
-        let trouble = health::at_reading(&db, &db_path)?;
+        let problems = health::at_reading(&db, &db_path)?;
         Ok(Self {
             root: root.to_owned(),
             db,
             db_path,
             limits: Limits::default(),
-            trouble,
+            problems,
             shared: lake::of_index(root)?,
             places: None,
         })

@@ -6,7 +6,7 @@ use crate::catalogue::{self, CatalogueUpdate};
 use crate::damage;
 use crate::elsewhere::FilterOf;
 use crate::error::StoreError;
-use crate::health::{self, Look};
+use crate::health::{self, CheckDepth};
 use crate::hot;
 use crate::incidents;
 use crate::metadata;
@@ -31,7 +31,7 @@ pub struct Verified {
     pub database: Vec<String>,
     /// What else the database keeps that is not what was written: rows of the list of
     /// segments, rows that came lately, incidents, verdicts on them, rows of coverage.
-    pub kept: Vec<String>,
+    pub wrong_rows: Vec<String>,
 }
 
 /// A segment that was read to its end.
@@ -53,7 +53,7 @@ impl Verified {
         self.damaged.is_empty()
             && self.unknown.is_empty()
             && self.database.is_empty()
-            && self.kept.is_empty()
+            && self.wrong_rows.is_empty()
     }
 }
 
@@ -67,7 +67,7 @@ impl Store {
         let mut verified = Verified {
             database: self.close_check()?,
             unknown: self.unlisted()?,
-            kept: self.damaged_rows().map_err(failed())?,
+            wrong_rows: self.damaged_rows().map_err(failed())?,
             ..Verified::default()
         };
         for aside in damage::all(&self.db).map_err(failed())? {
@@ -82,7 +82,7 @@ impl Store {
         for one in segment::all_live(&self.db).map_err(failed())? {
             progress(&one);
             if let Some(what) = segment::wrong(&self.db, &one).map_err(failed())? {
-                verified.kept.push(damage::index_detail(&one, what));
+                verified.wrong_rows.push(damage::index_detail(&one, what));
             }
             let read = match one.table {
                 Table::Events => self.decode::<Fact>(&one, begins),
@@ -101,7 +101,7 @@ impl Store {
                     // Of an older program's row, the segment itself is all that tells.
                     let hides = found.hides.filter(|_| !one.is_doubtful);
                     verified
-                        .kept
+                        .wrong_rows
                         .extend(hides.map(|what| damage::index_detail(&one, what)));
                 }
                 Err(error) if error.is_unreadable() => {
@@ -111,7 +111,7 @@ impl Store {
             }
         }
         if unknown > 0 || catalogue::count_wrong(&self.db).map_err(failed())? > 0 {
-            verified.kept.push(damage::CATALOGUE.to_owned());
+            verified.wrong_rows.push(damage::CATALOGUE.to_owned());
         }
         Ok(verified)
     }
@@ -127,20 +127,20 @@ impl Store {
 
     /// Kept rows of the database that are not what was written.
     fn damaged_rows(&self) -> rusqlite::Result<Vec<String>> {
-        let mut said: Vec<String> = hot::coverage(&self.db)?
+        let mut damaged: Vec<String> = hot::coverage(&self.db)?
             .into_iter()
             .filter_map(|row| row.detail)
             .collect();
         for one in incidents::read(&self.db, "1", &[])?.damaged {
-            said.push(format!("incident {} is damaged", one.id));
+            damaged.push(format!("incident {} is damaged", one.id));
         }
         for (incident, _) in incidents::damaged_verdicts(&self.db)? {
-            said.push(format!("a past verdict on incident {incident} is damaged"));
+            damaged.push(format!("a past verdict on incident {incident} is damaged"));
         }
         if metadata::damaged_coverage(&self.db)? {
-            said.push("rows of coverage are damaged".to_owned());
+            damaged.push("rows of coverage are damaged".to_owned());
         }
-        Ok(said)
+        Ok(damaged)
     }
 
     /// What the database says of itself where it is not well.
@@ -148,7 +148,7 @@ impl Store {
     /// # Errors
     /// When it cannot be asked.
     pub fn close_check(&self) -> Result<Vec<String>, StoreError> {
-        health::look(&self.db, Look::Close).map_err(StoreError::database(&self.db_path))
+        health::look(&self.db, CheckDepth::Close).map_err(StoreError::database(&self.db_path))
     }
 
     /// What tells this store from all others; made when it is first asked for. A copy

@@ -259,11 +259,11 @@ pub(super) fn silence(value: &Value, known: &KnownEntities<'_>) -> Result<Vec<Ev
             pods.extend(matcher.means(&mut all, known.any));
         }
     }
-    let said = known
+    let named = known
         .nodes
         .iter()
         .filter(|node| mentions(&silence.comment, node));
-    nodes.extend(said.map(String::as_str));
+    nodes.extend(named.map(String::as_str));
     let namespace = silence
         .matchers
         .iter()

@@ -18,7 +18,7 @@ use crate::sink::Sink;
 use crate::time::{Nanos, SECOND};
 
 /// Silences are kept this long after they expired unless told otherwise.
-const KEPT_S: i64 = 120 * 3_600;
+const RETENTION_S: i64 = 120 * 3_600;
 
 /// What was so shortly before and after belongs to the story.
 const MARGIN: Nanos = 3_600 * SECOND;
@@ -99,7 +99,7 @@ impl Alertmanager {
                     row.rows = u64::try_from(found.len()).unwrap_or(u64::MAX);
                     row.got_to = Some(fetch_request.now);
                     if resource == SILENCES.0 {
-                        row.retention_s = Some(KEPT_S);
+                        row.retention_s = Some(RETENTION_S);
                     }
                     out.extend(found);
                     row.ended(Status::Complete, &coverage_notes(resource, broken))

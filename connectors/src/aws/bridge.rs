@@ -93,8 +93,8 @@ fn about_instance(
         .or_else(|| field::text(detail, &["state"]))
         .map(str::to_owned);
     set_text(&mut event, "region", envelope.region);
-    let said = event.reason.as_deref().unwrap_or_default();
-    let message = format!("{kind}: {said}");
+    let reason = event.reason.as_deref().unwrap_or_default();
+    let message = format!("{kind}: {reason}");
     set_message(&mut event, message.trim_end_matches(": "));
     emitted
         .observations

@@ -18,13 +18,13 @@ pub(super) fn delivered(
     facts: &FactBuilder<'_>,
     emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
-    let said = field::objects(detail, &["eventDescription"])
+    let description = field::objects(detail, &["eventDescription"])
         .find_map(|text| field::text(text, &["latestDescription"]));
     let health = Health {
         event: detail,
         at: envelope.at,
         region: envelope.region,
-        said,
+        description,
         facts,
     };
     health.check()?;
@@ -59,14 +59,14 @@ pub(super) fn details(
             "not a health event of AWS".to_owned(),
         ));
     };
-    let said = field::text(record.fields, &["eventDescription", "latestDescription"]);
-    list(record, event, said, emitted)
+    let description = field::text(record.fields, &["eventDescription", "latestDescription"]);
+    list(record, event, description, emitted)
 }
 
 fn list(
     record: ForeignRecord<'_>,
     event: &Fields,
-    said: Option<&str>,
+    description: Option<&str>,
     emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let at = field::time(event, &["lastUpdatedTime"])
@@ -77,7 +77,7 @@ fn list(
         event,
         at,
         region: field::text(event, &["region"]),
-        said,
+        description,
         facts: &facts,
     };
     health.check()?;
@@ -153,7 +153,7 @@ struct Health<'h> {
     event: &'h Fields,
     at: ParsedTime,
     region: Option<&'h str>,
-    said: Option<&'h str>,
+    description: Option<&'h str>,
     facts: &'h FactBuilder<'h>,
 }
 
@@ -224,7 +224,7 @@ impl Health<'_> {
         event.reason = Some(self.text("eventTypeCategory").to_owned());
         set_message(
             &mut event,
-            &self.said.unwrap_or_default().replace("\\n", "\n"),
+            &self.description.unwrap_or_default().replace("\\n", "\n"),
         );
         set_text(&mut event, "region", self.region);
         set_text(&mut event, "service", Some(self.text("service")));

@@ -67,14 +67,14 @@ fn activity(
         _ => Outcome::Started,
     };
     let words = [description, text("StatusMessage"), text("Cause")];
-    let said: Vec<&str> = words.into_iter().filter(|text| !text.is_empty()).collect();
+    let texts: Vec<&str> = words.into_iter().filter(|text| !text.is_empty()).collect();
     let done = ScalingActivity {
         at,
         reason,
         outcome,
         id: text("ActivityId"),
         machine: &machine,
-        said: &said.join("\n"),
+        message: &texts.join("\n"),
         cause: text("Cause"),
     };
     let ended = field::time(fields, &["EndTime"]);
@@ -101,7 +101,7 @@ pub(super) fn lifecycle(
         outcome: Outcome::Started,
         id,
         machine: &machine,
-        said: kind,
+        message: kind,
         cause: "",
     };
     done.emit(None, facts, emitted);
@@ -115,7 +115,7 @@ struct ScalingActivity<'d> {
     outcome: Outcome,
     id: &'d str,
     machine: &'d Machine,
-    said: &'d str,
+    message: &'d str,
     cause: &'d str,
 }
 
@@ -136,7 +136,7 @@ impl ScalingActivity<'_> {
             .map(|read| read.stamp)
             .filter(|end| end.hi > event.time.hi);
         event.set_attribute("outcome", Some(self.outcome.as_str()));
-        set_message(&mut event, self.said);
+        set_message(&mut event, self.message);
         set_text(&mut event, "cause", Some(self.cause));
         emitted
             .observations

@@ -23,10 +23,10 @@ pub(super) fn decode(
                 "a scheduled event of EC2 without NotBefore".to_owned(),
             ));
         };
-        let said = field::text(scheduled, &["Description"]).unwrap_or_default();
+        let description = field::text(scheduled, &["Description"]).unwrap_or_default();
         let over = ["[Completed]", "[Canceled]"]
             .iter()
-            .find(|word| said.starts_with(**word));
+            .find(|word| description.starts_with(**word));
         let not_after = field::time(scheduled, &["NotAfter"]).map(|read| read.stamp);
         let what = HostEvent {
             name: field::text(scheduled, &["Code"]).unwrap_or_default(),
@@ -44,7 +44,7 @@ pub(super) fn decode(
         event.end = not_after.filter(|end| end.lo > at.stamp.lo);
         let over = over.map(|word| word.trim_matches(['[', ']']));
         event.reason = over.map(str::to_owned);
-        set_message(&mut event, said);
+        set_message(&mut event, description);
         emitted
             .observations
             .push(Observation::Event(Box::new(event)));

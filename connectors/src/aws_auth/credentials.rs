@@ -73,10 +73,10 @@ impl CachedCredentials {
         let mut why: Vec<String> = Vec::new();
         let mut next = Some(error);
         while let Some(cause) = next {
-            let said = cause.to_string();
+            let text = cause.to_string();
             // Outer errors repeat inner ones.
-            if !why.iter().any(|known| known.contains(&said)) {
-                why.push(said);
+            if !why.iter().any(|known| known.contains(&text)) {
+                why.push(text);
             }
             next = cause.source();
         }

@@ -110,8 +110,8 @@ struct CallFailure {
 
 impl CallFailure {
     fn of(activity: &Activity<'_>) -> Self {
-        let said = activity.property(&["statusMessage"]);
-        let parsed: Fields = serde_json::from_str(said).unwrap_or_default();
+        let status_message = activity.property(&["statusMessage"]);
+        let parsed: Fields = serde_json::from_str(status_message).unwrap_or_default();
         let error = field::object(&parsed, &["error"]).unwrap_or(&parsed);
         let detail = field::objects(error, &["details"]).next().unwrap_or(error);
         let code = field::text(detail, &["code"])
@@ -124,7 +124,7 @@ impl CallFailure {
             });
         let text = field::text(detail, &["message"])
             .or_else(|| field::text(error, &["message"]))
-            .unwrap_or(said);
+            .unwrap_or(status_message);
         Self {
             code: code.to_owned(),
             text: text.to_owned(),

@@ -41,13 +41,13 @@ pub(super) fn decode(
         Some(activity.property(&["NewInstancesCount"])),
     );
     event.set_attribute("outcome", Some(outcome));
-    let said = activity.property(&["Description"]);
-    let said = if said.is_empty() {
+    let description = activity.property(&["Description"]);
+    let description = if description.is_empty() {
         activity.text(&["description"])
     } else {
-        said
+        description
     };
-    set_message(&mut event, said);
+    set_message(&mut event, description);
     emitted
         .observations
         .push(Observation::Event(Box::new(event)));

@@ -91,8 +91,8 @@ fn emit(
         "health_event_type",
         Some("Downtime").filter(|_| state == "Unavailable"),
     );
-    let said = [title, text("summary"), text("detailedStatus")];
-    set_message(&mut event, &said.join("\n"));
+    let texts = [title, text("summary"), text("detailedStatus")];
+    set_message(&mut event, &texts.join("\n"));
     emitted
         .observations
         .push(Observation::Event(Box::new(event)));

@@ -185,8 +185,8 @@ impl HealthNotice<'_> {
         set_text(&mut event, "service", Some(&services.join(", ")));
         set_places(&mut event, regions.iter().map(String::as_str));
         let title = activity.property(&["title", "defaultLanguageTitle"]);
-        let said = activity.property(&["communication", "defaultLanguageContent"]);
-        set_message(&mut event, &format!("{title}\n{said}"));
+        let communication = activity.property(&["communication", "defaultLanguageContent"]);
+        set_message(&mut event, &format!("{title}\n{communication}"));
         event
     }
 }

@@ -78,8 +78,8 @@ fn about(fields: &Fields) -> BTreeMap<String, String> {
 
 /// Whether it runs, in the words of the command line: `VM running`.
 fn power(fields: &Fields) -> Option<String> {
-    let said = field::owned(fields, &["powerState"]);
-    said.or_else(|| {
+    let state = field::owned(fields, &["powerState"]);
+    state.or_else(|| {
         let statuses = statuses(fields, &["instanceView", "statuses"]).chain(statuses(
             fields,
             &["properties", "instanceView", "statuses"],
@@ -114,7 +114,7 @@ fn maintenance(facts: &FactBuilder<'_>, machine: &Machine, fields: &Fields) -> O
         not_after: until.map(|read| read.stamp),
     };
     let mut event = facts.host_event(at, machine, what);
-    let said = field::text(status, &["lastOperationMessage"]).unwrap_or_default();
-    set_message(&mut event, said);
+    let message = field::text(status, &["lastOperationMessage"]).unwrap_or_default();
+    set_message(&mut event, message);
     Some(event)
 }

@@ -314,7 +314,7 @@ fn chosen(
     partial: &mut Vec<String>,
 ) -> Vec<GroupScan> {
     let mut streams = Vec::new();
-    let mut names_tell = false;
+    let mut has_pod_names = false;
     let mut found = vec![
         false;
         match about {
@@ -329,7 +329,7 @@ fn chosen(
             labels.get("kubernetes_pod_name"),
             labels.get("kubernetes_namespace_name"),
         );
-        names_tell |= pod.is_some();
+        has_pod_names |= pod.is_some();
         let mut is_of = false;
         match about {
             LineSubject::Pods(pods) => {
@@ -375,7 +375,7 @@ fn chosen(
             pattern: None,
         })
         .collect();
-    if !names_tell || listed.capped {
+    if !has_pod_names || listed.capped {
         scans.extend(searched(group, about, Some(&found)));
     }
     scans

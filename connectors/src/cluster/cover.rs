@@ -6,7 +6,7 @@ use crate::coverage::{Coverage, Mode, Status};
 use crate::time::{Nanos, SECOND};
 
 /// How long API servers keep Events unless told otherwise (`--event-ttl`).
-pub(super) const EVENTS_KEPT_S: i64 = 3600;
+pub(super) const EVENTS_RETENTION_S: i64 = 3600;
 
 /// A row of what a resource says now, to be filled in.
 pub(super) fn row(inner: &Inner, resource: &str, namespace: Option<&str>, now: Nanos) -> Coverage {

@@ -167,13 +167,13 @@ impl ClusterError {
             ),
             // Its command line has the values of its environment in it.
             AuthError::AuthExecRun { out, .. } => {
-                let said = String::from_utf8_lossy(&out.stderr);
+                let stderr = String::from_utf8_lossy(&out.stderr);
                 Self::new(
                     Reason::ExecPlugin,
                     format!(
                         "the program that makes the credentials for {server} failed ({}): {}",
                         out.status,
-                        short(&crate::redact::redact(&said)),
+                        short(&crate::redact::redact(&stderr)),
                     ),
                     "run any kubectl command to see whether it asks you to log in",
                 )
@@ -202,10 +202,10 @@ pub(super) fn chain(error: &(dyn StdError + 'static)) -> String {
     let mut out = short(&error.to_string());
     let mut next = error.source();
     while let Some(cause) = next {
-        let said = short(&cause.to_string());
-        if !said.is_empty() && !out.contains(&said) {
+        let text = short(&cause.to_string());
+        if !text.is_empty() && !out.contains(&text) {
             out.push_str(": ");
-            out.push_str(&said);
+            out.push_str(&text);
         }
         next = cause.source();
     }

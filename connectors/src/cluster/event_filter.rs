@@ -81,12 +81,13 @@ impl EventFilter {
             labels: &none,
             annotations: &none,
         };
-        let bears = |filter: &Arc<dyn NameFilter>| {
+        let is_member = |filter: &Arc<dyn NameFilter>| {
             let ranks = filter.ranks(&object);
             ranks.iter().any(Option::is_some)
         };
         let is_run = kind == "Pod" || is_workload(&kind);
-        !is_run && self.namespaces.contains(namespace) || self.filter.as_ref().is_some_and(bears)
+        !is_run && self.namespaces.contains(namespace)
+            || self.filter.as_ref().is_some_and(is_member)
     }
 }
 

@@ -95,6 +95,6 @@ pub(super) fn bearer(
         labels: &none,
         annotations: &none,
     };
-    let bears = filter.ranks(&object).iter().any(Option::is_some);
-    bears.then(|| (kind.to_owned(), namespace.to_owned(), name.clone()))
+    let has_rank = filter.ranks(&object).iter().any(Option::is_some);
+    has_rank.then(|| (kind.to_owned(), namespace.to_owned(), name.clone()))
 }

@@ -234,15 +234,15 @@ pub(super) fn row(
         Some(_) => Status::Truncated,
         None => Status::Complete,
     });
-    let mut said: Vec<String> = came.reasons().map(str::to_owned).collect();
-    said.extend(listed.cut.clone());
+    let mut details: Vec<String> = came.reasons().map(str::to_owned).collect();
+    details.extend(listed.cut.clone());
     if let Some(first) = &listed.first_rejected {
-        said.push(format!(
+        details.push(format!(
             "{} could not be used, the first: {first}",
             listed.rejected
         ));
     }
-    said.extend(listed.note.clone());
+    details.extend(listed.note.clone());
     let mut row = Coverage {
         mode: cover::mode(resource),
         got_to: listed.is_whole().then_some(fetch_request.now),
@@ -252,7 +252,7 @@ pub(super) fn row(
     if resource.is_events() {
         row.asked_from = fetch_request.window.from;
         row.got_from = listed.oldest;
-        row.retention_s = Some(cover::EVENTS_KEPT_S);
+        row.retention_s = Some(cover::EVENTS_RETENTION_S);
         if listed.is_whole()
             && let Some(words) =
                 cover::forgotten(fetch_request.window.from, listed.oldest, fetch_request.now)
@@ -260,8 +260,8 @@ pub(super) fn row(
             if fetch_request.window.from.is_some() {
                 status = Status::Expired;
             }
-            said.push(words);
+            details.push(words);
         }
     }
-    row.ended(status, &said).lacking(resource.shows())
+    row.ended(status, &details).lacking(resource.shows())
 }

@@ -22,11 +22,11 @@ use crate::time::{Nanos, SECOND, rfc3339};
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// Failures in a row after which it is told.
-const TOLD_AFTER: u32 = 3;
+const REPORTED_AFTER: u32 = 3;
 
 /// Failures in a row from which on each is told, as they come once a minute by
 /// then: the row's end moves on.
-const TOLD_AGAIN: u32 = 8;
+const REPORTED_AGAIN: u32 = 8;
 
 /// How long a list for a watch may take in all.
 const LISTING: Duration = Duration::from_secs(300);
@@ -137,7 +137,7 @@ impl ResourceFollower {
         self.failures += 1;
         let name = self.target.resource.name();
         tracing::debug!(resource = %name, failures = self.failures, "watch failed: {}", failure.words());
-        let due = self.failures == TOLD_AFTER || self.failures >= TOLD_AGAIN;
+        let due = self.failures == REPORTED_AFTER || self.failures >= REPORTED_AGAIN;
         if due || (failure.is_denied() && self.failures == 1) {
             let row = self.failure(failure);
             self.emitted = true;
@@ -446,14 +446,14 @@ impl ResourceFollower {
         let from = self.seen?.min(now);
         let resource = &self.target.resource;
         // The server keeps Events for a while, so the list has them all.
-        let kept = resource.is_events() && now - from < cover::EVENTS_KEPT_S * SECOND;
-        let (status, would_have_shown) = if kept {
+        let is_retained = resource.is_events() && now - from < cover::EVENTS_RETENTION_S * SECOND;
+        let (status, would_have_shown) = if is_retained {
             (Status::Complete, None)
         } else {
             let missed = "objects that came and went in between, and states that did not last";
             (Status::Truncated, Some(missed.to_owned()))
         };
-        let said = format!(
+        let detail = format!(
             "not watched from {} to {}, because the resourceVersion had expired; it was listed again",
             rfc3339(from),
             rfc3339(now)
@@ -461,10 +461,10 @@ impl ResourceFollower {
         Some(Coverage {
             mode: Mode::Interval,
             asked_from: Some(from),
-            got_from: kept.then_some(from),
-            got_to: kept.then_some(now),
+            got_from: is_retained.then_some(from),
+            got_to: is_retained.then_some(now),
             status,
-            detail: Some(said),
+            detail: Some(detail),
             would_have_shown,
             ..self.row(now)
         })

@@ -29,7 +29,7 @@ use crate::time::Nanos;
 const MAX_LINE: usize = 1 << 20;
 
 /// Details a row tells of.
-const TOLD: usize = 5;
+const MOST_DETAILS: usize = 5;
 
 /// How often a log that is cut off at its end is asked for with fewer lines.
 const SHORTER: u32 = 3;
@@ -147,13 +147,13 @@ pub(super) async fn read(
     for (namespace, tally) in tallies {
         // What one container's log lacks is no less lacking for what another's has.
         let status = tally.came.worst().unwrap_or(Status::Complete);
-        let said = first_reasons(tally.came.reasons(), TOLD, "more");
+        let details = first_reasons(tally.came.reasons(), MOST_DETAILS, "more");
         let row = Coverage {
             rows: tally.lines,
             got_to: (status == Status::Complete).then_some(now),
             ..row(inner, namespace, now)
         };
-        rows.push(row.ended(status, &said).lacking(SHOWS));
+        rows.push(row.ended(status, &details).lacking(SHOWS));
     }
     rows.sort();
     rows

@@ -60,14 +60,14 @@ impl UnchangedFilter {
     }
 
     fn is_new(&mut self, key: &str, hash: &blake3::Hasher) -> bool {
-        let mut said = [0; 16];
-        said.copy_from_slice(&hash.finalize().as_bytes()[..16]);
+        let mut digest = [0; 16];
+        digest.copy_from_slice(&hash.finalize().as_bytes()[..16]);
         let before = self.young.get(key).or_else(|| self.old.get(key)).copied();
         if self.young.len() >= REMEMBERED && !self.young.contains_key(key) {
             self.old = std::mem::take(&mut self.young);
         }
-        self.young.insert(key.into(), said);
-        before != Some(said)
+        self.young.insert(key.into(), digest);
+        before != Some(digest)
     }
 }
 

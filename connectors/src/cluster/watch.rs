@@ -21,7 +21,7 @@ const PLANNING: Duration = Duration::from_secs(60);
 const PLAN_AGAIN: Duration = Duration::from_secs(600);
 
 /// How often what cannot be followed is said again, so that every hour has its rows.
-const TELL_AGAIN: Nanos = 3_600 * SECOND;
+const REPORT_AGAIN: Nanos = 3_600 * SECOND;
 
 /// The same where it could not be learned in full.
 const PLAN_SOON: Duration = Duration::from_secs(30);
@@ -36,7 +36,7 @@ pub(super) async fn watch(
 ) {
     let mut followed = BTreeSet::new();
     let mut emitted: Vec<Coverage> = Vec::new();
-    let mut told_at = Nanos::MIN;
+    let mut reported_at = Nanos::MIN;
     let mut tasks = JoinSet::new();
     loop {
         let need = PlanInput {
@@ -51,9 +51,9 @@ pub(super) async fn watch(
         };
         let failed = plan.rows.iter().any(|row| row.status == Status::Failed);
         // Only the time differs where nothing has changed.
-        let again = need.now.abs_diff(told_at) >= TELL_AGAIN.unsigned_abs();
+        let again = need.now.abs_diff(reported_at) >= REPORT_AGAIN.unsigned_abs();
         if again {
-            told_at = need.now;
+            reported_at = need.now;
         }
         let rows: Vec<Coverage> = plan
             .rows

@@ -71,7 +71,7 @@ pub struct LogLines {
     /// its last lines, and in between those that tell something,
     pub last: usize,
     /// but no more of these than so many: a log of nothing but errors has an end as well.
-    pub telling: usize,
+    pub significant: usize,
 }
 
 impl Default for Options {
@@ -102,7 +102,7 @@ impl Default for LogLines {
             whole: 20_000,
             first: 1_000,
             last: 5_000,
-            telling: 100_000,
+            significant: 100_000,
         }
     }
 }

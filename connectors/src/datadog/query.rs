@@ -35,7 +35,7 @@ pub(super) fn logs(about: &LineSubject, only: LineFilter, options: &DatadogOptio
     };
     match only {
         LineFilter::All => whose,
-        LineFilter::Telling => {
+        LineFilter::Significant => {
             let words = evidence(&about.evidence());
             let with = |whose: &String| {
                 let asked = words.iter().map(|words| format!("({whose}) AND ({words})"));
@@ -402,7 +402,7 @@ mod tests {
         assert!(
             logs(
                 &LineSubject::Experiment(" ".to_owned()),
-                LineFilter::Telling,
+                LineFilter::Significant,
                 &options()
             )
             .is_empty()
@@ -440,7 +440,7 @@ mod tests {
     #[test]
     fn telling_words_are_parts_of_words_or_sequences() {
         let about = LineSubject::Pods(vec![pod("n", "p")]);
-        let question = &logs(&about, LineFilter::Telling, &options())[0];
+        let question = &logs(&about, LineFilter::Significant, &options())[0];
         assert!(question.starts_with("(kube_namespace:n pod_name:p) AND (*error* OR "));
         for part in ["*oom*", "\"out of memory\"", "*traceback*", "\"no space\""] {
             assert!(question.contains(part), "{part}");
@@ -450,7 +450,7 @@ mod tests {
         }
         assert!(question.len() < MAX_CHARS);
         let nodes = LineSubject::Nodes(vec!["gpu-7".to_owned()]);
-        let question = &logs(&nodes, LineFilter::Telling, &options())[0];
+        let question = &logs(&nodes, LineFilter::Significant, &options())[0];
         assert!(question.contains("\"nvrm xid\" OR "), "{question}");
         assert!(question.len() < MAX_CHARS);
     }

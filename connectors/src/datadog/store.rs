@@ -346,7 +346,7 @@ impl Datadog {
         if cut {
             sum.say(format!("only the first {MAX_EVENTS} events were read"));
         }
-        let mut said = std::mem::take(&mut sum.partial);
+        let mut details = std::mem::take(&mut sum.partial);
         let mut came = Tally::of(sum.answered);
         if let Some(failure) = &sum.failure {
             came.failed(failure.status(), failure.to_string());
@@ -361,13 +361,13 @@ impl Datadog {
         let row = match &sum.failure {
             Some(failure) if !sum.answered => {
                 if failure.is_denied() {
-                    said.push("the application key needs the permission events_read".to_owned());
+                    details.push("the application key needs the permission events_read".to_owned());
                 }
-                row.ended(status, &said).lacking(WOULD_HAVE_SHOWN)
+                row.ended(status, &details).lacking(WOULD_HAVE_SHOWN)
             }
             failure => {
-                said.push(FILTERED.to_owned());
-                let row = row.got(asked).ended(status, &said);
+                details.push(FILTERED.to_owned());
+                let row = row.got(asked).ended(status, &details);
                 if cut || failure.is_some() {
                     row.lacking(WOULD_HAVE_SHOWN)
                 } else {

@@ -103,9 +103,9 @@ impl<'n> DocumentDecoder<'n> {
             .or_else(|| flat.get("timestamp"));
         let written = written.and_then(|text| moment(text));
         let stamp = stamp(sorted, written, self.resolution).ok_or("a document without a time")?;
-        let said = self.message.iter().find(|name| flat.contains_key(**name));
-        let said = said.copied();
-        let text = said.and_then(|name| flat.remove(name));
+        let key = self.message.iter().find(|name| flat.contains_key(**name));
+        let key = key.copied();
+        let text = key.and_then(|name| flat.remove(name));
         for name in MESSAGES {
             flat.remove(name);
         }

@@ -263,8 +263,8 @@ impl Reader<'_> {
 
     /// What can be done about an error, is.
     async fn adapt(&mut self, failure: HttpError, deadline: Instant) -> Result<(), HttpError> {
-        let said = failure.to_string();
-        let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
+        let text = failure.to_string();
+        let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
         let code = failure.code();
         if has(&["search_context_missing", "No search context found"]) && !self.reopened {
             self.reopened = true;

@@ -68,7 +68,7 @@ impl Elasticsearch {
         let words = [WordMatch::Within, WordMatch::Beginning];
         let mut tries = match fetch_request.only {
             LineFilter::All => vec![None],
-            LineFilter::Telling => words.map(Some).to_vec(),
+            LineFilter::Significant => words.map(Some).to_vec(),
         }
         .into_iter()
         .peekable();

@@ -46,8 +46,8 @@ fn event(trace: &Trace, version: &str, origin: &Origin) -> Event {
     let at = call.and_then(|call| call.completed.or(call.started).or(call.created));
     let time = at.map_or(Stamp::OPEN, Stamp::exact);
     let members = list(&trace.members);
-    let said = format!("{:?} {:?}", call, trace.last_enqueued);
-    let id = EventId::of(&[FACT, &trace.rank.to_string(), &trace.pg, &members, &said]);
+    let state = format!("{:?} {:?}", call, trace.last_enqueued);
+    let id = EventId::of(&[FACT, &trace.rank.to_string(), &trace.pg, &members, &state]);
     // Like a log's line, it is what the program wrote down itself.
     let mut event = Event::new(id, FACT, time, SourceKind::ContainerLog);
     event.rank = Some(trace.rank);

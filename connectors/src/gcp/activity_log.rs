@@ -59,11 +59,11 @@ pub(super) fn decode(
     };
     entry.place(&mut event);
     event.actor = actor.map(str::to_owned);
-    let said = field::objects(payload, &["info"])
+    let details = field::objects(payload, &["info"])
         .find_map(|info| field::text(info, &["detail_message"]))
         .map(str::to_owned)
         .or_else(|| failure.map(|failure| failure.text));
-    set_message(&mut event, &said.unwrap_or_default());
+    set_message(&mut event, &details.unwrap_or_default());
     set_text(
         &mut event,
         "user_agent",

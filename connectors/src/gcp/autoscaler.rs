@@ -88,7 +88,7 @@ fn decided(entry: &Entry<'_>, decision: &Fields, facts: &FactBuilder<'_>, events
         .into_iter()
         .flat_map(|up| field::objects(up, &["increasedMigs"]))
         .collect();
-    let said: Vec<String> = migs
+    let resizes: Vec<String> = migs
         .iter()
         .map(|one| {
             let name = field::text(one, &["mig", "name"]).unwrap_or_default();
@@ -96,7 +96,7 @@ fn decided(entry: &Entry<'_>, decision: &Fields, facts: &FactBuilder<'_>, events
             format!("{name} by {count}")
         })
         .collect();
-    let message = format!("increases {}", said.join(", "));
+    let message = format!("increases {}", resizes.join(", "));
     let pods = up
         .into_iter()
         .flat_map(|up| field::objects(up, &["triggeringPods"]));

@@ -70,10 +70,10 @@ pub(super) fn decode(
     event.actor = Some(user.to_owned()).filter(|user| !user.is_empty());
     let ended = field::time(fields, &["endTime"]).map(|read| read.stamp);
     event.end = ended.filter(|end| end.hi > event.time.hi);
-    let said = field::text(fields, &["statusMessage"])
+    let status_message = field::text(fields, &["statusMessage"])
         .map(str::to_owned)
         .or_else(|| failure.map(|failure| failure.text));
-    set_message(&mut event, &said.unwrap_or_default());
+    set_message(&mut event, &status_message.unwrap_or_default());
     emitted
         .observations
         .push(Observation::Event(Box::new(event)));

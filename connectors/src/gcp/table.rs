@@ -51,10 +51,10 @@ fn record(columns: &[String], fields: &[String]) -> Map<String, Value> {
         (false, true) => Some("gce_instance"),
         (false, false) => label("node_name").then_some("k8s_node"),
     };
-    let is_told = entry
+    let has_instance = entry
         .get("resource")
         .is_some_and(|one| one.get("type").is_some());
-    if let Some(kind) = kind.filter(|_| !is_told) {
+    if let Some(kind) = kind.filter(|_| !has_instance) {
         put(&mut entry, &["resource", "type"], kind);
     }
     entry.entry("logName").or_insert_with(|| Value::from(""));

@@ -72,7 +72,7 @@ pub(crate) fn read(
     reader.name_spaces();
     reader.set_moments();
     reader.emit();
-    reader.tell_logs()
+    reader.emit_logs()
 }
 
 pub(super) struct Reader<'r, 't> {
@@ -393,7 +393,7 @@ impl<'r, 't> Reader<'r, 't> {
             self.out.append(&mut emitted);
             (self.count)(*line, result);
         }
-        self.tell_rows();
+        self.emit_rows();
         let stay = self.later_rows();
         for (number, one) in &self.deleted {
             // One that is there later was made anew, or kept by another command.
@@ -407,7 +407,7 @@ impl<'r, 't> Reader<'r, 't> {
         self.out.extend(events);
     }
 
-    fn tell_logs(&mut self) -> u64 {
+    fn emit_logs(&mut self) -> u64 {
         let mut left_out = 0;
         let described = std::mem::take(&mut self.described);
         let described: Vec<&Described<'_>> = described.iter().map(|(_, _, one)| one).collect();

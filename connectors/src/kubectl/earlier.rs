@@ -13,7 +13,7 @@ use super::session::{self, PieceKind};
 use crate::time::{Nanos, SECOND, Stamp};
 
 /// Kubernetes keeps Events for an hour: what is nearly as old may be gone from the one print and not from the other.
-const KEPT: Nanos = 3_000 * SECOND;
+const RETENTION: Nanos = 3_000 * SECOND;
 
 /// What only the kubelet that has a pod tells of it.
 const BY_KUBELET: [&str; 4] = ["BackOff", "Created", "Killing", "Started"];
@@ -49,7 +49,7 @@ impl DescribedPod {
         self.events.iter().filter(move |_| known)
     }
 
-    fn bears_name_of(&self, event: &PrintedEvent) -> bool {
+    fn has_name_of(&self, event: &PrintedEvent) -> bool {
         let about = &event.about;
         let same_space = about.namespace == self.namespace
             || about.namespace.is_empty()
@@ -72,7 +72,7 @@ impl DescribedPod {
         };
         let unlisted = !self.events.is_empty()
             && event.last.hi <= moment.lo
-            && event.last.lo.saturating_add(KEPT) > moment.hi;
+            && event.last.lo.saturating_add(RETENTION) > moment.hi;
         let before_it = BY_KUBELET.contains(&event.reason.as_str())
             && self
                 .started
@@ -84,7 +84,7 @@ impl DescribedPod {
 /// Marks what a table tells of pods that others were described in the place of.
 pub(super) fn mark(events: &mut [PrintedEvent], described: &[DescribedPod]) {
     for event in events.iter_mut().filter(|event| !event.below_object) {
-        let named = || described.iter().filter(|pod| pod.bears_name_of(event));
+        let named = || described.iter().filter(|pod| pod.has_name_of(event));
         let is_earlier =
             !named().any(|pod| pod.shows(event)) && named().any(|pod| pod.came_after(event));
         event.of_earlier |= is_earlier;

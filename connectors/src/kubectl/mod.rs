@@ -20,6 +20,7 @@ mod decode;
 mod deleted;
 mod describe;
 mod earlier;
+mod emit_rows;
 mod event;
 mod owner;
 mod paste;
@@ -29,7 +30,6 @@ mod row;
 mod row_times;
 mod session;
 mod table;
-mod tell_rows;
 
 #[cfg(test)]
 mod tests;

@@ -35,11 +35,11 @@ pub(super) fn made(
         .filter_map(|event| Some((event.reason.as_str(), event.span.last?)));
     let mut is_same_moment = false;
     let mut is_borne_before = false;
-    for (reason, told) in ages {
+    for (reason, seen) in ages {
         let is_as_old =
-            told.lo <= age.hi.saturating_add(APART) && told.hi >= age.lo.saturating_sub(APART);
+            seen.lo <= age.hi.saturating_add(APART) && seen.hi >= age.lo.saturating_sub(APART);
         is_same_moment |= is_as_old && FIRST.contains(&reason);
-        is_borne_before |= told.lo > age.hi.saturating_add(APART);
+        is_borne_before |= seen.lo > age.hi.saturating_add(APART);
     }
     (made != Stamp::OPEN && is_same_moment && is_borne_before).then_some(made)
 }

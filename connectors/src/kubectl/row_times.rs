@@ -137,11 +137,15 @@ fn before_stop(asked: Stamp, one: &Described<'_>, events: &[Event]) -> Stamp {
     };
     let stop = events.iter().filter(stops).map(|event| event.time).min();
     let Some(stop) = stop else { return asked };
-    let told = Stamp {
+    let narrowed = Stamp {
         lo: asked.lo.max(stop.lo.saturating_sub(SKEW)),
         hi: asked.hi.min(stop.hi),
     };
-    if told.lo < told.hi { told } else { asked }
+    if narrowed.lo < narrowed.hi {
+        narrowed
+    } else {
+        asked
+    }
 }
 
 /// Nobody asks for the end of a pod that is not there yet.

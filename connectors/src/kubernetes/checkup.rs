@@ -131,14 +131,14 @@ pub(super) fn failed(ended: &Event, version: &ObjectVersion) -> Option<Event> {
     event.object_kind = Some("Node".to_owned());
     event.entities.node = Some(node.clone());
     event.reason = Some("Failed".to_owned());
-    let said = ended.message.as_deref().unwrap_or_default().trim();
-    let said = said.lines().last().unwrap_or_default();
-    let said = if said.is_empty() {
+    let message = ended.message.as_deref().unwrap_or_default().trim();
+    let message = message.lines().last().unwrap_or_default();
+    let message = if message.is_empty() {
         String::new()
     } else {
-        format!(": {said}")
+        format!(": {message}")
     };
-    event.message = Some(format!("{test} failed with exit code {code}{said}"));
+    event.message = Some(format!("{test} failed with exit code {code}{message}"));
     event.raw.clone_from(&ended.raw);
     event.origin = ended.origin.clone();
     event.set_attribute("outcome_of_test", Some("failed"));

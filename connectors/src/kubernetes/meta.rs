@@ -111,7 +111,7 @@ pub(super) fn version(
 /// The latest time that an object tells of itself: it was in this state then
 /// or later. Times set in advance (deletion, lease and window ends) do not count.
 fn latest_time(object: &Value) -> Option<Stamp> {
-    const TOLD: [&str; 12] = [
+    const TIMES: [&str; 12] = [
         "creationTimestamp",
         "time",
         "startTime",
@@ -150,7 +150,7 @@ fn latest_time(object: &Value) -> Option<Stamp> {
     let mut latest = None;
     for part in ["metadata", "status"] {
         if let Some(part) = object.get(part) {
-            walk(part, &TOLD, 6, &mut latest);
+            walk(part, &TIMES, 6, &mut latest);
         }
     }
     latest

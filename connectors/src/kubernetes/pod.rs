@@ -337,17 +337,17 @@ fn unscheduled(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts
 /// without that word has not been taken on yet.
 fn untaken(pod: &Value, version: &ObjectVersion, context: Context<'_>) -> Option<Event> {
     let body = &version.body;
-    let is_told =
+    let has_status =
         |word: &str| field::at(pod, &["status", word]).is_some_and(|word| !word.is_null());
     let statuses = ["containerStatuses", "initContainerStatuses"];
-    let told = is_told("startTime")
+    let is_taken = has_status("startTime")
         || statuses
             .iter()
             .any(|list| !field::items(pod, &["status", list]).is_empty());
     let waits = body.phase.as_deref() == Some("Pending")
         && body.node.is_some()
         && body.deletion_requested.is_none()
-        && !told
+        && !is_taken
         && !context.deleted
         // What was printed for people has no uid, nor all of the status.
         && !version.key.uid.is_empty()

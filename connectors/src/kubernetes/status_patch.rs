@@ -11,7 +11,7 @@ use super::{field, pod};
 use crate::observation::Observation;
 
 /// What a patch tells as surely as the whole object does.
-const TOLD: [&str; 3] = [
+const CERTAIN: [&str; 3] = [
     "k8s.container.started",
     "k8s.container.terminated",
     "k8s.container.waiting",
@@ -46,7 +46,7 @@ pub(super) fn facts(record: &Value, context: Context<'_>, out: &mut Vec<Observat
     // What cannot be read of it tells nothing; the record itself is counted as the act that it is.
     let _unread = pod::decode(&part, context, &mut all);
     out.extend(all.into_iter().filter(|one| match one {
-        Observation::Event(event) => TOLD.contains(&event.fact.as_str()),
+        Observation::Event(event) => CERTAIN.contains(&event.fact.as_str()),
         Observation::Object(_) | Observation::EventGrew { .. } => false,
     }));
 }

@@ -167,10 +167,10 @@ pub(super) fn decode(
         let ends = argo::ends(object, &version, context);
         out.extend(ends.map(|event| Observation::Event(Box::new(event))));
     }
-    let told = out.len();
+    let before_ends = out.len();
     meta::endings(&version, context, out);
     if orphans(object) {
-        mark_orphans(&mut out[told..]);
+        mark_orphans(&mut out[before_ends..]);
     }
     out.push(Observation::Object(Box::new(version)));
     Ok(())
@@ -191,8 +191,8 @@ fn orphans(object: &Value) -> bool {
     finalizers.iter().any(|finalizer| finalizer == "orphan")
 }
 
-fn mark_orphans(told: &mut [Observation]) {
-    for one in told {
+fn mark_orphans(endings: &mut [Observation]) {
+    for one in endings {
         if let Observation::Event(event) = one {
             event.set_attribute("propagation", Some("Orphan"));
         }
@@ -203,7 +203,7 @@ fn mark_orphans(told: &mut [Observation]) {
 /// controller was asked to look after, has not been looked at yet.
 fn untouched(job: &Value, version: &ObjectVersion, context: Context<'_>) -> Option<Observation> {
     let body = &version.body;
-    let told = [
+    let status_words = [
         "startTime",
         "conditions",
         "active",
@@ -212,7 +212,7 @@ fn untouched(job: &Value, version: &ObjectVersion, context: Context<'_>) -> Opti
         "ready",
     ];
     let status = job.get("status");
-    let is_told = told.iter().any(|word| {
+    let is_touched = status_words.iter().any(|word| {
         let word = status.and_then(|status| status.get(word));
         word.is_some_and(|word| !word.is_null())
     });
@@ -222,7 +222,8 @@ fn untouched(job: &Value, version: &ObjectVersion, context: Context<'_>) -> Opti
     let listed = context.source_kind != SourceKind::KubernetesAudit
         && !context.deleted
         && !version.key.uid.is_empty();
-    let waits = own && listed && !is_told && !body.suspended && body.deletion_requested.is_none();
+    let waits =
+        own && listed && !is_touched && !body.suspended && body.deletion_requested.is_none();
     let created = body.created.filter(|_| waits && body.replicas != Some(0))?;
     let raw = serde_json::json!({ "status": status });
     let what = &["untouched"];

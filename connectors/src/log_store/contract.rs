@@ -71,7 +71,7 @@ pub enum LineFilter {
     All,
     /// Those with a word that may tell something ([`LineSubject::evidence`]). A store
     /// that cannot ask for all of the words may give more lines, never fewer.
-    Telling,
+    Significant,
 }
 
 /// Lines that are asked for.

@@ -9,7 +9,7 @@ use crate::http::HttpError;
 use crate::time::Nanos;
 
 /// Reasons a row tells of.
-const TOLD: usize = 4;
+const MOST_REASONS: usize = 4;
 
 /// Whose lines a row speaks of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,7 +46,7 @@ pub(super) struct LinesTally {
     partial: BTreeSet<String>,
     came: Tally,
     /// Nothing at all is kept from that time, of machines: nothing of these.
-    pub(super) nothing_kept: bool,
+    pub(super) nothing_retained: bool,
 }
 
 impl LinesTally {
@@ -107,7 +107,7 @@ impl LinesTally {
     }
 
     fn status(&self) -> Status {
-        self.came.status(if self.nothing_kept {
+        self.came.status(if self.nothing_retained {
             Status::Expired
         } else if !self.partial.is_empty() || self.read.is_empty() && !self.left.is_empty() {
             // Of what nothing at all was read, no sample was taken.
@@ -133,7 +133,7 @@ impl LinesTally {
             status => status,
         };
         let whole = status == Status::Complete;
-        let said = self.detail(of, status, requests, (now, lag));
+        let details = self.detail(of, status, requests, (now, lag));
         let (resource, shows) = of.shows();
         let asked = self.span.map(|span| (span.from, span.to));
         let got = asked.filter(|_| whole);
@@ -148,7 +148,7 @@ impl LinesTally {
         let row = row
             .asked(asked)
             .got(got.map(|(from, to)| (from, to.min(now.saturating_sub(lag)))))
-            .ended(status, &said);
+            .ended(status, &details);
         match status {
             // What was left out is less telling than what was read.
             Status::Sampled => row,
@@ -187,7 +187,7 @@ impl LinesTally {
                 .to_owned(),
             );
         }
-        if self.came.answered && status != Status::Complete && !self.nothing_kept {
+        if self.came.answered && status != Status::Complete && !self.nothing_retained {
             let lines = self.lines;
             let of = self
                 .counted
@@ -216,7 +216,7 @@ impl LinesTally {
         }
         let reasons = self.partial.iter().map(String::as_str);
         let reasons = reasons.chain(self.came.reasons());
-        parts.extend(first_reasons(reasons, TOLD, "reasons more"));
+        parts.extend(first_reasons(reasons, MOST_REASONS, "reasons more"));
         if lag > 0
             && self
                 .span

@@ -99,7 +99,7 @@ impl MachineWatchlist {
                     query: LineQuery {
                         about: LineSubject::Nodes(names),
                         span,
-                        only: LineFilter::Telling,
+                        only: LineFilter::Significant,
                         newest: true,
                         limit: depth.machines,
                     },

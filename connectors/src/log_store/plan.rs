@@ -24,7 +24,7 @@ pub(super) enum ReadReason {
     Around,
     Machines,
     Tail,
-    Telling,
+    Significant,
     Head,
     Context,
 }
@@ -37,7 +37,7 @@ impl ReadReason {
             Self::Around => "lines around deaths",
             Self::Machines => "significant lines of machines",
             Self::Tail => "last lines of pods",
-            Self::Telling => "significant lines",
+            Self::Significant => "significant lines",
             Self::Head => "first lines of pods",
             Self::Context => "lines around tracebacks",
         }
@@ -48,7 +48,7 @@ impl ReadReason {
     pub(super) fn is_meant_whole(self) -> bool {
         matches!(
             self,
-            Self::Whole | Self::Around | Self::Machines | Self::Telling
+            Self::Whole | Self::Around | Self::Machines | Self::Significant
         )
     }
 }
@@ -142,11 +142,11 @@ pub(super) fn pieces(
     pieces.extend(ends.clone().map(|pod| end(pod, depth, true)));
     for (about, span) in groups {
         pieces.push(PlannedQuery {
-            why: ReadReason::Telling,
+            why: ReadReason::Significant,
             query: LineQuery {
                 about: about.clone(),
                 span: *span,
-                only: LineFilter::Telling,
+                only: LineFilter::Significant,
                 newest: true,
                 limit: depth.evidence,
             },

@@ -274,7 +274,7 @@ impl Reader<'_> {
                 _ => self.store.has_any(span, self.deadline).await,
             };
             match any {
-                Ok(any) => tally.nothing_kept = !any,
+                Ok(any) => tally.nothing_retained = !any,
                 Err(HttpError::BudgetSpent(_)) => {}
                 Err(failure) => tally.failure(ReadReason::Whole, &failure),
             }

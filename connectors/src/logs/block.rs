@@ -125,7 +125,7 @@ pub(super) fn goes_on(
     text: &str,
 ) -> Option<BlockStage> {
     let indented = text.starts_with([' ', '\t']);
-    if indented && tells_of_progress(text.trim_start()) {
+    if indented && reports_progress(text.trim_start()) {
         return None;
     }
     match kind {
@@ -170,7 +170,7 @@ pub(super) fn goes_on(
 }
 
 /// Whether a line tells of a step: Megatron and tqdm begin theirs with a blank.
-fn tells_of_progress(text: &str) -> bool {
+fn reports_progress(text: &str) -> bool {
     let dated = text
         .strip_prefix('[')
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()) && rest.contains(']'));

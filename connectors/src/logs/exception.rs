@@ -176,14 +176,14 @@ fn java(text: &str) -> Option<Exception> {
     // The innermost cause is where it began.
     let cause = text.lines().rfind(|line| line.starts_with("Caused by: "));
     let first = text.lines().next()?;
-    let said = match cause {
+    let headline = match cause {
         Some(cause) => cause.strip_prefix("Caused by: ")?,
         None => match first.strip_prefix("Exception in thread \"") {
             Some(rest) => rest.split_once("\" ")?.1,
             None => first,
         },
     };
-    let (name, message) = said.split_once(": ").unwrap_or((said, ""));
+    let (name, message) = headline.split_once(": ").unwrap_or((headline, ""));
     let start = cause.and_then(|cause| text.find(cause)).unwrap_or(0);
     let frames = text[start..]
         .lines()

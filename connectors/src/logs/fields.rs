@@ -145,12 +145,12 @@ fn object_fields(object: &Map<String, Value>, depth: usize) -> Option<Fields> {
         message: None,
         whose: whose(object),
     };
-    let said = MESSAGE.iter().find_map(|name| match object.get(*name)? {
+    let value = MESSAGE.iter().find_map(|name| match object.get(*name)? {
         Value::String(text) if !text.trim().is_empty() => Some(FieldValue::Text(text)),
         Value::Object(inner) if depth < 3 => Some(FieldValue::Object(inner)),
         _ => None,
     })?;
-    let mut message = match said {
+    let mut message = match value {
         FieldValue::Text(text) => {
             let text = text.trim_end_matches(['\n', '\r']);
             // The program's own object in the shipper's.

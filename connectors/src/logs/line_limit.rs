@@ -62,7 +62,7 @@ pub(super) struct LineLimiter {
     limits: LogLines,
     seen: usize,
     /// Records in the midst that tell something.
-    telling: usize,
+    significant: usize,
     /// The log is known to be long.
     long: bool,
     held: VecDeque<JoinedRecord>,
@@ -75,7 +75,7 @@ impl LineLimiter {
         Self {
             limits,
             seen: 0,
-            telling: 0,
+            significant: 0,
             long: false,
             held: VecDeque::new(),
             bytes: 0,
@@ -88,10 +88,10 @@ impl LineLimiter {
         self.seen += record.lines;
         let is_first = self.seen <= self.limits.first;
         let is_sure = is_first || {
-            let is_telling = self.telling < self.limits.telling
+            let is_significant = self.significant < self.limits.significant
                 && (record.lines > 1 || may_be_evidence(&record.message));
-            self.telling += usize::from(is_telling);
-            is_telling
+            self.significant += usize::from(is_significant);
+            is_significant
         };
         if is_sure {
             out.push(record);

@@ -44,7 +44,7 @@ pub(crate) use event::Emitter;
 pub(crate) use join::LineJoiner;
 pub(crate) use line::interpret;
 pub(crate) use line_limit::{asked, look_for};
-pub(crate) use stored::emit as tell_stored;
+pub(crate) use stored::emit as emit_stored;
 pub use stream::LogStream;
 pub(crate) use timestamps::PlacedLine;
 pub(crate) use wrapper::content as unwrapped;

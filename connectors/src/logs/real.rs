@@ -44,13 +44,13 @@ fn the_lines_of_a_slurm_job_have_sane_times() {
     assert_eq!(deciding.len(), 2);
     for event in deciding {
         let message = event.message.as_deref().unwrap();
-        let said = message
+        let content = message
             .split(" AT ")
             .nth(1)
             .unwrap()
             .split(' ')
             .next()
             .unwrap();
-        assert_eq!(rfc3339(event.time.lo), format!("{said}Z"));
+        assert_eq!(rfc3339(event.time.lo), format!("{content}Z"));
     }
 }

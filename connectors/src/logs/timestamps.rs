@@ -32,7 +32,7 @@ pub(super) struct LinePlacer {
     month: u32,
     waiting: Vec<Line>,
     /// The last line that has a time of its own, as far as its level stands in it, and who said it.
-    said: String,
+    last_line: String,
     speaker: Speaker,
 }
 
@@ -74,11 +74,11 @@ impl LinePlacer {
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        self.said.clear();
-        self.said
+        self.last_line.clear();
+        self.last_line
             .push_str(line.severity.as_deref().unwrap_or_default());
-        self.said.push(' ');
-        self.said.push_str(text.get(..end).unwrap_or_default());
+        self.last_line.push(' ');
+        self.last_line.push_str(text.get(..end).unwrap_or_default());
         if self.speaker != line.speaker {
             self.speaker = line.speaker.clone();
         }
@@ -88,7 +88,7 @@ impl LinePlacer {
     /// Python's `logger.exception` does.
     fn is_of_error_before(&self, line: &Line) -> bool {
         let grave = || {
-            let level = fields::severity(&self.said);
+            let level = fields::severity(&self.last_line);
             level.is_some_and(|level| GRAVE.contains(&level.to_uppercase().as_str()))
         };
         line.text() == block::PYTHON && line.speaker == self.speaker && grave()

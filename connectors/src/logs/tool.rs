@@ -75,11 +75,11 @@ impl ToolLayout {
         if !line.contains("\"labels\"") {
             return None;
         }
-        let said: Jsonl<'_> = serde_json::from_str(line).ok()?;
+        let record: Jsonl<'_> = serde_json::from_str(line).ok()?;
         Some(AttributedLine {
-            whose: self.entities(said.labels),
-            time: Some(Stamp::parse(&said.timestamp)?),
-            content: said.line,
+            whose: self.entities(record.labels),
+            time: Some(Stamp::parse(&record.timestamp)?),
+            content: record.line,
         })
     }
 

@@ -77,8 +77,8 @@ pub(super) async fn check(loki: &Loki, now: Nanos, deadline: Instant) -> Health 
 }
 
 fn hint(failure: &HttpError, loki: &Loki) -> String {
-    let said = failure.to_string();
-    if said.contains("no org id") {
+    let text = failure.to_string();
+    if text.contains("no org id") {
         return "it has several tenants: set LOKI_ORG_ID".to_owned();
     }
     if loki.options.through_grafana() {

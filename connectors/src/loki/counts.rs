@@ -81,9 +81,9 @@ impl Loki {
                     from = to;
                 }
                 Err(failure) => {
-                    let said = remedy(&failure);
+                    let advice = remedy(&failure);
                     let length = to - from;
-                    width = match &said {
+                    width = match &advice {
                         Remedy::Length(most) if *most < length => down(*most, MINUTE),
                         Remedy::Less if length > GRID => down(length / 2, MINUTE),
                         Remedy::Labels(names)
@@ -95,7 +95,7 @@ impl Loki {
                         }
                         _ => return Err(failure),
                     };
-                    self.learned.learn(&said);
+                    self.learned.learn(&advice);
                     if width == 0 || Instant::now() >= deadline {
                         return Err(failure);
                     }

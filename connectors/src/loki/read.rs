@@ -189,9 +189,9 @@ impl Reader<'_> {
             {
                 Ok(page) => page,
                 Err(failure) => {
-                    let said = remedy(&failure);
-                    learned.learn(&said);
-                    width = match said {
+                    let advice = remedy(&failure);
+                    learned.learn(&advice);
+                    width = match advice {
                         Remedy::Lines(most) if limit > most => width,
                         Remedy::Length(most) if window.length() > most => most,
                         Remedy::Less if window.length() > MINUTE => {

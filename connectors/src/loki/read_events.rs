@@ -89,10 +89,10 @@ impl Loki {
         if none > 0 {
             partial.insert(format!("{none} lines are not Events in a known format"));
         }
-        let said: Vec<String> = partial.into_iter().collect();
+        let details: Vec<String> = partial.into_iter().collect();
         if !emitted.is_empty() {
             sink.observe(emitted);
         }
-        Some(row.got(asked).ended(status, &said))
+        Some(row.got(asked).ended(status, &details))
     }
 }

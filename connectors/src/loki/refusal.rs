@@ -63,8 +63,8 @@ pub(super) fn remedy(failure: &HttpError) -> Remedy {
     if message.contains("querying is disabled") {
         return Remedy::None;
     }
-    let said = message.to_lowercase();
-    let too_much = TOO_MUCH.iter().any(|words| said.contains(words));
+    let lower = message.to_lowercase();
+    let too_much = TOO_MUCH.iter().any(|words| lower.contains(words));
     // A gateway that loses its Loki, and one that gives up on it.
     if too_much || failure.is_too_much() || *code == 502 || *code == 499 {
         Remedy::Less

@@ -70,7 +70,7 @@ impl Loki {
     async fn read_plan(&self, plan: &Plan, query: &LineQuery, deadline: Instant) -> ReadResult {
         let text = match query.only {
             LineFilter::All => plan.query.clone(),
-            LineFilter::Telling => plan.evidence(&query.about.evidence()),
+            LineFilter::Significant => plan.evidence(&query.about.evidence()),
         };
         let names = &self.options.names;
         read(&ReadRequest {

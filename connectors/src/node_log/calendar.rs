@@ -167,7 +167,8 @@ impl Header {
             !cell.is_empty() && cell.chars().all(is_letter)
         };
         // One word alone may stand in any line.
-        let is_meant = cells.len() > 1 && cells.iter().all(is_name) && cells.iter().any(is_telling);
+        let is_meant =
+            cells.len() > 1 && cells.iter().all(is_name) && cells.iter().any(is_significant);
         (is_meant || COLUMNS.iter().filter(own).count() > 1).then_some(Self { names, delimiter })
     }
 
@@ -182,7 +183,7 @@ impl Header {
 const COLUMNS: [&str; 4] = ["maintenance", "hosts", "starts", "ends"];
 
 /// Whether a column's name, of which there is only one, may be meant for a calendar.
-fn is_telling(cell: &&str) -> bool {
+fn is_significant(cell: &&str) -> bool {
     let meant = ["maintenance", "hosts", "starts", "start", "node"];
     meant.iter().any(|one| cell.eq_ignore_ascii_case(one))
 }

@@ -14,9 +14,9 @@ use crate::time::Stamp;
 /// Whether it is a container as the engine describes it.
 pub(super) fn is_record(fields: &Map<String, Value>) -> bool {
     let state = fields.get("State").and_then(Value::as_object);
-    let told = ["OOMKilled", "ExitCode", "FinishedAt"];
+    let keys = ["OOMKilled", "ExitCode", "FinishedAt"];
     fields.get("Name").is_some_and(Value::is_string)
-        && state.is_some_and(|state| told.iter().all(|key| state.contains_key(*key)))
+        && state.is_some_and(|state| keys.iter().all(|key| state.contains_key(*key)))
 }
 
 /// Decodes it: one that runs has not ended.
@@ -47,9 +47,9 @@ pub(super) fn decode(
         code.unwrap_or_default(),
         is("OOMKilled")
     );
-    let said = HostLine {
+    let host_line = HostLine {
         program: Some("docker".to_owned()),
-        ..HostLine::new(LineTime::Unsaid, &message)
+        ..HostLine::new(LineTime::Absent, &message)
     };
     let placed = PlacedTime {
         stamp: Some(ended),
@@ -60,7 +60,8 @@ pub(super) fn decode(
     let identity = file.to_string();
     // Its environment and its arguments are of no use here.
     let raw = Value::Object(state.clone()).to_string();
-    let event = Emitter::new(file, identity, None).emit(said, placed, &raw, record.origin.line);
+    let event =
+        Emitter::new(file, identity, None).emit(host_line, placed, &raw, record.origin.line);
     emitted
         .observations
         .push(Observation::Event(Box::new(event)));

@@ -21,9 +21,9 @@ pub(super) fn is_report(fields: &Map<String, Value>) -> bool {
 }
 
 fn failed(emitter: &mut Emitter, message: &str, gpu: Option<&str>, raw: &str, line: u64) -> Event {
-    let said = HostLine {
+    let host_line = HostLine {
         program: Some("dcgmi".to_owned()),
-        ..HostLine::new(LineTime::Unsaid, message)
+        ..HostLine::new(LineTime::Absent, message)
     };
     // A report does not say when it was made.
     let placed = PlacedTime {
@@ -31,7 +31,7 @@ fn failed(emitter: &mut Emitter, message: &str, gpu: Option<&str>, raw: &str, li
         inferred: None,
         ahead: None,
     };
-    let mut event = emitter.emit(said, placed, raw, line);
+    let mut event = emitter.emit(host_line, placed, raw, line);
     event.gpu = gpu.and_then(|gpu| gpu.trim().parse().ok());
     event
 }

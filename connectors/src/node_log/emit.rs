@@ -59,7 +59,7 @@ impl Emitter {
             // The same dmesg copied twice says the same.
             (None, LineTime::Uptime { nanos, .. }) => format!("boot+{nanos}"),
             (None, LineTime::Clock(clock)) => clock::without_year(clock).unwrap_or_default(),
-            (None, LineTime::Unsaid) => format!("line {number}"),
+            (None, LineTime::Absent) => format!("line {number}"),
         };
         let program = line.program.as_deref().unwrap_or_default();
         let parts = ["node.log", &whose, &second, program, &line.message];

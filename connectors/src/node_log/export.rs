@@ -56,8 +56,8 @@ impl Export {
         match journal::export(record) {
             Ok(line) => {
                 let raw = String::from_utf8_lossy(record).into_owned();
-                let tells = self.log.parsed(line, &raw, b"", self.line, found);
-                found.irrelevant += u64::from(!tells);
+                let is_significant = self.log.parsed(line, &raw, b"", self.line, found);
+                found.irrelevant += u64::from(!is_significant);
             }
             Err(why) => {
                 found.records -= 1;

@@ -71,7 +71,7 @@ const TIMING: &[&str] = &[
 struct MachineWords {
     words: Vec<LineWord>,
     /// What a line must hold to mean something.
-    tells: AhoCorasick,
+    significant: AhoCorasick,
     /// What it must hold to be read, which is more.
     any: AhoCorasick,
     /// What it must hold to mean something to a person's own signals.
@@ -95,7 +95,7 @@ impl WordSearch for MachineWords {
             .map(|word| word.part.as_str())
             .collect();
         Ok(Self {
-            tells: search(&mut parts().chain(read()))?,
+            significant: search(&mut parts().chain(read()))?,
             any: search(&mut parts().chain(read()).chain(TIMING.iter().copied()))?,
             own: if own.is_empty() {
                 None
@@ -148,7 +148,7 @@ pub(crate) fn asked() -> Vec<LineWord> {
 }
 
 /// Whether a line may mean something to somebody's own signals.
-pub(super) fn tells_owner(text: &str) -> bool {
+pub(super) fn names_owner(text: &str) -> bool {
     words().is_some_and(|words| words.own.as_ref().is_some_and(|own| own.is_match(text)))
 }
 
@@ -169,7 +169,7 @@ fn stops_a_service(text: &str) -> bool {
 /// Whether a line may mean something.
 #[must_use]
 pub fn may_be_evidence(text: &str) -> bool {
-    words().is_none_or(|words| words.tells.is_match(text)) || stops_a_service(text)
+    words().is_none_or(|words| words.significant.is_match(text)) || stops_a_service(text)
 }
 
 /// The first place from `from` on where something stands that is worth reading.
@@ -230,7 +230,7 @@ mod tests {
         look_for(&[own("of the manifold ran dry")]).unwrap();
         look_for(&[own("quench detected")]).unwrap();
         assert!(may_be_evidence(line) && may_be_evidence("Quench Detected in magnet 4"));
-        assert!(tells_owner(line) && !tells_owner("kernel: NVRM: Xid (PCI:0000:9b:00): 79, x"));
+        assert!(names_owner(line) && !names_owner("kernel: NVRM: Xid (PCI:0000:9b:00): 79, x"));
         assert!(!may_be_evidence("kernel: coolantd: all loops are filled"));
         assert!(next(block.as_bytes(), 0).is_some());
         assert!(may_be_evidence("kernel: NVRM: Xid (PCI:0000:9b:00): 79, x"));

@@ -29,7 +29,7 @@ pub(super) enum LineTime {
     /// Nanoseconds since the machine started, and how exact they are.
     Uptime { nanos: Nanos, width: Nanos },
     /// Nothing at all.
-    Unsaid,
+    Absent,
 }
 
 /// What a line says of itself.
@@ -62,16 +62,16 @@ impl HostLine {
         }
     }
 
-    fn by(mut self, said: LineParts<'_>) -> Self {
-        self.host = said.host.map(str::to_owned);
+    fn by(mut self, parts: LineParts<'_>) -> Self {
+        self.host = parts.host.map(str::to_owned);
         // `journalctl -o with-unit` prints the unit of who speaks.
-        let program = said.program.map(|program| match program {
+        let program = parts.program.map(|program| match program {
             "init.scope" => "systemd",
             _ => program,
         });
         self.program = program.map(str::to_owned);
-        self.pid = said.pid.map(str::to_owned);
-        self.message = said.message.to_owned();
+        self.pid = parts.pid.map(str::to_owned);
+        self.message = parts.message.to_owned();
         self
     }
 

@@ -90,12 +90,12 @@ impl Report {
         self.emit(&message, number, found)
     }
 
-    fn emit(&mut self, said: &str, number: u64, found: &mut FormatOutput) -> bool {
+    fn emit(&mut self, text: &str, number: u64, found: &mut FormatOutput) -> bool {
         let message = match &self.pci {
-            Some(pci) => format!("GPU {pci}: {said}"),
-            None => said.to_owned(),
+            Some(pci) => format!("GPU {pci}: {text}"),
+            None => text.to_owned(),
         };
-        let when = self.stamp.map_or(LineTime::Unsaid, |stamp| {
+        let when = self.stamp.map_or(LineTime::Absent, |stamp| {
             LineTime::Clock(Clock::NoZone(stamp))
         });
         let line = HostLine {
@@ -107,7 +107,7 @@ impl Report {
             inferred: Some("zone"),
             ahead: None,
         };
-        let mut event = self.emitter.emit(line, placed, said, number);
+        let mut event = self.emitter.emit(line, placed, text, number);
         event.set_attribute("gpu_pci", self.pci.clone());
         event.set_attribute("gpu_uuid", self.uuid.clone());
         found.observations.push(Observation::Event(Box::new(event)));

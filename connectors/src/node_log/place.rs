@@ -57,8 +57,8 @@ impl SequencedTime {
     }
 
     /// Whether nothing was said at all.
-    pub(super) fn is_unsaid(self) -> bool {
-        self.when == LineTime::Unsaid
+    pub(super) fn has_no_time(self) -> bool {
+        self.when == LineTime::Absent
     }
 }
 
@@ -226,7 +226,7 @@ impl LogClock {
             };
         }
         let zone = self.zone.unwrap_or(0);
-        let unsaid = PlacedTime {
+        let absent = PlacedTime {
             stamp: None,
             inferred: None,
             ahead: None,
@@ -267,7 +267,7 @@ impl LogClock {
                 inferred: Some("boot"),
                 ahead: None,
             },
-            LineTime::Unsaid => unsaid,
+            LineTime::Absent => absent,
         }
     }
 }

@@ -38,7 +38,7 @@ pub(super) struct HostLog {
     held: Vec<PendingLine>,
     tail: Vec<u8>,
     /// The number of the last line, where that was not kept.
-    unkept: Option<u64>,
+    unfinished: Option<u64>,
     /// Whose lines were heard last that are not the machine's own.
     machine: Option<String>,
     /// Whether the lines come one by one, so that the last of them is none of a log.
@@ -67,7 +67,7 @@ impl HostLog {
             bursts: Bursts::default(),
             held: Vec::new(),
             tail: Vec::new(),
-            unkept: None,
+            unfinished: None,
             machine: None,
             is_received: false,
         }
@@ -100,7 +100,7 @@ impl HostLog {
             self.machine.clone_from(&line.host);
         }
         let turned = self.clockwork.turned(line.when);
-        if line.when != LineTime::Unsaid {
+        if line.when != LineTime::Absent {
             self.last = Some(turned);
         }
         self.clockwork.place(turned)
@@ -156,7 +156,7 @@ impl HostLog {
         if self.clockwork.learn(&line) {
             self.release(found);
         }
-        if line.when != LineTime::Unsaid {
+        if line.when != LineTime::Absent {
             self.last = Some(self.clockwork.turned(line.when));
         }
         if let Some(host) = subject::here(&line.message) {
@@ -167,7 +167,7 @@ impl HostLog {
         }
         let boot = starts.then(|| boot::before(&self.tail, before, self.parse));
         let turned = match (line.when, self.last) {
-            (LineTime::Unsaid, Some(last)) => last.after(),
+            (LineTime::Absent, Some(last)) => last.after(),
             (when, _) => self.clockwork.turned(when),
         };
         let held = PendingLine {
@@ -177,7 +177,7 @@ impl HostLog {
             number,
             boot,
         };
-        let waits = self.clockwork.place(turned).stamp.is_none() && !turned.is_unsaid();
+        let waits = self.clockwork.place(turned).stamp.is_none() && !turned.has_no_time();
         if waits && self.held.len() < MAX_HELD {
             self.held.push(held);
             return true;
@@ -267,7 +267,7 @@ impl TextReader for HostLog {
             at = end;
         }
         let rest = lines.get(kept..).unwrap_or_default();
-        self.unkept = (!rest.trim_ascii().is_empty()).then(|| {
+        self.unfinished = (!rest.trim_ascii().is_empty()).then(|| {
             let rest = lines.get(counted..).unwrap_or_default().trim_ascii_end();
             number + memchr::memchr_iter(b'\n', rest).count() as u64
         });
@@ -286,7 +286,7 @@ impl TextReader for HostLog {
 impl HostLog {
     /// Keeps the last line of a log whatever it says: until then its machine was there and wrote.
     fn last_line(&mut self, found: &mut FormatOutput) {
-        let Some(number) = self.unkept.take().filter(|_| !self.is_received) else {
+        let Some(number) = self.unfinished.take().filter(|_| !self.is_received) else {
             return;
         };
         let tail = self.tail.trim_ascii_end();
@@ -295,7 +295,7 @@ impl HostLog {
         let Ok(Some(line)) = (self.parse)(&text) else {
             return;
         };
-        let is_dated = !matches!(line.when, LineTime::Unsaid);
+        let is_dated = !matches!(line.when, LineTime::Absent);
         if !is_dated
             || filter::may_be_evidence(&line.message)
             || slurm::says(line.program.as_deref())

@@ -15,7 +15,7 @@ use crate::observation::Observation;
 use crate::time::Stamp;
 
 /// What of a row may mean something; the rest are sensors at work.
-const TELLING: &[&str] = &[
+const SIGNIFICANT: &[&str] = &[
     "Power off",
     "Power cycle",
     "power cycle",
@@ -109,13 +109,13 @@ fn row(text: &str) -> Option<HostLine> {
     if text.starts_with("Chassis Power Control: ") {
         return Some(HostLine {
             program: Some("ipmitool".to_owned()),
-            ..HostLine::new(LineTime::Unsaid, text)
+            ..HostLine::new(LineTime::Absent, text)
         });
     }
     let cells = cells(text)?;
     let before_its_clock = cells[1].starts_with("Pre-Init");
     let (when, rest) = if before_its_clock {
-        (LineTime::Unsaid, &cells[2..])
+        (LineTime::Absent, &cells[2..])
     } else {
         let stamp = time(cells[1], cells[2])?;
         (LineTime::Clock(Clock::NoZone(stamp)), &cells[3..])
@@ -125,11 +125,11 @@ fn row(text: &str) -> Option<HostLine> {
         .copied()
         .filter(|cell| !cell.is_empty())
         .collect();
-    let (sensor, said) = rest.split_first()?;
-    let message = if said.is_empty() {
+    let (sensor, values) = rest.split_first()?;
+    let message = if values.is_empty() {
         (*sensor).to_owned()
     } else {
-        format!("{sensor}: {}", said.join(", "))
+        format!("{sensor}: {}", values.join(", "))
     };
     Some(HostLine {
         program: Some("bmc".to_owned()),
@@ -146,12 +146,12 @@ impl TextReader for EventLogRows {
                 continue;
             }
             found.records += 1;
-            let tells = |line: &HostLine| {
+            let is_significant = |line: &HostLine| {
                 line.program.as_deref() == Some("ipmitool")
-                    || TELLING.iter().any(|word| line.message.contains(word))
-                    || super::filter::tells_owner(&line.message)
+                    || SIGNIFICANT.iter().any(|word| line.message.contains(word))
+                    || super::filter::names_owner(&line.message)
             };
-            let Some(line) = row(text).filter(tells) else {
+            let Some(line) = row(text).filter(is_significant) else {
                 found.irrelevant += 1;
                 continue;
             };
@@ -198,7 +198,7 @@ mod tests {
         ] {
             let line = format!("1 | 11/21/2026 | 15:20:27 | {row}");
             let found = super::row(&line).unwrap();
-            let tells = TELLING.iter().any(|word| found.message.contains(word));
+            let tells = SIGNIFICANT.iter().any(|word| found.message.contains(word));
             assert!(tells, "{row}");
         }
     }

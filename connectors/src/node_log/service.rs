@@ -98,9 +98,9 @@ impl<'l> Speaker<'l> {
             return Self::Machine;
         }
         let unit = last.strip_suffix(".service");
-        let told = line.unit.as_deref();
-        let told = told.and_then(|unit| unit.strip_suffix(".service"));
-        Self::Program(program, unit.or(told))
+        let unit_name = line.unit.as_deref();
+        let unit_name = unit_name.and_then(|unit| unit.strip_suffix(".service"));
+        Self::Program(program, unit.or(unit_name))
     }
 }
 

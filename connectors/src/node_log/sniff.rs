@@ -87,7 +87,7 @@ pub(super) fn is_host_log(head: &FileHead<'_>) -> bool {
         sure += u32::from(uptime || dated || levels || large || is_daemon(&line));
         of_owner.see(&line);
     }
-    (sure > 0 || of_owner.is_told()) && of_host * 10 >= all * 6
+    (sure > 0 || of_owner.is_recognised()) && of_host * 10 >= all * 6
 }
 
 /// Lines of daemons that nobody knows here, which somebody's own signals may be of: their file is a machine's log
@@ -113,10 +113,10 @@ impl OwnDaemons {
         self.trains |= service::may_train(program)
             || service::trains(&line.message)
             || service::breaks(&line.message);
-        self.is_found |= filter::tells_owner(&line.message);
+        self.is_found |= filter::names_owner(&line.message);
     }
 
-    fn is_told(&self) -> bool {
+    fn is_recognised(&self) -> bool {
         let is_of_daemons = self.host.is_some() && !self.is_other && filter::has_owner();
         !self.trains && (self.is_found || is_of_daemons)
     }

@@ -51,7 +51,7 @@ pub(crate) struct Machines {
 }
 
 /// How much is kept of what a machine said of its end.
-const KEPT: usize = 16 << 10;
+const MOST_BYTES: usize = 16 << 10;
 
 impl Machines {
     pub(crate) fn new(file: Arc<str>) -> Self {
@@ -93,7 +93,7 @@ impl Machines {
         });
         let ends = self.ends.entry(host).or_default();
         if boot::is_end(&parsed) {
-            if ends.len() > KEPT {
+            if ends.len() > MOST_BYTES {
                 ends.clear();
             }
             ends.push_str(&parsed.message);
@@ -126,7 +126,7 @@ impl Machines {
 fn read(stored: &StoredHostLine<'_>, at: Stamp) -> HostLine {
     let mut line = object(stored.text, at)
         .or_else(|| line::parse(stored.text.trim_end()))
-        .unwrap_or_else(|| HostLine::new(LineTime::Unsaid, stored.text.trim_end()));
+        .unwrap_or_else(|| HostLine::new(LineTime::Absent, stored.text.trim_end()));
     line.when = LineTime::Clock(Clock::Full(placed(line.when, at)));
     line.host = line.host.or_else(|| stored.host.map(str::to_owned));
     line.program = line.program.or_else(|| stored.program.clone());
@@ -164,9 +164,9 @@ fn object(text: &str, at: Stamp) -> Option<HostLine> {
         let mut found = names.iter().filter_map(|name| fields.get(*name)?.as_str());
         found.find(|text| !text.is_empty())
     };
-    let said = get(&["message", "log", "msg"])?;
-    let mut line = line::parse(said.trim_end())
-        .unwrap_or_else(|| HostLine::new(LineTime::Unsaid, said.trim_end()));
+    let content = get(&["message", "log", "msg"])?;
+    let mut line = line::parse(content.trim_end())
+        .unwrap_or_else(|| HostLine::new(LineTime::Absent, content.trim_end()));
     let program = || get(&["ident", "program", "appname", "SYSLOG_IDENTIFIER"]);
     line.program = line.program.or_else(|| program().map(str::to_owned));
     let host = || get(&["host", "hostname", "_HOSTNAME"]);
@@ -205,7 +205,7 @@ fn placed(when: LineTime, at: Stamp) -> Stamp {
                 .min_by_key(|stated| stated.lo.abs_diff(at.lo))
                 .and_then(near)
         }
-        LineTime::Uptime { .. } | LineTime::Unsaid => None,
+        LineTime::Uptime { .. } | LineTime::Absent => None,
     };
     own.unwrap_or(at)
 }

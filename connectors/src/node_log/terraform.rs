@@ -212,7 +212,7 @@ pub(super) struct PlanOutput {
 }
 
 /// Resources kept in mind.
-const MAX_KEPT: usize = 20_000;
+const MAX_RESOURCES: usize = 20_000;
 
 impl PlanOutput {
     pub(super) fn new(source: &Arc<LogSource>) -> Self {
@@ -227,7 +227,7 @@ impl PlanOutput {
         let text = plain(raw);
         let (clock, text) = timed(&text);
         if let Some(plan) = PLAN.as_ref().and_then(|plan| plan.captures(text)) {
-            if self.planned.len() < MAX_KEPT {
+            if self.planned.len() < MAX_RESOURCES {
                 self.planned
                     .insert(plan["resource"].to_owned(), plan["what"].to_owned());
             }
@@ -245,7 +245,7 @@ impl PlanOutput {
         };
         let id = found.name("id").map(|id| id.as_str().to_owned());
         if let Some(id) = id.as_ref().filter(|_| action == "delete")
-            && self.ids.len() < MAX_KEPT
+            && self.ids.len() < MAX_RESOURCES
         {
             self.ids.insert(resource.to_owned(), id.clone());
         }

@@ -62,7 +62,7 @@ pub(super) fn chef(text: &str) -> Result<Option<HostLine>, String> {
     let finished = text.starts_with("Chef Client ") || text.starts_with("Chef Infra Client ");
     Ok(finished.then(|| HostLine {
         program: Some("chef-client".to_owned()),
-        ..HostLine::new(LineTime::Unsaid, text)
+        ..HostLine::new(LineTime::Absent, text)
     }))
 }
 

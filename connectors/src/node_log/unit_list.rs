@@ -72,16 +72,16 @@ impl TextReader for UnitList {
                 return;
             };
             let message = format!("{service}.service: Active: {state}");
-            let said = HostLine {
+            let host_line = HostLine {
                 program: Some("systemctl".to_owned()),
-                ..HostLine::new(LineTime::Unsaid, &message)
+                ..HostLine::new(LineTime::Absent, &message)
             };
             let nowhere = PlacedTime {
                 stamp: None,
                 inferred: None,
                 ahead: None,
             };
-            let event = self.emitter.emit(said, nowhere, text.trim(), number);
+            let event = self.emitter.emit(host_line, nowhere, text.trim(), number);
             found.observations.push(Observation::Event(Box::new(event)));
         });
     }

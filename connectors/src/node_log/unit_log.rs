@@ -105,25 +105,27 @@ impl TextReader for UnitLog {
             }
             found.records += 1;
             let text = String::from_utf8_lossy(raw);
-            let said = (self.parse)(&text).ok().flatten();
-            let Some(said) = said.filter(|said| programs.hold(Speaker::of(said))) else {
+            let host_line = (self.parse)(&text).ok().flatten();
+            let Some(host_line) =
+                host_line.filter(|host_line| programs.hold(Speaker::of(host_line)))
+            else {
                 let is_read = text.starts_with("-- ") || filter::next(raw, 0).is_some();
                 let earlier = lines.get(..start).unwrap_or_default();
-                let tells = is_read && self.machine.line(raw, earlier, number, found);
-                found.irrelevant += u64::from(!tells);
+                let is_significant = is_read && self.machine.line(raw, earlier, number, found);
+                found.irrelevant += u64::from(!is_significant);
                 continue;
             };
             found.lossy += u64::from(matches!(text, std::borrow::Cow::Owned(_)));
-            let placed = self.machine.hear(&said, found);
-            let clock = clock(&said, placed);
+            let placed = self.machine.hear(&host_line, found);
+            let clock = clock(&host_line, placed);
             let from = found.observations.len();
             self.program.journalled(
-                &said.message,
-                (clock, said.pid.as_deref().unwrap_or_default()),
+                &host_line.message,
+                (clock, host_line.pid.as_deref().unwrap_or_default()),
                 (&text, number),
                 &mut found.observations,
             );
-            let machine = said.host.as_deref();
+            let machine = host_line.host.as_deref();
             service::sign(
                 &mut found.observations,
                 from,
@@ -151,8 +153,8 @@ impl TextReader for UnitLog {
 }
 
 /// The time of a line as the program's log takes it: one whose zone or year was only inferred is marked there.
-fn clock(said: &HostLine, placed: PlacedTime) -> Option<Clock> {
-    match (placed.stamp, placed.inferred, said.when) {
+fn clock(host_line: &HostLine, placed: PlacedTime) -> Option<Clock> {
+    match (placed.stamp, placed.inferred, host_line.when) {
         (Some(stamp), None | Some("anchor"), _) => Some(Clock::Full(stamp)),
         (Some(stamp), Some(_), _) => Some(Clock::NoZone(stamp)),
         (None, _, LineTime::Clock(clock)) => Some(clock),

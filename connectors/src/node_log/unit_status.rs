@@ -93,11 +93,11 @@ impl UnitStatus {
             found.left_out += program.left_out();
             self.sign(&status, from, found);
         }
-        self.tell(&status, found);
+        self.emit(&status, found);
     }
 
     /// Tells how the service is. The machine is known from the lines of its journal, so that this comes last.
-    fn tell(&mut self, status: &Status, found: &mut FormatOutput) {
+    fn emit(&mut self, status: &Status, found: &mut FormatOutput) {
         let (Some(stamp), false) = (status.since, status.active.is_empty()) else {
             return;
         };
@@ -112,7 +112,7 @@ impl UnitStatus {
             status.active,
             process.unwrap_or_default()
         );
-        let said = HostLine {
+        let host_line = HostLine {
             program: Some("systemctl".to_owned()),
             host: self.host.clone(),
             ..HostLine::new(LineTime::Clock(Clock::Full(stamp)), &message)
@@ -124,7 +124,7 @@ impl UnitStatus {
         };
         let mut event = self
             .emitter
-            .emit(said, placed, status.raw.trim_end(), status.line);
+            .emit(host_line, placed, status.raw.trim_end(), status.line);
         event.set_attribute("unit", Some(status.unit.as_str()));
         set_end(&mut event, ended);
         found.observations.push(Observation::Event(Box::new(event)));
@@ -151,12 +151,12 @@ impl UnitStatus {
         } else if let Some(main) = field(text, "Main PID") {
             let pid = main.split(' ').next().unwrap_or_default();
             status.pid = Some(pid.to_owned());
-            let said = main
+            let result = main
                 .split_once('(')
                 .and_then(|(_, rest)| rest.split_once(')'));
-            status.ended = said
-                .map(|(said, _)| said.to_owned())
-                .filter(|said| said.starts_with("code="));
+            status.ended = result
+                .map(|(result, _)| result.to_owned())
+                .filter(|result| result.starts_with("code="));
         } else {
             return false;
         }
@@ -167,18 +167,19 @@ impl UnitStatus {
 
     /// Takes a line of the journal below; whether it was one that means something.
     fn lower(&mut self, text: &str, number: u64, found: &mut FormatOutput) -> bool {
-        let Some(mut said) = line::parse(text).filter(|said| said.host.is_some()) else {
+        let Some(mut host_line) = line::parse(text).filter(|host_line| host_line.host.is_some())
+        else {
             return false;
         };
         let Some(status) = &self.status else {
             return false;
         };
-        self.host.clone_from(&said.host);
-        let LineTime::Clock(told) = said.when else {
+        self.host.clone_from(&host_line.host);
+        let LineTime::Clock(written) = host_line.when else {
             return false;
         };
-        let placed = place(told, status);
-        if matches!(Speaker::of(&said), Speaker::Program(..)) {
+        let placed = place(written, status);
+        if matches!(Speaker::of(&host_line), Speaker::Program(..)) {
             let (lines, limit) = self.options;
             let program = self
                 .program
@@ -192,12 +193,12 @@ impl UnitStatus {
                 PlacedTime {
                     stamp: Some(stamp), ..
                 } => Clock::NoZone(stamp),
-                PlacedTime { stamp: None, .. } => told,
+                PlacedTime { stamp: None, .. } => written,
             };
             let from = found.observations.len();
             program.journalled(
-                &said.message,
-                (Some(clock), said.pid.as_deref().unwrap_or_default()),
+                &host_line.message,
+                (Some(clock), host_line.pid.as_deref().unwrap_or_default()),
                 (text, number),
                 &mut found.observations,
             );
@@ -206,11 +207,11 @@ impl UnitStatus {
             }
             return true;
         }
-        if !filter::may_be_evidence(&said.message) {
+        if !filter::may_be_evidence(&host_line.message) {
             return false;
         }
-        said.unit = None;
-        let event = self.emitter.emit(said, placed, text, number);
+        host_line.unit = None;
+        let event = self.emitter.emit(host_line, placed, text, number);
         found.observations.push(Observation::Event(Box::new(event)));
         true
     }
@@ -230,7 +231,7 @@ fn dated(text: &str) -> Option<(Stamp, Option<Nanos>)> {
 }
 
 /// A line of the journal below is of the year and the zone of the state's own time.
-fn place(told: Clock, status: &Status) -> PlacedTime {
+fn place(clock: Clock, status: &Status) -> PlacedTime {
     let inferred = status.ahead.is_none().then_some("zone");
     let ahead = status.ahead.unwrap_or(0);
     let near = |since: Stamp| {
@@ -240,7 +241,7 @@ fn place(told: Clock, status: &Status) -> PlacedTime {
             day,
             nanos,
             width,
-        } = told
+        } = clock
         else {
             return None;
         };
@@ -249,7 +250,7 @@ fn place(told: Clock, status: &Status) -> PlacedTime {
             .map(|stamp| stamp.shift(-ahead))
             .min_by_key(|stamp| stamp.lo.abs_diff(since.lo))
     };
-    let (stamp, inferred) = match told {
+    let (stamp, inferred) = match clock {
         Clock::Full(stamp) => (Some(stamp), None),
         Clock::NoZone(stamp) => (Some(stamp.shift(-ahead)), inferred),
         Clock::NoYear { .. } => (status.since.and_then(near), inferred),

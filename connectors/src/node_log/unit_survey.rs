@@ -34,7 +34,7 @@ impl Programs {
 
 /// What is known of one program.
 #[derive(Debug, Default)]
-struct Seen {
+struct ProgramTraits {
     trains: bool,
     breaks: bool,
     units: BTreeSet<String>,
@@ -45,12 +45,12 @@ pub(super) fn programs<'l>(
     lines: impl Iterator<Item = &'l HostLine>,
     file: &str,
 ) -> Option<Programs> {
-    let mut seen: BTreeMap<(String, Option<String>), Seen> = BTreeMap::new();
-    let mut told: BTreeSet<String> = BTreeSet::new();
+    let mut seen: BTreeMap<(String, Option<String>), ProgramTraits> = BTreeMap::new();
+    let mut named: BTreeSet<String> = BTreeSet::new();
     let mut is_machines = false;
     for line in lines {
         match Speaker::of(line) {
-            Speaker::Systemd => told.extend(service::unit_of(&line.message).map(str::to_owned)),
+            Speaker::Systemd => named.extend(service::unit_of(&line.message).map(str::to_owned)),
             Speaker::Machine => is_machines |= !goes_with_services(line),
             Speaker::Program(name, unit) => {
                 let key = (name.to_owned(), unit.map(str::to_owned));
@@ -62,9 +62,10 @@ pub(super) fn programs<'l>(
         }
     }
     let explicit: BTreeSet<&String> = seen.keys().filter_map(|(_, unit)| unit.as_ref()).collect();
-    let is_own = !is_machines && seen.len() <= OF_ONE && explicit.len() <= 1 && told.len() <= 1;
-    let is_program =
-        |name: &str, one: &Seen| one.trains || is_own && (one.breaks || service::may_train(name));
+    let is_own = !is_machines && seen.len() <= OF_ONE && explicit.len() <= 1 && named.len() <= 1;
+    let is_program = |name: &str, one: &ProgramTraits| {
+        one.trains || is_own && (one.breaks || service::may_train(name))
+    };
     // What a shell says beside the program that it starts is of the same log.
     let any = seen.iter().any(|((name, _), one)| is_program(name, one));
     let chosen: Vec<&(String, Option<String>)> = seen
@@ -76,10 +77,10 @@ pub(super) fn programs<'l>(
         .iter()
         .filter_map(|(_, unit)| unit.as_ref())
         .collect();
-    let unit = match (units.len(), told.len()) {
+    let unit = match (units.len(), named.len()) {
         (1, _) => units.first().map(|unit| (*unit).clone()),
-        (0, 1) => told.first().cloned(),
-        (0, _) => told.get(file).cloned(),
+        (0, 1) => named.first().cloned(),
+        (0, _) => named.get(file).cloned(),
         // Two services that train in one file: nobody knows which one is meant.
         _ => return None,
     };

@@ -32,7 +32,7 @@ pub enum Action {
     /// Nothing for this one alone.
     Nothing,
     /// What the line itself says.
-    AsSaid,
+    AsLogged,
 }
 
 /// One row of the catalog.
@@ -62,7 +62,7 @@ impl Action {
             Self::Reboot => "drain and reboot the machine",
             Self::ContactSupport => "contact the vendor",
             Self::Nothing => "nothing for this fault alone",
-            Self::AsSaid => "what the line says",
+            Self::AsLogged => "what the line says",
         }
     }
 }
@@ -77,7 +77,7 @@ const fn x(number: u32, meaning: &'static str, blame: Blame, action: Action, ups
     }
 }
 
-use Action::{AsSaid, ContactSupport, Nothing, Reboot, ResetGpu, RestartProgram, RestartVm};
+use Action::{AsLogged, ContactSupport, Nothing, Reboot, ResetGpu, RestartProgram, RestartVm};
 use Blame::{Driver, Hardware, Program, Symptom};
 
 /// By number.
@@ -273,49 +273,49 @@ const CATALOG: &[Xid] = &[
         144,
         "an error of a link between GPUs (NVLink, SAW)",
         Hardware,
-        AsSaid,
+        AsLogged,
         4,
     ),
     x(
         145,
         "an error of a link between GPUs (NVLink, RLW)",
         Hardware,
-        AsSaid,
+        AsLogged,
         4,
     ),
     x(
         146,
         "an error of a link between GPUs (NVLink, TLW)",
         Hardware,
-        AsSaid,
+        AsLogged,
         4,
     ),
     x(
         147,
         "an error of a link between GPUs (NVLink, TREX)",
         Hardware,
-        AsSaid,
+        AsLogged,
         4,
     ),
     x(
         148,
         "an error of a link between GPUs (NVLink, control)",
         Hardware,
-        AsSaid,
+        AsLogged,
         4,
     ),
     x(
         149,
         "an error of a link between GPUs (NVLink, NETIR)",
         Hardware,
-        AsSaid,
+        AsLogged,
         4,
     ),
     x(
         150,
         "an error of a link between GPUs (NVLink, MSE)",
         Hardware,
-        AsSaid,
+        AsLogged,
         4,
     ),
     x(
@@ -329,7 +329,7 @@ const CATALOG: &[Xid] = &[
         154,
         "the recovery action that the driver recommends for the GPU has changed",
         Symptom,
-        AsSaid,
+        AsLogged,
         7,
     ),
     x(

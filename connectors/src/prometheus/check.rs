@@ -103,8 +103,10 @@ pub(super) async fn check(one: &Prometheus, now: Nanos, deadline: Instant) -> He
         .status("runtimeinfo", deadline)
         .await
         .unwrap_or_default();
-    if let Some(kept) = run["storageRetention"].as_str() {
-        health.notes.push(format!("retains its samples for {kept}"));
+    if let Some(retention) = run["storageRetention"].as_str() {
+        health
+            .notes
+            .push(format!("retains its samples for {retention}"));
     }
     for days in BACK {
         let at = now - days * DAY;

@@ -47,7 +47,7 @@ pub(super) struct Measured {
     /// What could not be read of that on which no verdict rests.
     beside: BTreeSet<String>,
     /// Whether anything at all is kept of the time, where that was asked.
-    pub(super) kept: Option<bool>,
+    pub(super) is_retained: Option<bool>,
 }
 
 impl Measured {
@@ -68,7 +68,7 @@ impl Measured {
             warnings: BTreeSet::new(),
             exporters: BTreeSet::new(),
             beside: BTreeSet::new(),
-            kept: None,
+            is_retained: None,
         }
     }
 
@@ -152,7 +152,7 @@ impl Measured {
         parts.extend(self.left_out.iter().cloned());
         let mut of_metrics = parts.clone();
         if self.is_empty() {
-            of_metrics.push(match self.kept {
+            of_metrics.push(match self.is_retained {
                 Some(false) => {
                     "nothing is stored for that time: it is older than the retention, or nothing was scraped".to_owned()
                 }
@@ -198,7 +198,7 @@ impl Measured {
     fn status(&self, rows: u64) -> Status {
         self.came.status(if !self.warnings.is_empty() {
             Status::Truncated
-        } else if rows == 0 && self.is_empty() && self.kept == Some(false) {
+        } else if rows == 0 && self.is_empty() && self.is_retained == Some(false) {
             Status::Expired
         } else if !self.left_out.is_empty() {
             Status::Sampled

@@ -154,7 +154,7 @@ impl Prometheus {
             }
         }
         if measured.is_empty() {
-            measured.kept = self.anything(fetch_request, &plan).await;
+            measured.is_retained = self.anything(fetch_request, &plan).await;
         }
         // What waits has not begun to be measured, but its queue has.
         if measured.is_answered() {

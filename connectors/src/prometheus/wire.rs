@@ -94,8 +94,8 @@ fn open<T: for<'de> Deserialize<'de>>(
 ) -> Result<(Option<T>, Vec<String>), HttpError> {
     let envelope: Envelope<'_, T> = answer.json()?;
     if envelope.status.as_deref() != Some("success") {
-        let said = envelope.error.map_or("no status", RawValue::get);
-        return Err(HttpError::Garbage(said.to_owned()));
+        let reason = envelope.error.map_or("no status", RawValue::get);
+        return Err(HttpError::Garbage(reason.to_owned()));
     }
     let mut warnings = envelope.warnings.unwrap_or_default();
     if envelope.is_partial {

@@ -47,10 +47,10 @@ impl UnpackMeter {
         self.unpacked.set(out);
         let packed = self.packed.get();
         if out > self.floor && out / self.ratio.max(1) > packed {
-            let said = format!(
+            let message = format!(
                 "looks like a decompression bomb: {packed} bytes unpack to more than {out}"
             );
-            return Err(io::Error::other(said));
+            return Err(io::Error::other(message));
         }
         if out > self.total {
             return Err(io::Error::other(format!(

@@ -222,8 +222,8 @@ fn tar(layer: &Layer<'_>, from: &mut dyn Read, feed: &mut Feed<'_>) {
                 .err()
                 .unwrap_or_else(|| io::ErrorKind::UnexpectedEof.into());
             let last = feed.last();
-            let said = format!("the archive breaks off in this member: {reason}");
-            feed.failure(last, FileStatus::Truncated(said));
+            let detail = format!("the archive breaks off in this member: {reason}");
+            feed.failure(last, FileStatus::Truncated(detail));
             return feed.failure(file, broken(&reason, members));
         }
     }

@@ -75,8 +75,8 @@ impl Read for Pipe {
 /// Tells of a pipe that is silent, as long as it is read.
 fn watch(name: &str, reads: &Weak<AtomicU64>, waiting: fn(&str)) {
     let (mut last, mut silent) = (0, 0);
-    let mut told = [false; 2];
-    while !told[1] {
+    let mut is_reported = [false; 2];
+    while !is_reported[1] {
         thread::sleep(TICK);
         let Some(reads) = reads.upgrade() else {
             return;
@@ -85,8 +85,8 @@ fn watch(name: &str, reads: &Weak<AtomicU64>, waiting: fn(&str)) {
         silent = if now == last { silent + 1 } else { 0 };
         last = now;
         let (which, most) = if now == 0 { (0, SILENT) } else { (1, PAUSED) };
-        if silent >= most && !told[which] {
-            told[which] = true;
+        if silent >= most && !is_reported[which] {
+            is_reported[which] = true;
             waiting(name);
         }
     }

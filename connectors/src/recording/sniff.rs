@@ -102,8 +102,8 @@ const REFUSALS: [&[u8]; 4] = [
 
 fn is_refusal(text: &[u8]) -> bool {
     let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    let mut said = lines.filter(|line| !line.is_empty());
-    said.all(|line| REFUSALS.iter().any(|start| line.starts_with(start)))
+    let mut filled = lines.filter(|line| !line.is_empty());
+    filled.all(|line| REFUSALS.iter().any(|start| line.starts_with(start)))
 }
 
 /// What `head`, the first bytes of a file, is the beginning of.
@@ -193,7 +193,7 @@ fn is_tar(head: &[u8]) -> bool {
     let Ok(field) = std::str::from_utf8(&header[148..156]) else {
         return false;
     };
-    let Ok(said) = u64::from_str_radix(field.trim_matches([' ', '\0']), 8) else {
+    let Ok(checksum) = u64::from_str_radix(field.trim_matches([' ', '\0']), 8) else {
         return false;
     };
     let sum: u64 = header[..148]
@@ -201,7 +201,7 @@ fn is_tar(head: &[u8]) -> bool {
         .chain(&header[156..])
         .map(|&b| u64::from(b))
         .sum();
-    said == sum + 8 * u64::from(b' ') && header[0] != 0
+    checksum == sum + 8 * u64::from(b' ') && header[0] != 0
 }
 
 /// JSON, or a log of JSON lines, or text that merely starts with a brace.
@@ -244,7 +244,7 @@ fn logged(object: &Map<String, Value>) -> Form {
         "data",
         "involvedObject",
     ];
-    const SAID: &[&str] = &["log", "msg", "message", "line"];
+    const MESSAGE_KEYS: &[&str] = &["log", "msg", "message", "line"];
     const WHEN: &[&str] = &[
         "time",
         "ts",
@@ -261,7 +261,7 @@ fn logged(object: &Map<String, Value>) -> Form {
     if has(KUBERNETES) || routed || foreign::is_known(object) {
         return Form::Json;
     }
-    let says = SAID
+    let says = MESSAGE_KEYS
         .iter()
         .any(|name| object.get(*name).is_some_and(Value::is_string));
     // stern's lines have no time; steps of a training may have no text.

@@ -72,7 +72,7 @@ pub struct Summary {
 }
 
 /// How many different reasons are counted apart.
-const REASONS_KEPT: usize = 64;
+const MOST_REASONS: usize = 64;
 
 /// Counts of one batch, or of one file's reading.
 #[derive(Debug, Default)]
@@ -119,7 +119,7 @@ fn general(why: &str) -> String {
 }
 
 fn count_reason(reasons: &mut BTreeMap<String, u64>, why: &str, by: u64) {
-    if reasons.contains_key(why) || reasons.len() < REASONS_KEPT {
+    if reasons.contains_key(why) || reasons.len() < MOST_REASONS {
         *reasons.entry(why.to_owned()).or_default() += by;
     } else {
         *reasons.entry("other".to_owned()).or_default() += by;
@@ -228,7 +228,7 @@ mod tests {
                 .collect();
             tally.reject(line, &word, 0);
         }
-        assert_eq!(tally.reasons.len(), REASONS_KEPT + 1);
+        assert_eq!(tally.reasons.len(), MOST_REASONS + 1);
         assert_eq!(tally.reasons.values().sum::<u64>(), 10_000);
     }
 }

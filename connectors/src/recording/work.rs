@@ -23,7 +23,7 @@ use crate::flight_recorder;
 use crate::kubectl::{self, PasteContext};
 use crate::kubernetes;
 use crate::log_store::{self, EmitOptions, LabelNames};
-use crate::logs::{LogSource, LogStream, tell_stored};
+use crate::logs::{LogSource, LogStream, emit_stored};
 use crate::observation::{Observation, Rejection};
 use crate::redact;
 
@@ -250,7 +250,7 @@ impl Worker<'_> {
     /// Lines of logs that stood in records of the batch.
     fn stored_lines(&mut self) {
         let lines = std::mem::take(&mut self.emitted.lines);
-        tell_stored(lines, &self.name, &mut self.out);
+        emit_stored(lines, &self.name, &mut self.out);
         for (source_kind, lines) in std::mem::take(&mut self.emitted.stored) {
             let store = LOG_STORES.iter().find(|(kind, _)| *kind == source_kind);
             let names = store.map_or_else(LabelNames::default, |(_, store)| (store.names)());

@@ -67,12 +67,12 @@ impl Table {
         };
         found.records += 1;
         // Rows without a node are of the cluster as a whole.
-        let Some(said) = node_report(&row) else {
+        let Some(report) = node_report(&row) else {
             found.irrelevant += 1;
             return;
         };
         let until = row.get("timeend").and_then(times::stamp);
-        let mut event = said.emit(&self.file, number, text);
+        let mut event = report.emit(&self.file, number, text);
         event.set_attribute("cluster", row.get("cluster"));
         event.set_attribute("until", until.map(|until| crate::time::rfc3339(until.lo)));
         event.set_attribute("time_inferred", Some("zone"));

@@ -37,8 +37,8 @@ pub(crate) fn decode(
         job::emit(&rows, file, &mut emitted.observations);
         return Ok(());
     }
-    let state = node_report(record.fields).map(|said| said.emit(file, line, &raw));
-    let machine = machine(record.fields).map(|said| said.emit(file, line, &raw));
+    let state = node_report(record.fields).map(|report| report.emit(file, line, &raw));
+    let machine = machine(record.fields).map(|report| report.emit(file, line, &raw));
     if state.is_none() && machine.is_none() {
         let why = "a Slurm node that jobs can use".to_owned();
         return Err(Rejection::Irrelevant(why));
@@ -84,8 +84,8 @@ fn words(value: Option<&Value>) -> Option<String> {
 
 fn text(fields: &Map<String, Value>, key: &str) -> Option<String> {
     let text = fields.get(key)?.as_str()?;
-    let said = !matches!(text, "" | "None" | "None assigned" | "Unknown" | "(null)");
-    said.then(|| text.to_owned())
+    let is_given = !matches!(text, "" | "None" | "None assigned" | "Unknown" | "(null)");
+    is_given.then(|| text.to_owned())
 }
 
 fn machine(fields: &Map<String, Value>) -> Option<NodeMachine> {

@@ -104,8 +104,8 @@ impl NodeMachine {
             other(NodeField::HostName),
             other(NodeField::Address),
         );
-        let is_told = instance_id.is_some() || host_name.is_some() || address.is_some();
-        is_told.then_some(Self {
+        let is_known = instance_id.is_some() || host_name.is_some() || address.is_some();
+        is_known.then_some(Self {
             node,
             instance_id,
             host_name,

@@ -96,8 +96,9 @@ impl Records {
                 }
             }
         } else {
-            let state = node(&fields).map(|said| said.emit(&self.file, self.line, &record));
-            let machine = machine(&fields).map(|said| said.emit(&self.file, self.line, &record));
+            let state = node(&fields).map(|report| report.emit(&self.file, self.line, &record));
+            let machine =
+                machine(&fields).map(|report| report.emit(&self.file, self.line, &record));
             if state.is_none() && machine.is_none() {
                 found.irrelevant += 1;
             }

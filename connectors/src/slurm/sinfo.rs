@@ -94,14 +94,14 @@ impl Table {
             return;
         }
         for node in host_list::expand(list) {
-            let said = NodeReport {
+            let report = NodeReport {
                 node,
                 state: state.clone(),
                 why: why.clone(),
                 by: row.get("user").map(str::to_owned),
                 time: row.get("timestamp").and_then(times::stamp),
             };
-            let mut event = said.emit(&self.file, number, text);
+            let mut event = report.emit(&self.file, number, text);
             event.set_attribute("time_inferred", Some("zone"));
             if self.emitted.insert(event.id) {
                 found.observations.push(Observation::Event(Box::new(event)));

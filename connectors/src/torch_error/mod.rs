@@ -41,7 +41,7 @@ fn decode(record: ForeignRecord<'_>, out: &mut ForeignOutput) -> Result<(), Reje
     let traceback = text(extra.and_then(|extra| extra.get("py_callstack")));
     let traceback = traceback.filter(|text| !text.trim().is_empty());
     let short = text(message.and_then(|message| message.get("message")));
-    let said = traceback
+    let body = traceback
         .or(short)
         .ok_or_else(|| Rejection::Irrelevant("an error file without an error".to_owned()))?;
     let time = extra.and_then(|extra| extra.get("timestamp"));
@@ -58,7 +58,7 @@ fn decode(record: ForeignRecord<'_>, out: &mut ForeignOutput) -> Result<(), Reje
     out.lines.push(RecordedLine {
         stream: record.origin.file.to_string(),
         time: time.map_or(Stamp::OPEN, Stamp::second),
-        text: said,
+        text: body,
         source_kind: SourceKind::ContainerLog,
         entities: Entities::default(),
         severity: Some("ERROR".to_owned()),

@@ -9,7 +9,7 @@ use super::metric::{Metric, metric};
 use crate::time::Nanos;
 
 /// Points that are kept of a file; of more, every second, fourth, … point.
-pub(super) const KEPT: usize = 2_048;
+pub(super) const MOST_POINTS: usize = 2_048;
 
 /// The latest points, which are all kept: how fast a run went last, and where it stopped, is asked first.
 pub(super) const LATEST: usize = 64;
@@ -136,7 +136,7 @@ impl Curves {
             return;
         }
         self.kept.push((number, point));
-        while self.kept.len() > KEPT && self.thinned < 62 {
+        while self.kept.len() > MOST_POINTS && self.thinned < 62 {
             self.thinned += 1;
             let every = 1_u64 << self.thinned;
             self.kept.retain(|(number, _)| number.is_multiple_of(every));
@@ -199,7 +199,7 @@ mod tests {
     fn many_points_are_thinned_out_evenly_and_the_last_are_kept() {
         let told = read((0..1_000_000).map(|step| (step, 1.0)));
         assert_eq!(told.count, 1_000_000);
-        assert!(told.points.len() <= KEPT + LATEST && told.points.len() > KEPT / 2);
+        assert!(told.points.len() <= MOST_POINTS + LATEST && told.points.len() > MOST_POINTS / 2);
         let steps: Vec<i64> = told.points.iter().map(|point| point.step).collect();
         assert!(steps.is_sorted());
         assert_eq!(

@@ -36,18 +36,18 @@ pub(super) struct State {
     /// `running`, `finished`, `failed`, `killed`.
     pub(super) state: Option<&'static str>,
     /// The tracker's own word.
-    pub(super) said: String,
+    pub(super) word: String,
     pub(super) exit_code: Option<i32>,
     pub(super) begin: Option<Nanos>,
     pub(super) end: Option<Nanos>,
 }
 
 impl Run {
-    pub(super) fn event(&self, fact: &str, at: Stamp, said: &str, origin: Origin) -> Event {
-        let parts = [fact, self.tracker, &self.identity, &at.lo.to_string(), said];
+    pub(super) fn event(&self, fact: &str, at: Stamp, text: &str, origin: Origin) -> Event {
+        let parts = [fact, self.tracker, &self.identity, &at.lo.to_string(), text];
         let mut event = Event::new(EventId::of(&parts), fact, at, SourceKind::Tracker);
         event.origin = origin;
-        event.message = Some(said.to_owned());
+        event.message = Some(text.to_owned());
         event.set_attribute(words::TRACKER, Some(self.tracker));
         event.set_attribute(words::FOLDER, Some(self.folder.clone()));
         event.set_attribute(words::NAME, self.name.clone());
@@ -60,35 +60,42 @@ impl Run {
     }
 
     /// The facts of a file's curves.
-    pub(super) fn curves(&self, told: &FileCurves, file: &Origin, out: &mut Vec<Observation>) {
-        let every = told.count.div_ceil(told.points.len().max(1) as u64);
-        for point in &told.points {
-            let mut event = self.step(point, told, at(file, point.record));
+    pub(super) fn curves(
+        &self,
+        file_curves: &FileCurves,
+        file: &Origin,
+        out: &mut Vec<Observation>,
+    ) {
+        let every = file_curves
+            .count
+            .div_ceil(file_curves.points.len().max(1) as u64);
+        for point in &file_curves.points {
+            let mut event = self.step(point, file_curves, at(file, point.record));
             if every > 1 {
                 event.set_attribute("of_every", Some(every.to_string()));
             }
             out.push(finished(event));
         }
-        for (first, last) in &told.not_finite {
+        for (first, last) in &file_curves.not_finite {
             for one in [Some(first), last.as_ref()].into_iter().flatten() {
                 out.push(finished(self.not_finite(one, first, at(file, one.record))));
             }
         }
     }
 
-    fn step(&self, point: &Point, told: &FileCurves, origin: Origin) -> Event {
+    fn step(&self, point: &Point, file_curves: &FileCurves, origin: Origin) -> Event {
         let values = || {
             let named = point.values.iter();
-            named.filter_map(|(number, value)| Some((told.names.get(number)?, *value)))
+            named.filter_map(|(number, value)| Some((file_curves.names.get(number)?, *value)))
         };
         let list: Vec<String> = values()
             .map(|((name, _), value)| format!("{name} {value}"))
             .collect();
-        let said = match list.as_slice() {
+        let text = match list.as_slice() {
             [] => format!("step {}", point.step),
             list => format!("step {}: {}", point.step, list.join(", ")),
         };
-        let mut event = self.event(words::STEP, exact(point.first), &said, origin);
+        let mut event = self.event(words::STEP, exact(point.first), &text, origin);
         if point.last.saturating_sub(point.first) >= SECOND {
             event.end = Some(exact(point.last));
         }
@@ -112,7 +119,7 @@ impl Run {
 
     fn not_finite(&self, one: &NotFinite, first: &NotFinite, origin: Origin) -> Event {
         let (name, value, step) = (&one.name, word(one.value), one.step);
-        let said = if one.step == first.step {
+        let text = if one.step == first.step {
             format!("{name} is {value} from step {step} to the end of the curve")
         } else {
             format!(
@@ -120,7 +127,7 @@ impl Run {
                 first.step
             )
         };
-        let mut event = self.event(words::NOT_FINITE, exact(one.time), &said, origin);
+        let mut event = self.event(words::NOT_FINITE, exact(one.time), &text, origin);
         event.set_attribute("metric", Some(name.clone()));
         event.set_attribute("step", Some(step.to_string()));
         event
@@ -130,13 +137,13 @@ impl Run {
     pub(super) fn state(&self, state: &State, origin: Origin) -> Observation {
         let time = state.end.or(state.begin).map_or(Stamp::OPEN, exact);
         let name = self.name.as_deref().unwrap_or("the run");
-        let said = match state.state {
-            Some(_) => format!("{} says of {name}: {}", self.tracker, state.said),
+        let text = match state.state {
+            Some(_) => format!("{} says of {name}: {}", self.tracker, state.word),
             None => format!("{} has a record of {name}", self.tracker),
         };
-        let mut event = self.event(words::RUN, time, &said, origin);
+        let mut event = self.event(words::RUN, time, &text, origin);
         event.exit_code = state.exit_code;
-        event.reason = state.state.map(|_| state.said.clone());
+        event.reason = state.state.map(|_| state.word.clone());
         event.set_attribute(words::STATE, state.state);
         event.set_attribute("begin", state.begin.map(crate::time::rfc3339));
         event.set_attribute("end", state.end.map(crate::time::rfc3339));
@@ -151,8 +158,8 @@ impl Run {
         path: &str,
         origin: Origin,
     ) -> Observation {
-        let said = format!("checkpoint of step {step} saved to {path}");
-        let mut event = self.event(words::CHECKPOINT, exact(time), &said, origin);
+        let text = format!("checkpoint of step {step} saved to {path}");
+        let mut event = self.event(words::CHECKPOINT, exact(time), &text, origin);
         event.set_attribute("step", Some(step.to_string()));
         event.set_attribute(
             "path",
@@ -164,10 +171,10 @@ impl Run {
 
 fn finished(mut event: Event) -> Observation {
     event.raw = redact(&json!(event.attributes).to_string()).into_owned();
-    if let Some(said) = &mut event.message
-        && let Cow::Owned(clean) = redact(said)
+    if let Some(message) = &mut event.message
+        && let Cow::Owned(clean) = redact(message)
     {
-        *said = clean;
+        *message = clean;
     }
     Observation::Event(Box::new(event))
 }

@@ -136,9 +136,9 @@ impl TextReader for Metric {
     }
 
     fn finish(&mut self, found: &mut FormatOutput) {
-        let told = self.curves.finish();
+        let curves = self.curves.finish();
         if let Some(place) = self.place.take() {
-            run(place).curves(&told, &self.file, &mut found.observations);
+            run(place).curves(&curves, &self.file, &mut found.observations);
         }
     }
 }
@@ -163,8 +163,8 @@ impl TextReader for Tag {
         found.records += 1;
         let place = mlflow(&self.file);
         let value = self.text.trim();
-        let told = place.filter(|_| !value.is_empty() && value.len() < LONGEST);
-        let told = told.and_then(|place| {
+        let tagged = place.filter(|_| !value.is_empty() && value.len() < LONGEST);
+        let tagged = tagged.and_then(|place| {
             let tag = place.name.to_lowercase().replace(['.', '-', '/'], "_");
             let mut run = run(place);
             let value = Some(value.to_owned());
@@ -186,7 +186,7 @@ impl TextReader for Tag {
             }
             Some(run)
         });
-        let Some(run) = told else {
+        let Some(run) = tagged else {
             found.irrelevant += 1;
             return;
         };
@@ -241,11 +241,11 @@ fn meta(record: ForeignRecord<'_>, out: &mut ForeignOutput) -> Result<(), Reject
         .map(str::to_owned);
     let code = record.fields.get("status").and_then(Value::as_i64);
     let known = STATES.iter().find(|(number, word, _)| {
-        Some(*number) == code || text("status").is_some_and(|said| said == *word)
+        Some(*number) == code || text("status").is_some_and(|status| status == *word)
     });
     let state = State {
         state: known.map(|(_, _, state)| *state),
-        said: known.map_or_else(String::new, |(_, word, _)| (*word).to_owned()),
+        word: known.map_or_else(String::new, |(_, word, _)| (*word).to_owned()),
         begin: time("start_time"),
         end: time("end_time"),
         exit_code: None,

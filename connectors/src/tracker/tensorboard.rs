@@ -168,8 +168,9 @@ impl RecordReader for Events {
     }
 
     fn finish(&mut self, found: &mut FormatOutput) {
-        let told = self.curves.finish();
-        self.run.curves(&told, &self.file, &mut found.observations);
+        let curves = self.curves.finish();
+        self.run
+            .curves(&curves, &self.file, &mut found.observations);
     }
 }
 

@@ -174,7 +174,7 @@ impl Records {
         })?;
         self.state.exit_code = i32::try_from(code).ok();
         self.runtime = runtime;
-        (self.state.state, self.state.said) = match code {
+        (self.state.state, self.state.word) = match code {
             0 => (Some("finished"), "finished".to_owned()),
             code => (Some("failed"), format!("failed with exit code {code}")),
         };
@@ -219,15 +219,16 @@ impl RecordReader for Records {
 
     fn finish(&mut self, found: &mut FormatOutput) {
         self.console.finish(&mut found.observations);
-        let told = self.curves.finish();
-        self.run.curves(&told, &self.file, &mut found.observations);
+        let curves = self.curves.finish();
+        self.run
+            .curves(&curves, &self.file, &mut found.observations);
         if !self.is_run {
             return;
         }
         let state = &mut self.state;
         if state.state.is_none() {
             state.state = Some("running");
-            "no exit of it is recorded".clone_into(&mut state.said);
+            "no exit of it is recorded".clone_into(&mut state.word);
         } else {
             let after = self.runtime.and_then(|runtime| runtime.checked_mul(SECOND));
             let by_runtime = state.begin.zip(after);

@@ -56,10 +56,10 @@ impl Framer for Blocks {
         if !KINDS.contains(&kind) || whole > left {
             return self.bad(left, "a damaged block");
         }
-        let Some(said) = bytes.get(HEAD - 1..whole) else {
+        let Some(frame) = bytes.get(HEAD - 1..whole) else {
             return Step::Need(whole);
         };
-        if CRC.checksum(said) != u32::from_le_bytes([c0, c1, c2, c3]) {
+        if CRC.checksum(frame) != u32::from_le_bytes([c0, c1, c2, c3]) {
             return self.bad(left, "a record whose checksum is wrong");
         }
         let begins = kind <= 2;

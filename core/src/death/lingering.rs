@@ -43,14 +43,14 @@ pub(super) fn lingering(
         found.extend(attempt.pods.iter().filter(goes_on).map(lingering));
         return;
     }
-    for (pod, told) in killed_in(graph, attempt, ends) {
+    for (pod, killed_at) in killed_in(graph, attempt, ends) {
         if goes_on(&&pod) {
             found.push(Death::without_end(
                 run,
                 number,
                 Some(pod),
                 DeathState::Lingering,
-                told,
+                killed_at,
             ));
         }
     }
@@ -68,11 +68,11 @@ fn killed_in(
         return Vec::new();
     };
     let mut found: Vec<(TaskRow, Stamp)> = Vec::new();
-    let told = graph
+    let deaths = graph
         .facts
         .iter()
         .filter(|fact| fact.signal == died && attempt.pods.has(fact.pod));
-    for fact in told {
+    for fact in deaths {
         let end = ends.get(fact.pod);
         let Some(end) = end.filter(|end| end.state == State::Died && end.time != Stamp::OPEN)
         else {

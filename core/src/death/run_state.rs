@@ -57,7 +57,7 @@ impl RunState {
 #[must_use]
 pub fn run_state(graph: &EntityGraph, run: &Run, ends: &Table<Task, End>) -> RunState {
     if let Root::Workload(root) = run.root {
-        let completed = graph.last_said(root, named::K8S_WORKLOAD_COMPLETED);
+        let completed = graph.last_signal_at(root, named::K8S_WORKLOAD_COMPLETED);
         if completed.is_some_and(|at| !is_made_anew_since(graph, run, root, at)) {
             return RunState::Completed;
         }
@@ -221,7 +221,7 @@ fn tries_again(graph: &EntityGraph, run: &Run, ends: &Table<Task, End>) -> bool 
     let Some(last_death) = last.filter_map(died).map(|end| end.time.hi).max() else {
         return false;
     };
-    let restarts = graph.last_said(number, named::K8S_WORKLOAD_RESTARTING);
+    let restarts = graph.last_signal_at(number, named::K8S_WORKLOAD_RESTARTING);
     if restarts.is_some_and(|restarts| restarts >= last_death.saturating_sub(AT_ONCE)) {
         return true;
     }

@@ -58,10 +58,10 @@ pub fn failed_upon(graph: &EntityGraph, run: &Run, broke: Stamp) -> bool {
     };
     let root = graph.workloads.get(number);
     let is_rays = root.is_some_and(|root| graph.name(root.kind) == "RayJob");
-    let said = FAILED
+    let times = FAILED
         .iter()
-        .filter_map(|signal| graph.last_said(number, signal));
-    let failed = said.max().filter(|_| is_rays && broke != Stamp::OPEN);
+        .filter_map(|signal| graph.last_signal_at(number, signal));
+    let failed = times.max().filter(|_| is_rays && broke != Stamp::OPEN);
     failed.is_some_and(|failed| {
         broke.lo <= failed.saturating_add(SECOND) && failed.saturating_sub(broke.hi) <= NOTICED
     })

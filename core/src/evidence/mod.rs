@@ -123,14 +123,14 @@ impl Evidence {
             return Ok(());
         };
         self.counts.duplicates += 1;
-        let Some(kept) = self.rows.get_mut(known) else {
+        let Some(known_row) = self.rows.get_mut(known) else {
             return Ok(());
         };
-        if row.is_better_than(kept, &self.symbols) {
+        if row.is_better_than(known_row, &self.symbols) {
             let place = self.spill.push(&body)?;
-            *kept = row.placed(place).with_witnesses_of(kept);
+            *known_row = row.placed(place).with_witnesses_of(known_row);
         } else {
-            *kept = kept.with_witnesses_of(&row);
+            *known_row = known_row.with_witnesses_of(&row);
         }
         Ok(())
     }
@@ -173,8 +173,8 @@ impl Evidence {
         let Some(seen) = self.rows.get(witness).copied() else {
             return;
         };
-        if let Some(kept) = self.rows.get_mut(into) {
-            *kept = kept.seen_with(&seen);
+        if let Some(known_row) = self.rows.get_mut(into) {
+            *known_row = known_row.seen_with(&seen);
         }
     }
 
@@ -188,7 +188,7 @@ impl Evidence {
     /// A fact of which nothing is left to tell.
     pub(crate) fn silence(&mut self, row: EvidenceRow) {
         if let Some(row) = self.rows.get_mut(row) {
-            row.tells = false;
+            row.has_signal = false;
         }
     }
 

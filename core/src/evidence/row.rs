@@ -65,7 +65,7 @@ pub struct Row {
     /// The kind of fact.
     pub fact: Symbol,
     /// Whether the rules know what it means.
-    pub tells: bool,
+    pub has_signal: bool,
     /// Whether it is an Event of the end of a pod.
     pub ends_pod: bool,
     /// Whether it is about a pod that bore its name before the one that an object shows.
@@ -122,7 +122,7 @@ impl Row {
             experiment: symbols.optional(event.entities.experiment.as_deref()),
             host: symbols.optional(event.entities.host.as_deref()),
             fact: symbols.number(&event.fact),
-            tells: !event.signals.is_empty(),
+            has_signal: !event.signals.is_empty(),
             is_ahead: is_ahead(event),
             ends_pod: event.fact == "k8s.event"
                 && event

@@ -22,7 +22,7 @@ pub(super) fn settle(graph: &mut EntityGraph) -> Result<(), SpillError> {
     // By name and machine: one event of a cloud may be about thousands of them.
     let mut series: HashMap<(String, Symbol), Vec<usize>> = HashMap::new();
     for (number, fact) in graph.facts.iter().enumerate() {
-        if fact.phase == Phase::Untold || !(fact.node.is_some() || fact.instance.is_some()) {
+        if fact.phase == Phase::Unstated || !(fact.node.is_some() || fact.instance.is_some()) {
             continue;
         }
         let event = graph.evidence.event(fact.row)?;

@@ -56,8 +56,8 @@ pub(super) fn set_onsets(graph: &mut EntityGraph) {
                 .filter(|(_, again)| again.is_none_or(|again| again >= unnoticed))
                 .map(|(fell, _)| *fell);
             // A node that said when it shuts down was up until then.
-            let said = fell.filter(|fell| announced.contains(&(fact.node, *fell)));
-            fact.onset = match said.or(fell.map(|fell| fell.min(unnoticed))) {
+            let foretold = fell.filter(|fell| announced.contains(&(fact.node, *fell)));
+            fact.onset = match foretold.or(fell.map(|fell| fell.min(unnoticed))) {
                 Some(down) if fact.time.lo.saturating_sub(down) < BOOT => down,
                 down => fact.onset.max(down.unwrap_or(unnoticed)),
             };

@@ -19,9 +19,9 @@ use super::{
     dry_run, gave_up, gpu_repeats, instance, job, job_logs, kill_command, killed_process,
     last_line, learn, lone_log, meant_ends, mismatch, never_ran, new_facts, node_folder,
     node_instance, not_carried_out, order, pace, parent, peers, pod_log, progress, remade,
-    restart_loop, rows, scheduling, short_name, slurm_zone, stray_log, succeeded, tagged, together,
-    told_ends, tracked, undated, unit, version_diff, versions, vm_log, witness, workload_names,
-    zones,
+    reported_ends, restart_loop, rows, scheduling, short_name, slurm_zone, stray_log, succeeded,
+    tagged, together, tracked, undated, unit, version_diff, versions, vm_log, witness,
+    workload_names, zones,
 };
 use crate::evidence::{Evidence, EvidenceRow, Row, SpillError};
 use crate::signals::Ruleset;
@@ -54,13 +54,13 @@ pub(super) fn build(
     let mut pod_of_row = rows::pods(&evidence, &symbols, &mut pods);
     let years = undated::Years::of(&evidence)?;
 
-    let telling = evidence.rows().iter().filter(|row| row.tells).count();
-    let mut facts = Vec::with_capacity(telling);
+    let with_signals = evidence.rows().iter().filter(|row| row.has_signal).count();
+    let mut facts = Vec::with_capacity(with_signals);
     let mut logs = job_logs::of_outputs(&evidence, &mut symbols, &mut pods, &mut workloads);
     let mut gpus = witness::Gpus::default();
     let (mut failed, mut failed_rows) = (HashSet::new(), HashSet::new());
     let mut zoneless = HashSet::new();
-    let (mut collections, mut told) = (Vec::new(), Vec::new());
+    let (mut collections, mut reported) = (Vec::new(), Vec::new());
     let claims = NodeClaims::of(&evidence.objects);
     let evicted = dry_run::evicted(&evidence, &pod_of_row, &symbols)?;
     let undone = dry_run::refuted(&evidence, &pod_of_row, &symbols)?;
@@ -111,8 +111,8 @@ pub(super) fn build(
         clusters::note(&event, &mut symbols, pods.all.get_mut(pod));
         collections.extend(collection::of(&event, number, &mut symbols));
         progress::note(&event, number, pods.all.get_mut(pod));
-        if told_ends::is_told(&event) {
-            told.push((number, pod));
+        if reported_ends::is_reported(&event) {
+            reported.push((number, pod));
         }
         gpus.note(number, &event);
         let task = pods.all.get(pod);
@@ -189,14 +189,14 @@ pub(super) fn build(
     let traits = ruleset.traits();
     unit::claim(&evidence, &mut pods.all, &mut facts, &pod_of_row, traits)?;
     learn::heard(&mut pods.all);
-    told_ends::forget(&told, &pods.all, &mut facts);
+    reported_ends::forget(&reported, &pods.all, &mut facts);
     gave_up::note(&pods.all, &workloads, &mut evidence.symbols, &mut facts);
     never_ran::forget_ends(&mut pods.all, &evidence, &mut facts)?;
     meant_ends::forget(&evidence.symbols, &mut pods.all);
     witness::fold(&mut evidence, &mut facts, &gpus);
     let now = now(&evidence, &zoneless).max(known);
     scheduling::settle(&pods.all, now, &mut evidence, &mut facts);
-    device_shortage::tell_waiting(&pods.all, &mut evidence, &mut facts)?;
+    device_shortage::add_to_waiting(&pods.all, &mut evidence, &mut facts)?;
     control_plane::settle(&pods.all, &workloads, &mut evidence, &mut facts)?;
     // What an operation set out to do did not happen where it failed in the end.
     instance::settle(&mut pods.all, &failed, &evidence.symbols);
@@ -211,7 +211,7 @@ pub(super) fn build(
         pod_of_row,
         node_instances: NodeInstances::new(),
         topology: Topology::default(),
-        said: HashMap::new(),
+        last_signals: HashMap::new(),
         elsewhere: Vec::new(),
         traits: Arc::clone(ruleset.traits()),
         zones,
@@ -269,7 +269,7 @@ fn seen_at(row: &Row) -> Nanos {
 
 /// Events and log lines without a meaning teach nothing here.
 fn is_silent(row: &Row, symbols: &SymbolTable) -> bool {
-    !row.tells && matches!(symbols.name(row.fact), "k8s.event" | "log.line")
+    !row.has_signal && matches!(symbols.name(row.fact), "k8s.event" | "log.line")
 }
 
 /// An instance that carried a node is the place of pods, not a run of its own;

@@ -93,9 +93,9 @@ pub(super) fn settle(graph: &mut EntityGraph) {
             && let Some(by) = over_before(pod, fact)
             && symbols.name(fact.signal).starts_with("kernel.")
         {
-            let said = fact.time;
+            let written = fact.time;
             fact.time = Stamp {
-                lo: said.lo.saturating_sub(AHEAD),
+                lo: written.lo.saturating_sub(AHEAD),
                 hi: by,
             };
             fact.onset = fact.onset.min(by);
@@ -250,11 +250,11 @@ fn put_right(pod: &mut Task, off: ClockOffset) {
     for reported in [
         &mut pod.started,
         &mut pod.ended,
-        &mut pod.said_done,
-        &mut pod.said_over,
-        &mut pod.said_end,
-        &mut pod.said_stop,
-        &mut pod.said_wrong,
+        &mut pod.logged_done,
+        &mut pod.logged_over,
+        &mut pod.logged_end,
+        &mut pod.logged_stop,
+        &mut pod.logged_wrong,
         &mut pod.last_words,
         &mut pod.last_line,
         &mut pod.held_back,

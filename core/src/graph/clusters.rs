@@ -12,12 +12,12 @@ pub(super) fn of(event: &Event, symbols: &mut SymbolTable) -> Symbol {
 
 /// Notes the cluster of a task, as a record of it says.
 pub(super) fn note(event: &Event, symbols: &mut SymbolTable, task: Option<&mut Task>) {
-    let said = (event.source_kind, of(event, symbols));
+    let named = (event.source_kind, of(event, symbols));
     if let Some(task) = task
-        && said.1.is_some()
-        && !task.clusters.contains(&said)
+        && named.1.is_some()
+        && !task.clusters.contains(&named)
     {
-        task.clusters.push(said);
+        task.clusters.push(named);
         task.clusters.sort_unstable();
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn spread(
     facts: &mut Vec<Fact>,
 ) {
     for collection in collections {
-        let told: Vec<Fact> = facts
+        let of_row: Vec<Fact> = facts
             .iter()
             .filter(|fact| {
                 fact.row == collection.row && fact.pod.is_none() && fact.workload.is_none()
@@ -79,7 +79,7 @@ pub(super) fn spread(
             let all = workloads.all.numbered();
             let taken = all.filter(|(number, one)| collection.took_workload((*number, one), pods));
             facts.extend(taken.flat_map(|(number, _)| {
-                told.iter().map(move |fact| Fact {
+                of_row.iter().map(move |fact| Fact {
                     workload: Some(number),
                     ..*fact
                 })
@@ -89,7 +89,7 @@ pub(super) fn spread(
         for (number, pod) in pods.numbered_mut() {
             if collection.took(pod, symbols, workloads) {
                 pod.deletion_requested = earlier(pod.deletion_requested, collection.time);
-                facts.extend(told.iter().map(|fact| Fact {
+                facts.extend(of_row.iter().map(|fact| Fact {
                     pod: Some(number),
                     ..*fact
                 }));

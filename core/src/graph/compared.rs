@@ -124,7 +124,7 @@ fn slow_to_the_end(reports: &[(Nanos, EvidenceRow, Report)]) -> Option<(usize, S
 
 /// Adds facts of ranks that are the slowest by far in what one of them writes of all.
 pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
-    let mut told: BTreeMap<TaskRow, Vec<(Nanos, EvidenceRow, Report)>> = BTreeMap::new();
+    let mut by_writer: BTreeMap<TaskRow, Vec<(Nanos, EvidenceRow, Report)>> = BTreeMap::new();
     for fact in &graph.facts {
         let compares = graph
             .traits
@@ -135,12 +135,12 @@ pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
         let event = graph.evidence.event(fact.row)?;
         let report = Report::of(event.message.as_deref().unwrap_or_default());
         if let Some(report) = report {
-            let own = told.entry(pod).or_default();
+            let own = by_writer.entry(pod).or_default();
             own.push((fact.time.lo, fact.row, report));
         }
     }
     let mut found = Vec::new();
-    for (by, mut reports) in told {
+    for (by, mut reports) in by_writer {
         reports.sort_by_key(|(time, row, _)| (*time, *row));
         let Some((from, slow)) = slow_to_the_end(&reports) else {
             continue;

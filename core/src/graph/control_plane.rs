@@ -145,11 +145,11 @@ fn touched(
     let owners = pods.iter().flat_map(|pod| [pod.owner, pod.root]);
     let owners = owners.chain(workloads.all.iter().map(|one| one.owner));
     // That somebody made it says nothing of who looks after it.
-    let told = facts.iter().filter(|fact| {
+    let recorded = facts.iter().filter(|fact| {
         Some(fact.signal) != untouched && fact.source_kind != SourceKind::KubernetesAudit
     });
-    let told = told.map(|fact| fact.workload);
-    owners.chain(told).flatten().collect()
+    let recorded = recorded.map(|fact| fact.workload);
+    owners.chain(recorded).flatten().collect()
 }
 
 /// Until when each file tells of anything.

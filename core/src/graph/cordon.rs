@@ -11,7 +11,7 @@ use crate::symbols::Symbol;
 
 /// The object of a node that nothing happens to tells of a time this long before it was read: its kubelet
 /// reports every five minutes, and a report may be late.
-const UNTOLD: Nanos = 600 * SECOND;
+const SILENCE: Nanos = 600 * SECOND;
 
 /// A taint is put on a node by a controller, some seconds after somebody closed it.
 const UNORDERED: Nanos = 30 * SECOND;
@@ -79,7 +79,7 @@ impl Cordons {
     /// closed or opened before: whoever drains one leaves it closed until somebody opens it.
     #[must_use]
     pub fn was_never_closed(&self, node: Symbol, at: Stamp) -> bool {
-        let seen = |open: &Nanos| open.saturating_add(UNTOLD) > at.lo;
+        let seen = |open: &Nanos| open.saturating_add(SILENCE) > at.lo;
         match self.changes.get(&node).and_then(|changes| changes.first()) {
             // What is closed later was open until then; records of one act may be some seconds apart.
             Some((first, closed)) => {

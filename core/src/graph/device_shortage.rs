@@ -20,13 +20,13 @@ use crate::signals::named;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// Nodes that are told of one pod: one would have been enough.
-const TOLD: usize = 3;
+const MOST_NODES: usize = 3;
 
 /// The kind of fact.
 const FACT: &str = "k8s.node.devices_short";
 
 /// What a pod's containers may wait for, as facts tell, when it does not run.
-const TROUBLES: [&str; 5] = [
+const WAITS: [&str; 5] = [
     named::K8S_CONTAINER_CANNOT_RUN,
     named::K8S_CONTAINER_CONFIG_ERROR,
     named::K8S_CONTAINER_CRASH_LOOP,
@@ -141,7 +141,7 @@ fn has_gpus(node: &ObjectBody) -> bool {
 }
 
 /// Tells the pods that found no room of the nodes that would have had some, and of the plugins that do not run there.
-pub(super) fn tell_waiting(
+pub(super) fn add_to_waiting(
     pods: &Table<Task>,
     evidence: &mut Evidence,
     facts: &mut Vec<Fact>,
@@ -166,7 +166,7 @@ pub(super) fn tell_waiting(
         }
     }
     let plugins = plugins(pods, &evidence.symbols, facts);
-    let mut told = Vec::new();
+    let mut added = Vec::new();
     for (number, lacks) in &lacks {
         let Some(pod) = pods.get(*number) else {
             continue;
@@ -176,21 +176,21 @@ pub(super) fn tell_waiting(
                 && !clusters::is_elsewhere(pod, &node.fact)
                 && node.fits(pod, evidence.symbols.name(node.fact.detail))
         };
-        for node in nodes.iter().filter(would_fit).take(TOLD) {
-            told.push(Fact {
+        for node in nodes.iter().filter(would_fit).take(MOST_NODES) {
+            added.push(Fact {
                 pod: Some(*number),
                 ..node.fact
             });
             let plugin = plugins.get(&node.fact.node);
-            told.extend(plugin.map(|trouble| Fact {
+            added.extend(plugin.map(|reason| Fact {
                 signal: down,
                 pod: Some(*number),
                 node: node.fact.node,
-                ..*trouble
+                ..*reason
             }));
         }
     }
-    facts.extend(told);
+    facts.extend(added);
     Ok(())
 }
 
@@ -253,17 +253,21 @@ impl ShortNode<'_> {
             // One that is gone lacked them if they were not offered by then.
             && pod.gone.is_none_or(|gone| self.fact.time.lo <= gone.hi)
             && !pod.node.is_some();
-        let wishes = pod.body.as_deref();
-        let wants = wishes.map_or(0, |body| wanted(body, resource)).max(1);
+        let requested = pod.body.as_deref();
+        let wants = requested.map_or(0, |body| wanted(body, resource)).max(1);
         let would =
             self.shortage.offers < wants && self.shortage.has.is_none_or(|has| wants <= has);
-        let selector = wishes.map(|body| &body.node_selector).into_iter().flatten();
+        let selector = requested
+            .map(|body| &body.node_selector)
+            .into_iter()
+            .flatten();
         let chosen = || {
             let mut selector = selector;
             selector.all(|(key, value)| self.body.labels.get(key) == Some(value))
         };
         let stands = |taint: &Taint| {
-            taint.key == resource || wishes.is_some_and(|body| Tolerations::of(body).cover(taint))
+            taint.key == resource
+                || requested.is_some_and(|body| Tolerations::of(body).cover(taint))
         };
         let mut taints = self.body.taints.iter();
         waits
@@ -291,12 +295,9 @@ const PLUGINS: [&str; 3] = ["device-plugin", "deviceplugin", "nvidia-driver-daem
 
 /// By node, what is told last of a device plugin there that does not run.
 fn plugins(pods: &Table<Task>, symbols: &SymbolTable, facts: &[Fact]) -> BTreeMap<Symbol, Fact> {
-    let troubles: Vec<Symbol> = TROUBLES
-        .iter()
-        .filter_map(|name| symbols.find(name))
-        .collect();
+    let waits: Vec<Symbol> = WAITS.iter().filter_map(|name| symbols.find(name)).collect();
     let mut found: BTreeMap<Symbol, Fact> = BTreeMap::new();
-    for fact in facts.iter().filter(|fact| troubles.contains(&fact.signal)) {
+    for fact in facts.iter().filter(|fact| waits.contains(&fact.signal)) {
         let Some(pod) = pods.get(fact.pod) else {
             continue;
         };

@@ -55,7 +55,7 @@ pub(super) fn evicted(
         return Ok(found);
     }
     for ((number, row), pod) in evidence.rows().numbered().zip(pod_of_row) {
-        if let Some(pod) = pod.filter(|_| Some(row.fact) == condition && row.tells) {
+        if let Some(pod) = pod.filter(|_| Some(row.fact) == condition && row.has_signal) {
             let (_, event): (_, Event) = evidence.body(number)?;
             let holds = event.attribute("status") == Some("True");
             if holds && event.reason.as_deref() == Some("EvictionByEvictionAPI") {
@@ -85,7 +85,7 @@ pub(super) fn refuted(
     // Who asked, and when, for what was not going afterwards.
     let mut refuted: BTreeSet<(Arc<str>, Nanos)> = BTreeSet::new();
     for ((number, row), pod) in evidence.rows().numbered().zip(pod_of_row) {
-        let Some(pod) = pod.filter(|_| asks.contains(&row.fact) && row.tells) else {
+        let Some(pod) = pod.filter(|_| asks.contains(&row.fact) && row.has_signal) else {
             continue;
         };
         let (_, event): (_, Event) = evidence.body(number)?;

@@ -11,7 +11,7 @@ use crate::symbols::Symbol;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// The record does not tell.
-    Untold,
+    Unstated,
     /// It is to come.
     Announced,
     /// It has begun.
@@ -31,7 +31,7 @@ impl Phase {
             Some("started") => Self::Started,
             Some("acted") => Self::Acted,
             Some("ended") => Self::Ended,
-            _ => Self::Untold,
+            _ => Self::Unstated,
         }
     }
 
@@ -39,7 +39,7 @@ impl Phase {
     #[must_use]
     pub const fn word(self) -> Option<&'static str> {
         match self {
-            Self::Untold => None,
+            Self::Unstated => None,
             Self::Announced => Some("announced"),
             Self::Started => Some("started"),
             Self::Acted => Some("acted"),

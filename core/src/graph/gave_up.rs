@@ -14,13 +14,13 @@ use crate::signals::named;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// Events of one kind and object that are kept one by one (client-go, `EventAggregator`).
-const KEPT: usize = 10;
+const MOST_SINGLE_EVENTS: usize = 10;
 
 /// Kubelets stop what a controller deletes at once within this long.
 const AT_ONCE: Nanos = 10 * SECOND;
 
 /// A Job says that it gave up once its pods have ended: their grace, and its own pace.
-const TOLD: Nanos = 120 * SECOND;
+const OVER_WITHIN: Nanos = 120 * SECOND;
 
 /// Adds that their Job deleted them for the pods of such Jobs that were stopped.
 pub(super) fn note(
@@ -59,7 +59,7 @@ pub(super) fn note(
     for fact in facts.iter() {
         if fact.signal == deleted {
             if let Some(job) = fact.workload.and_then(|job| jobs.get_mut(&job)) {
-                job.told += 1;
+                job.recorded += 1;
             }
         } else if fact.signal == killing {
             let owner = pods.get(fact.pod).and_then(|pod| pod.owner);
@@ -88,7 +88,7 @@ struct Job {
     /// How many pods it had.
     pods: usize,
     /// Of how many it is told that it deleted them.
-    told: usize,
+    recorded: usize,
     /// What kubelets told first of each of its pods that they stopped shortly before it was over.
     stopped: BTreeMap<TaskRow, Fact>,
 }
@@ -98,14 +98,14 @@ impl Job {
         Self {
             over,
             pods: 0,
-            told: 0,
+            recorded: 0,
             stopped: BTreeMap::new(),
         }
     }
 
     /// Takes in that a kubelet stopped one of its pods.
     fn stops(&mut self, pod: TaskRow, fact: &Fact) {
-        if (0..=TOLD).contains(&self.over.saturating_sub(fact.time.lo)) {
+        if (0..=OVER_WITHIN).contains(&self.over.saturating_sub(fact.time.lo)) {
             let known = self.stopped.entry(pod).or_insert(*fact);
             if fact.time < known.time {
                 *known = *fact;
@@ -120,6 +120,9 @@ impl Job {
         let apart = times().max().zip(times().min());
         let at_once = apart.is_some_and(|(last, first)| last.saturating_sub(first) <= AT_ONCE);
         let count = self.stopped.len();
-        self.told < KEPT && count > KEPT && count < self.pods && at_once
+        self.recorded < MOST_SINGLE_EVENTS
+            && count > MOST_SINGLE_EVENTS
+            && count < self.pods
+            && at_once
     }
 }

@@ -102,12 +102,12 @@ impl Pods {
         namespace: Symbol,
         name: Symbol,
         at: Nanos,
-        (by, told): (Nanos, Stamp),
+        (by, recorded_at): (Nanos, Stamp),
     ) -> TaskRow {
         let found = self.of_name(namespace, name, at);
         let is_another = self.all.get(found).is_some_and(|pod| {
             let made_later = pod.created.is_some_and(|created| created.lo > by);
-            made_later || was_printed_before(pod.created, told) || runs_unharmed(pod, at, by)
+            made_later || was_printed_before(pod.created, recorded_at) || runs_unharmed(pod, at, by)
         });
         if is_another {
             return self.push(Task::new(TaskKind::Pod, Symbol::NONE, namespace, name));
@@ -117,10 +117,15 @@ impl Pods {
 
     /// The pod that bore a name at a time, as a record tells that may have been printed: of one that was made later
     /// than its age tells, it is an earlier one of that name.
-    pub(super) fn of_name_told(&mut self, namespace: Symbol, name: Symbol, told: Stamp) -> TaskRow {
-        let found = self.of_name(namespace, name, told.lo);
+    pub(super) fn of_name_recorded(
+        &mut self,
+        namespace: Symbol,
+        name: Symbol,
+        recorded_at: Stamp,
+    ) -> TaskRow {
+        let found = self.of_name(namespace, name, recorded_at.lo);
         let made = self.all.get(found).and_then(|pod| pod.created);
-        if was_printed_before(made, told) {
+        if was_printed_before(made, recorded_at) {
             return self.push(Task::new(TaskKind::Pod, Symbol::NONE, namespace, name));
         }
         found
@@ -242,9 +247,11 @@ pub(super) fn are_ages(one: Stamp, other: Stamp) -> bool {
 }
 
 /// Whether something was told of a name, by the ages that were printed, before the one who bears it was made.
-fn was_printed_before(made: Option<Stamp>, told: Stamp) -> bool {
+fn was_printed_before(made: Option<Stamp>, recorded_at: Stamp) -> bool {
     const APART: Nanos = 4 * SECOND;
-    made.is_some_and(|made| are_ages(made, told) && made.lo > told.lo.saturating_add(APART))
+    made.is_some_and(|made| {
+        are_ages(made, recorded_at) && made.lo > recorded_at.lo.saturating_add(APART)
+    })
 }
 
 /// Whether a pod that may have been made after something ended its name's bearer is there later and has

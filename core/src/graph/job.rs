@@ -296,7 +296,7 @@ pub(super) fn name_users(
 pub(super) fn event(event: &Event, number: TaskRow, symbols: &mut SymbolTable, pods: &mut Pods) {
     let ended = match event.fact.as_str() {
         "slurm.job" if is_of_job(event) && !goes_on(event) => event.reason.clone(),
-        "log.line" => said_by_log(event),
+        "log.line" => job_of_line(event),
         _ => None,
     };
     let held_back = event
@@ -388,7 +388,7 @@ fn task_exit_code(event: &Event) -> Option<i32> {
 }
 
 /// The state that Slurm's own line in the job's log tells.
-fn said_by_log(event: &Event) -> Option<String> {
+fn job_of_line(event: &Event) -> Option<String> {
     let is = |signal: &str| event.signals.iter().any(|one| one == signal);
     if is(named::SLURM_TASK_FAILED) {
         let killed = event.attribute("detail") == Some("Out Of Memory");

@@ -28,7 +28,7 @@ const KILLS: [(&str, &str); 2] = [
 ];
 
 /// Signals of lines with which a launcher or a program tells that a process was killed.
-const TOLD: [&str; 4] = [
+const KILL_SIGNALS: [&str; 4] = [
     named::LAUNCHER_WORKER_FAILED,
     named::LOG_HOST_OOM,
     named::LOG_KILLED,
@@ -72,7 +72,7 @@ pub(super) fn note(graph: &mut EntityGraph) -> Result<(), SpillError> {
             continue;
         };
         let signal = graph.name(fact.signal);
-        if !TOLD.contains(&signal) {
+        if !KILL_SIGNALS.contains(&signal) {
             continue;
         }
         let event = graph.evidence.event(fact.row)?;
@@ -167,10 +167,10 @@ fn kills(graph: &EntityGraph) -> Result<Kills, SpillError> {
 fn of_shells(
     graph: &EntityGraph,
     kills: &Kills,
-    told: &[Fact],
+    lines: &[Fact],
 ) -> Vec<(&'static str, Option<TaskRow>, Fact)> {
     let mut found = Vec::new();
-    for fact in told {
+    for fact in lines {
         let Some(task) = graph.pods.get(fact.pod) else {
             continue;
         };
@@ -186,7 +186,7 @@ fn of_shells(
             };
             fact.time != Stamp::OPEN && within.contains(&since)
         };
-        let others = told.iter().filter(|other| other.pod != fact.pod);
+        let others = lines.iter().filter(|other| other.pod != fact.pod);
         let mut beside = others.filter_map(|other| graph.pods.get(other.pod));
         if beside.any(|other| other.machines().any(|one| one == task.node)) {
             continue;

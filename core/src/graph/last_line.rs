@@ -20,15 +20,15 @@ pub(super) fn note(
     pods: &mut Table<Task>,
 ) {
     /// A launcher takes this long to see that its process ended, and to tell of it.
-    const TELLS: Nanos = 60 * SECOND;
+    const LAUNCHER_DELAY: Nanos = 60 * SECOND;
     let lines = symbols.find("log.line");
     for (row, pod) in evidence.rows().iter().zip(pod_of_row) {
         if Some(row.fact) == lines
             && let Some(pod) = pods.get_mut(*pod)
-            && let Some((failed, over)) = pod.last_words.zip(pod.said_over)
+            && let Some((failed, over)) = pod.last_words.zip(pod.logged_over)
         {
             let after = row.time.lo > failed.hi.saturating_add(SECOND);
-            pod.spoke_between |= after && row.time.lo < over.lo.saturating_sub(TELLS);
+            pod.spoke_between |= after && row.time.lo < over.lo.saturating_sub(LAUNCHER_DELAY);
         }
         if Some(row.fact) == lines
             && row.node.is_some()
@@ -46,7 +46,7 @@ pub(super) fn note(
             let is_after = row.file() == pod.words_in && row.line() > pod.words_end;
             pod.wrote_after_words |= is_after && pod.last_words.is_some();
         }
-        if row.tells || Some(row.fact) != lines {
+        if row.has_signal || Some(row.fact) != lines {
             continue;
         }
         let Some(pod) = pods.get_mut(*pod) else {

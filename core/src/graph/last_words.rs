@@ -17,7 +17,7 @@ pub(super) const WRONG: &str = named::LOG_WRONG_RESULT_PERSISTENT;
 /// The failures that a log told of: of which kind, and in which half minutes.
 #[derive(Clone, Debug, Default)]
 pub struct Failures {
-    told: BTreeSet<(Symbol, Nanos)>,
+    seen: BTreeSet<(Symbol, Nanos)>,
     last: Option<(Nanos, Symbol)>,
 }
 
@@ -32,8 +32,8 @@ impl Failures {
     fn add(&mut self, kind: Symbol, time: Nanos) {
         let when = time.div_euclid(Self::ONE);
         self.last = self.last.max(Some((when, kind)));
-        if self.told.len() < Self::MOST {
-            self.told.insert((kind, when));
+        if self.seen.len() < Self::MOST {
+            self.seen.insert((kind, when));
         }
     }
 
@@ -44,7 +44,7 @@ impl Failures {
             return false;
         };
         let from = started.map_or(Nanos::MIN, |started| started.div_euclid(Self::ONE));
-        let before = self.told.range((kind, from)..(kind, last));
+        let before = self.seen.range((kind, from)..(kind, last));
         before.count() >= Self::OFTEN
     }
 }
@@ -112,22 +112,22 @@ pub(super) fn note(
     }
     pod.last_line = later(pod.last_line, event.time);
     if says(named::LOG_TRAINING_DONE) {
-        pod.said_done = later(pod.said_done, event.time);
+        pod.logged_done = later(pod.logged_done, event.time);
     }
     if killed {
-        pod.said_done = None;
+        pod.logged_done = None;
     }
     if over {
-        pod.said_over = later(pod.said_over, event.time);
+        pod.logged_over = later(pod.logged_over, event.time);
     }
     if may_end {
-        pod.said_end = later(pod.said_end, event.time);
+        pod.logged_end = later(pod.logged_end, event.time);
     }
     if wrong {
-        pod.said_wrong = later(pod.said_wrong, event.time);
+        pod.logged_wrong = later(pod.logged_wrong, event.time);
     }
     if says(named::LOG_SIGTERM) || says(named::LOG_HANGUP) {
-        pod.said_stop = later(pod.said_stop, event.time);
+        pod.logged_stop = later(pod.logged_stop, event.time);
     }
     if fails {
         pod.failures.add(kind(event, symbols), event.time.lo);

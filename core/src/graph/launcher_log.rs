@@ -38,14 +38,14 @@ pub(super) fn add(
         }
     }
     let seen = |task: TaskRow| all.pods.all.get(task)?.seen;
-    let tells_of = |(launcher, ranks): &(&TaskRow, &BTreeSet<i32>), gang: &Namesakes| {
+    let started_all = |(launcher, ranks): &(&TaskRow, &BTreeSet<i32>), gang: &Namesakes| {
         let Some((path, (first, last))) = files.get(*launcher).zip(seen(**launcher)) else {
             return false;
         };
         let folder = folder_of(all.symbols.name(*path)).unwrap_or_default();
         let is_above = |member: &Member| {
             let path = files.get(&member.task).map(|path| all.symbols.name(*path));
-            path.is_some_and(|path| is_kept_below(path, folder))
+            path.is_some_and(|path| is_below(path, folder))
         };
         let is_then = |member: &Member| {
             member.seen.is_none_or(|(begin, end)| {
@@ -59,7 +59,7 @@ pub(super) fn add(
     };
     let mut found = Vec::new();
     for (key, gang) in &*gangs {
-        let mut launchers = blamed.iter().filter(|one| tells_of(one, gang));
+        let mut launchers = blamed.iter().filter(|one| started_all(one, gang));
         // Of two, nobody knows which started these.
         if let (Some((launcher, _)), None) = (launchers.next(), launchers.next()) {
             found.push((key.clone(), *launcher));
@@ -81,7 +81,7 @@ pub(super) fn add(
 }
 
 /// Whether a path is that of the log of a launcher's process, somewhere below a folder.
-fn is_kept_below(path: &str, folder: &str) -> bool {
+fn is_below(path: &str, folder: &str) -> bool {
     let separators = ['/', '\\', '!'];
     let rest = match folder {
         "" => Some(path),
@@ -101,7 +101,7 @@ fn is_kept_below(path: &str, folder: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_kept_below;
+    use super::is_below;
 
     #[test]
     fn a_launcher_keeps_the_logs_of_its_ranks_by_attempt_and_number() {
@@ -114,7 +114,7 @@ mod tests {
             ("in/rd/rank_2/stderr.log", "in", false),
             ("in/rd/attempt_x/2/stderr.log", "in", false),
         ] {
-            assert_eq!(is_kept_below(path, folder), expected, "{path} {folder}");
+            assert_eq!(is_below(path, folder), expected, "{path} {folder}");
         }
     }
 }

@@ -11,7 +11,7 @@ use whathappened_model::time::{Nanos, SECOND, Stamp};
 use super::identity::{Pods, Workloads};
 use super::indexes::CompletedIndexes;
 use super::workload_names::{created, workload};
-use super::{Exit, Task, TaskKind, claims, instance, job, last_words, told_ends};
+use super::{Exit, Task, TaskKind, claims, instance, job, last_words, reported_ends};
 use crate::request::was_done;
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -149,7 +149,7 @@ pub(super) fn event(
                 start(pod, started);
             }
             // What was only measured, or seen by a controller, counts where nobody else tells.
-            if event.source_kind == SourceKind::Prometheus || told_ends::is_told(event) {
+            if event.source_kind == SourceKind::Prometheus || reported_ends::is_reported(event) {
                 pod.heard.push(exit);
             } else {
                 pod.exits.push(exit);
@@ -196,7 +196,7 @@ pub(super) fn heard(pods: &mut Table<Task>) {
         if pod.exits.is_empty() {
             pod.exits = std::mem::take(&mut pod.heard);
         }
-        if pod.body.is_none() && !pod.is_kept {
+        if pod.body.is_none() && !pod.removal_failed {
             pod.kills.extend(pod.sent_away);
         }
         if pod.body.is_some() || !pod.exits.is_empty() {
@@ -215,12 +215,12 @@ fn forget_done(pod: &mut Task) {
     const SAVES: Nanos = 600 * SECOND;
     let progress = pod.progress.as_deref();
     let trained_on = |wrong: &Stamp| progress.is_some_and(|progress| progress.last.lo > wrong.hi);
-    let wrong = pod.said_wrong.filter(|wrong| !trained_on(wrong));
+    let wrong = pod.logged_wrong.filter(|wrong| !trained_on(wrong));
     let is_end = |(wrong, done): (Stamp, Stamp)| {
         done.hi >= wrong.lo && done.lo <= wrong.hi.saturating_add(SAVES)
     };
-    if wrong.zip(pod.said_done).is_some_and(is_end) {
-        pod.said_done = None;
+    if wrong.zip(pod.logged_done).is_some_and(is_end) {
+        pod.logged_done = None;
     }
     if pod.untimed.wrong > pod.untimed.step {
         pod.untimed.done = 0;
@@ -355,7 +355,7 @@ fn pod_event(pod: &mut Task, event: &Event, init: bool, symbols: &mut SymbolTabl
         "ScaleDown" if message.starts_with("deleting pod") => {
             pod.sent_away = Some(earlier(pod.sent_away, event.time).unwrap_or(event.time));
         }
-        "ScaleDownFailed" => pod.is_kept = true,
+        "ScaleDownFailed" => pod.removal_failed = true,
         "TaintManagerEviction" if !message.starts_with("Cancelling") => {
             pod.kills.push(event.time);
         }
@@ -368,7 +368,7 @@ fn pod_event(pod: &mut Task, event: &Event, init: bool, symbols: &mut SymbolTabl
             let refused = (event.time, reason.to_owned());
             pod.verdict.get_or_insert(refused);
         }
-        reason if is_trouble(reason) => pod.stuck = earlier(pod.stuck, event.time),
+        reason if is_stuck_reason(reason) => pod.stuck = earlier(pod.stuck, event.time),
         _ => {}
     }
 }
@@ -392,7 +392,7 @@ pub(crate) fn is_refusal(reason: &str) -> bool {
 }
 
 /// Reasons for which a kubelet cannot start a pod.
-fn is_trouble(reason: &str) -> bool {
+fn is_stuck_reason(reason: &str) -> bool {
     matches!(
         reason,
         "Failed"
@@ -410,5 +410,5 @@ fn is_trouble(reason: &str) -> bool {
 fn printed(pod: &mut Task, event: &Event) {
     let reason = event.reason.as_deref().unwrap_or_default();
     pod.printed.unplaced |= reason == "FailedScheduling";
-    pod.printed.stuck |= is_trouble(reason);
+    pod.printed.stuck |= is_stuck_reason(reason);
 }

@@ -19,7 +19,7 @@ const APART: u64 = 1 << 40;
 
 /// What one file says of itself.
 #[derive(Clone, Debug, Default)]
-struct Seen {
+struct FileEvidence {
     first: Option<Nanos>,
     last: Option<Nanos>,
     unit: Option<String>,
@@ -29,7 +29,7 @@ struct Seen {
 
 /// The files that lines of programs stand in.
 #[derive(Debug, Default)]
-pub(super) struct LogFiles(BTreeMap<Symbol, Seen>);
+pub(super) struct LogFiles(BTreeMap<Symbol, FileEvidence>);
 
 /// The log that a file is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,11 +79,11 @@ impl LogFiles {
             std::collections::btree_map::Entry::Vacant(new) => {
                 let event = evidence.event(number)?;
                 let text = |key: &str| event.attribute(key).map(str::to_owned);
-                new.insert(Seen {
+                new.insert(FileEvidence {
                     unit: text("unit"),
                     machine: text("machine"),
                     is_journal: event.attribute("journal").is_some(),
-                    ..Seen::default()
+                    ..FileEvidence::default()
                 })
             }
         };
@@ -97,7 +97,7 @@ impl LogFiles {
 
     /// Which log each file is of.
     pub(super) fn joined(self, symbols: &SymbolTable) -> HashMap<Symbol, PartOfLog> {
-        let mut folders: BTreeMap<&str, BTreeMap<&str, (Symbol, &Seen)>> = BTreeMap::new();
+        let mut folders: BTreeMap<&str, BTreeMap<&str, (Symbol, &FileEvidence)>> = BTreeMap::new();
         for (file, seen) in &self.0 {
             let path = symbols.name(*file);
             let name = node_folder::last_part(path);
@@ -132,7 +132,7 @@ impl LogFiles {
     }
 }
 
-type Files<'n, 's> = BTreeMap<&'n str, (Symbol, &'s Seen)>;
+type Files<'n, 's> = BTreeMap<&'n str, (Symbol, &'s FileEvidence)>;
 
 /// The logs of one folder, each by its files; the one that it is named after comes first.
 fn logs<'n>(files: &Files<'n, '_>) -> Vec<Vec<&'n str>> {
@@ -266,13 +266,13 @@ mod tests {
     /// The logs of a folder in which files were written from and until these minutes.
     fn of(names: &[(&'static str, Nanos, Nanos)]) -> Vec<Vec<&'static str>> {
         let minute = |at: Nanos| Some(at * 60 * SECOND);
-        let seen: Vec<(&str, Seen)> = names
+        let seen: Vec<(&str, FileEvidence)> = names
             .iter()
             .map(|(name, first, last)| {
-                let seen = Seen {
+                let seen = FileEvidence {
                     first: minute(*first),
                     last: minute(*last),
-                    ..Seen::default()
+                    ..FileEvidence::default()
                 };
                 (*name, seen)
             })

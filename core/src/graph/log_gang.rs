@@ -143,14 +143,14 @@ pub(super) fn join(
 
 /// Whether each log that says which rank it is bears that number in its name.
 fn numbers_are_ranks(namesakes: &Namesakes) -> bool {
-    let mut told = namesakes.members.iter().filter(|one| !one.ranks.is_empty());
+    let mut ranked = namesakes.members.iter().filter(|one| !one.ranks.is_empty());
     let agrees = |one: &Member| one.ranks.iter().copied().eq(one.number);
-    namesakes.is_numbered && told.all(agrees)
+    namesakes.is_numbered && ranked.all(agrees)
 }
 
 fn is_gang(namesakes: &Namesakes) -> bool {
     let members = &namesakes.members;
-    let told = members.iter().filter(|one| !one.ranks.is_empty()).count();
+    let ranked = members.iter().filter(|one| !one.ranks.is_empty()).count();
     let mut ranks = BTreeSet::new();
     let distinct = members
         .iter()
@@ -165,8 +165,8 @@ fn is_gang(namesakes: &Namesakes) -> bool {
     let is_dated = times().count() == members.len();
     let at_once = is_dated && common.is_some_and(|(begin, end)| begin <= end);
     // That several ranks speak at all says that there is a gang.
-    let is_known = told > 1
-        || namesakes.is_numbered && told > 0
+    let is_known = ranked > 1
+        || namesakes.is_numbered && ranked > 0
         || namesakes.is_by_machine && at_once
         || at_once && step_together(members) && members.iter().any(|one| one.misses);
     members.len() > 1 && is_known && distinct && together

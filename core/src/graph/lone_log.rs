@@ -132,12 +132,12 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
         if let Some(slot) = all.pod_of_row.get_mut(number) {
             *slot = Some(task);
         }
-        let said = all.teach(number, task)?;
-        if row.tells {
-            ranks.entry(task).or_default().extend(said.rank);
+        let line = all.teach(number, task)?;
+        if row.has_signal {
+            ranks.entry(task).or_default().extend(line.rank);
         }
         // Nor is a log in which a launcher tells of one of its processes that of the rank that writes most of it.
-        if said.raises && said.rank.is_none() || said.launches {
+        if line.raises && line.rank.is_none() || line.launches {
             rankless.insert(task);
         }
     }
@@ -224,15 +224,15 @@ impl Lines<'_> {
     ///
     /// # Errors
     /// When the line cannot be read back.
-    fn teach(&mut self, number: EvidenceRow, task: TaskRow) -> Result<Said, SpillError> {
+    fn teach(&mut self, number: EvidenceRow, task: TaskRow) -> Result<LineEvidence, SpillError> {
         let Some(row) = self.evidence.rows().get(number) else {
-            return Ok(Said::default());
+            return Ok(LineEvidence::default());
         };
         if let Some(one) = self.pods.all.get_mut(task) {
             one.see(row.time.lo, row.last());
         }
-        if !row.tells {
-            return Ok(Said::default());
+        if !row.has_signal {
+            return Ok(LineEvidence::default());
         }
         let (_, mut event): (_, Event) = self.evidence.body(number)?;
         self.years.place(number, &mut event);
@@ -242,7 +242,7 @@ impl Lines<'_> {
         job_logs::forget_others(&mut event);
         learn::event(&event, Some(task), self.symbols, self.pods, self.workloads);
         progress::note(&event, number, self.pods.all.get_mut(task));
-        Ok(Said {
+        Ok(LineEvidence {
             rank: event.rank,
             launches: event
                 .signals
@@ -262,7 +262,7 @@ impl Lines<'_> {
 
 /// What a line says of who wrote it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Said {
+struct LineEvidence {
     /// The rank that it names.
     rank: Option<i32>,
     /// Whether it tells of an exception of the program, and not of its launcher.

@@ -65,6 +65,7 @@ mod pool;
 mod progress;
 mod ray_session;
 mod remade;
+mod reported_ends;
 mod restart_loop;
 mod root;
 mod rows;
@@ -78,7 +79,6 @@ mod tagged;
 mod task;
 mod template;
 mod together;
-mod told_ends;
 mod toleration;
 mod topology;
 mod tracked;
@@ -154,7 +154,7 @@ pub struct EntityGraph {
     /// In which region and zone machines were.
     pub topology: Topology,
     /// Which signals speak of which workloads, and when they did last.
-    pub said: HashMap<(WorkloadRow, Symbol), Nanos>,
+    pub last_signals: HashMap<(WorkloadRow, Symbol), Nanos>,
     /// What others saw of the troubles that these facts tell of, where a store knows.
     pub elsewhere: Vec<crate::shared_fault::OutsideFault>,
     /// What signals say of themselves.
@@ -170,7 +170,7 @@ impl EntityGraph {
     /// gave the line a level below error.
     #[must_use]
     pub fn survived(&self, line: &Fact) -> bool {
-        let since = Progress::told_by(line.end.unwrap_or(line.time));
+        let since = Progress::written_by(line.end.unwrap_or(line.time));
         let progress = self.pods.get(line.pod);
         let progress = progress.and_then(|pod| pod.progress.as_deref());
         let not_started = self
@@ -205,18 +205,18 @@ impl EntityGraph {
     /// Whether any record says this of a workload.
     #[must_use]
     pub fn says(&self, workload: impl Into<Option<WorkloadRow>>, signal: &str) -> bool {
-        self.last_said(workload, signal).is_some()
+        self.last_signal_at(workload, signal).is_some()
     }
 
     /// When a record said this of a workload last.
     #[must_use]
-    pub fn last_said(
+    pub fn last_signal_at(
         &self,
         workload: impl Into<Option<WorkloadRow>>,
         signal: &str,
     ) -> Option<Nanos> {
         let signal = self.evidence.symbols.find(signal)?;
-        self.said.get(&(workload.into()?, signal)).copied()
+        self.last_signals.get(&(workload.into()?, signal)).copied()
     }
 
     /// A workload and all that it owns, directly or through others.

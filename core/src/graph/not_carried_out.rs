@@ -61,10 +61,10 @@ pub(super) fn forget(graph: &mut EntityGraph) -> Result<(), SpillError> {
 fn went_down(graph: &EntityGraph, request: &Fact) -> bool {
     graph.facts.iter().any(|fact| {
         let signal = graph.name(fact.signal);
-        let tells = [SignalClass::GoesDown, SignalClass::Boots];
+        let classes = [SignalClass::GoesDown, SignalClass::Boots];
         fact.node == request.node
             && !graph.traits.is(signal, SignalClass::AsksDown)
-            && tells.iter().any(|class| graph.traits.is(signal, *class))
+            && classes.iter().any(|class| graph.traits.is(signal, *class))
             && fact.time.hi >= request.time.lo.saturating_sub(CLOCKS)
     })
 }

@@ -66,8 +66,8 @@ pub(super) fn put_in_order(graph: &mut EntityGraph) {
     }
     for fact in &graph.facts {
         if let Some(workload) = fact.workload {
-            let said = graph.said.entry((workload, fact.signal));
-            let last = said.or_insert(fact.time.hi);
+            let entry = graph.last_signals.entry((workload, fact.signal));
+            let last = entry.or_insert(fact.time.hi);
             *last = fact.time.hi.max(*last);
         }
     }

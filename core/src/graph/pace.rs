@@ -23,7 +23,7 @@ const SLOW: &str = named::LOG_SLOW;
 const PASSED: &str = named::LOG_SLOW_PASSED;
 
 /// Steps that are kept of one log; of more, every second, fourth, … step.
-const KEPT: usize = 512;
+const MOST_STEPS: usize = 512;
 
 /// Logs give times to the second, and some steps are shorter: paces are measured over this
 /// long at least.
@@ -224,7 +224,7 @@ impl Pace {
             return;
         }
         self.points.push(point);
-        while self.points.len() > KEPT && self.thinned < 62 {
+        while self.points.len() > MOST_STEPS && self.thinned < 62 {
             self.thinned += 1;
             let every = 1_i64 << self.thinned;
             self.points.retain(|point| point.step % every == 0);

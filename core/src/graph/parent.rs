@@ -169,8 +169,8 @@ fn by_index(symbols: &mut SymbolTable, pods: &Pods, workloads: &mut Workloads) {
     let mut found: BTreeMap<(Symbol, &str), (BTreeSet<&str>, Nanos)> = BTreeMap::new();
     for pod in &pods.all {
         // An object says itself that it has no owner; a line of a table does not.
-        let told = pod.body.is_some() && pod.uid.is_some();
-        let unknown = pod.kind == TaskKind::Pod && pod.owner.is_none() && !told;
+        let is_listed = pod.body.is_some() && pod.uid.is_some();
+        let unknown = pod.kind == TaskKind::Pod && pod.owner.is_none() && !is_listed;
         let Some(stem) = drawn(symbols.name(pod.name)).filter(|_| unknown) else {
             continue;
         };
@@ -265,8 +265,8 @@ fn sets_of(job: &str) -> impl Iterator<Item = &str> {
 fn by_name(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads) {
     for pod in &mut pods.all {
         // An object says itself that it has no owner; a line of a table does not.
-        let told = pod.body.is_some() && pod.uid.is_some();
-        if pod.kind != TaskKind::Pod || pod.owner.is_some() || told {
+        let is_listed = pod.body.is_some() && pod.uid.is_some();
+        if pod.kind != TaskKind::Pod || pod.owner.is_some() || is_listed {
             continue;
         }
         let last = pod.seen.map_or(Nanos::MAX, |(_, last)| last);

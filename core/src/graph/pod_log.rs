@@ -141,14 +141,14 @@ impl Bearers {
         if named.iter().all(|one| Some(one.namespace) == first) {
             return named.iter().collect();
         }
-        let is_told = |one: &&Bearer| {
+        let is_named = |one: &&Bearer| {
             let namespace = symbols.name(one.namespace);
             parts().any(|part| stretches(part).any(|word| word == namespace))
         };
-        let told: Vec<&Bearer> = named.iter().filter(is_told).collect();
-        let first = told.first().map(|one| one.namespace);
-        if told.iter().all(|one| Some(one.namespace) == first) {
-            told
+        let matching: Vec<&Bearer> = named.iter().filter(is_named).collect();
+        let first = matching.first().map(|one| one.namespace);
+        if matching.iter().all(|one| Some(one.namespace) == first) {
+            matching
         } else {
             Vec::new()
         }

@@ -118,7 +118,7 @@ pub(super) struct Logs<'a> {
 
 /// Whose lines a log store is asked for at once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Asked {
+enum LineOwner {
     /// All pods of a workload on top of others.
     Workload(WorkloadRow),
     /// Those of a name that nobody owns.
@@ -164,10 +164,12 @@ impl Logs<'_> {
         // Of a log store the lines of one run are read at once, those of others whenever somebody asks.
         let tops = Tops::of(self.workloads, symbols);
         let asked = |pod: &Task| {
-            tops.top(pod)
-                .map_or(Asked::Name(pod.namespace, pod.name), Asked::Workload)
+            tops.top(pod).map_or(
+                LineOwner::Name(pod.namespace, pod.name),
+                LineOwner::Workload,
+            )
         };
-        let mut read_of_run: HashMap<Asked, Stamp> = HashMap::new();
+        let mut read_of_run: HashMap<LineOwner, Stamp> = HashMap::new();
         for (pod, last) in self.pods.iter().zip(&last_line) {
             if let Some(last) = last {
                 let known = read_of_run.entry(asked(pod)).or_insert(*last);
@@ -298,7 +300,7 @@ impl Fact {
             workload: None,
             node: Symbol::NONE,
             instance: Symbol::NONE,
-            phase: super::Phase::Untold,
+            phase: super::Phase::Unstated,
             operation: Symbol::NONE,
             places: Symbol::NONE,
             holder: Symbol::NONE,

@@ -77,7 +77,7 @@ pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) 
             } else if fact == MADE {
                 made(pods, &asked, row)
             } else {
-                let found = pods.of_name_told(row.namespace, row.pod, row.time);
+                let found = pods.of_name_recorded(row.namespace, row.pod, row.time);
                 let made = pods.all.get(found).and_then(|pod| pod.created);
                 match made {
                     Some(made) if fact == LINE && was_long_before(made.lo, row) => {
@@ -130,7 +130,7 @@ fn note(asked: &mut HashMap<TaskRow, Nanos>, pod: TaskRow, row: &Row) {
 /// The pod that a request made: names are free once their bearers are gone, so after the end of one was asked for it is
 /// another one.
 fn made(pods: &mut Pods, asked: &HashMap<TaskRow, Nanos>, row: &Row) -> TaskRow {
-    let found = pods.of_name_told(row.namespace, row.pod, row.time);
+    let found = pods.of_name_recorded(row.namespace, row.pod, row.time);
     let was_asked = asked.get(&found).is_some_and(|asked| *asked < row.time.lo);
     let made = pods.all.get(found).and_then(|pod| pod.created);
     let is_it = made.is_some_and(|made| made.lo >= row.time.lo.saturating_sub(CLOCKS));

@@ -13,10 +13,10 @@ use crate::symbols::{Symbol, SymbolTable};
 /// or both names are those of known machines, they stay as they are.
 pub(super) fn join(symbols: &SymbolTable, tasks: &Table<Task>, facts: &mut [Fact]) {
     let known: HashSet<Symbol> = tasks.iter().flat_map(Task::machines).collect();
-    let told = facts.iter().map(|fact| fact.node);
-    let told: HashSet<Symbol> = told.filter(|node| node.is_some()).collect();
+    let mentioned = facts.iter().map(|fact| fact.node);
+    let mentioned: HashSet<Symbol> = mentioned.filter(|node| node.is_some()).collect();
     let mut whole: HashMap<Symbol, BTreeSet<Symbol>> = HashMap::new();
-    for name in known.union(&told) {
+    for name in known.union(&mentioned) {
         if let Some(short) = first_word(symbols, *name) {
             whole.entry(short).or_default().insert(*name);
         }

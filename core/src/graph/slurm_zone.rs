@@ -99,7 +99,7 @@ struct ClockReadings {
 
 impl ClockReadings {
     fn of(evidence: &Evidence, symbols: &SymbolTable) -> Result<Self, SpillError> {
-        let mut said = Self::default();
+        let mut readings = Self::default();
         let is_slurm = |row: &Row| row.source_kind() == SourceKind::Slurm;
         for (number, row) in evidence.rows().numbered() {
             if !is_slurm(row) || row.time == Stamp::OPEN {
@@ -109,44 +109,46 @@ impl ClockReadings {
             if event.attribute("time_inferred") == Some("anchor") {
                 let offset = event.attributes.get("utc_offset_s");
                 let offset = offset.and_then(serde_json::Value::as_i64);
-                said.anchors
+                readings
+                    .anchors
                     .extend(offset.map(|offset| offset.saturating_mul(-SECOND)));
             }
             match row.clock {
                 Clock::Local => {
-                    said.files.insert(row.file());
-                    said.slurm(&event);
+                    readings.files.insert(row.file());
+                    readings.slurm(&event);
                 }
-                _ => Self::live(&mut said.dated, &event),
+                _ => Self::live(&mut readings.dated, &event),
             }
         }
         for (key, versions) in evidence.objects.iter() {
             if versions.iter().any(|one| job::is_zoneless(&one.body)) {
-                said.clusters.extend(cluster(&key.uid));
-                said.jobs
+                readings.clusters.extend(cluster(&key.uid));
+                readings
+                    .jobs
                     .entry(job::number(&key.uid).to_owned())
                     .or_default();
             }
         }
-        if said.jobs.is_empty() && said.files.is_empty() {
-            return Ok(said);
+        if readings.jobs.is_empty() && readings.files.is_empty() {
+            return Ok(readings);
         }
         let launch = symbols.find("slurm.launch");
         for (file, written) in outputs(evidence, Clock::Named) {
             if let Some(job) = job_logs::numbered(symbols.name(file)) {
-                said.logs.insert(job.to_owned(), written);
+                readings.logs.insert(job.to_owned(), written);
             }
         }
         for (number, row) in evidence.rows().numbered() {
             let is_kernel = row.source_kind() == SourceKind::NodeLog && row.clock == Clock::Named;
-            let tells = row.tells || Some(row.fact) == launch;
-            if is_kernel && tells && row.time != Stamp::OPEN {
+            let is_significant = row.has_signal || Some(row.fact) == launch;
+            if is_kernel && is_significant && row.time != Stamp::OPEN {
                 let (_, event) = evidence.body(number)?;
                 let folder = node_folder::folder_of(symbols.name(row.file()));
-                said.kernel(&event, folder.map(node_folder::last_part));
+                readings.kernel(&event, folder.map(node_folder::last_part));
             }
         }
-        Ok(said)
+        Ok(readings)
     }
 
     fn slurm(&mut self, event: &Event) {
@@ -230,7 +232,7 @@ impl ClockReadings {
                 false => moved(&[4], within(ENDS_AT_ONCE)),
             }
         });
-        let reasons = self.reasons.iter().filter_map(|(node, xid, told)| {
+        let reasons = self.reasons.iter().filter_map(|(node, xid, reported)| {
             let of_node = |one: &&(String, String, Nanos)| one.0 == *node && one.1 == *xid;
             let at = self.xids.iter().filter(of_node).map(|(.., at)| *at).max()?;
             let ran = |by: Nanos| {
@@ -239,11 +241,11 @@ impl ClockReadings {
                 self.jobs.values().any(there)
             };
             // People take their time.
-            if told.saturating_add(CLOCKS) >= at && ran(0) {
+            if reported.saturating_add(CLOCKS) >= at && ran(0) {
                 return Some(0);
             }
             moved(&[4], |by| {
-                let later = told.saturating_add(by).saturating_sub(at);
+                let later = reported.saturating_add(by).saturating_sub(at);
                 (-CLOCKS..=ACTS).contains(&later) && ran(by)
             })
         });
@@ -283,10 +285,10 @@ impl ClockReadings {
                 dated.saturating_sub(local.saturating_add(by)).abs() <= 2 * SECOND
             })
         });
-        let told = launches.chain(logs).chain(accounts);
+        let by_times = launches.chain(logs).chain(accounts);
         let found: BTreeSet<Nanos> = kills
             .chain(reasons)
-            .chain(told)
+            .chain(by_times)
             .chain(self.anchors.clone())
             .collect();
         let only = found.first().filter(|_| found.len() == 1);
@@ -368,17 +370,17 @@ pub(super) fn settle(
     if !evidence.rows().iter().any(is_slurm) {
         return Ok(zones);
     }
-    let said = ClockReadings::of(evidence, symbols)?;
-    let by = said.zone();
+    let readings = ClockReadings::of(evidence, symbols)?;
+    let by = readings.zone();
     for (file, written) in outputs(evidence, Clock::Local) {
         if let Some(number) = job_logs::numbered(symbols.name(file)) {
-            zones.extend(said.zone_of(number, written, by).map(|by| (file, by)));
+            zones.extend(readings.zone_of(number, written, by).map(|by| (file, by)));
         }
     }
     let Some(by) = by else {
         return Ok(zones);
     };
-    zones.extend(said.files.iter().map(|file| (*file, by)));
+    zones.extend(readings.files.iter().map(|file| (*file, by)));
     for (at, body) in evidence.objects.bodies_mut(job::is_zoneless) {
         for time in [at, &mut body.created, &mut body.started, &mut body.ended] {
             *time = time.map(|time| time.shift(by));

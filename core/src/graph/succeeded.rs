@@ -40,8 +40,8 @@ pub(super) fn note(graph: &mut EntityGraph) {
 
 /// When a pod was last heard of that only Events tell of, where none tells that it is gone.
 fn last_heard(pod: &Task) -> Option<Nanos> {
-    let is_told_of = pod.kind == TaskKind::Pod && pod.uid.is_some();
+    let has_object = pod.kind == TaskKind::Pod && pod.uid.is_some();
     let is_open = pod.body.is_none() && pod.gone.is_none() && pod.first_asked().is_none();
-    let (_, last) = pod.seen.filter(|_| is_told_of && is_open)?;
+    let (_, last) = pod.seen.filter(|_| has_object && is_open)?;
     Some(last)
 }

@@ -137,7 +137,7 @@ pub struct Task {
     /// When an autoscaler told that it sends it away.
     pub(super) sent_away: Option<Stamp>,
     /// An autoscaler told that it could not send it away.
-    pub(super) is_kept: bool,
+    pub(super) removal_failed: bool,
     /// Ends of containers of which only their kubelet's word is known that it starts them again.
     pub(crate) restarted: Vec<Exit>,
     /// Its end was asked for, at a time that nobody knows.
@@ -153,15 +153,15 @@ pub struct Task {
     /// By when its Job had counted its index as completed.
     pub index_done: Option<Stamp>,
     /// When its log last said that all was done.
-    pub said_done: Option<Stamp>,
+    pub logged_done: Option<Stamp>,
     /// When its log last told that it ends, whatever ended it.
-    pub said_over: Option<Stamp>,
+    pub logged_over: Option<Stamp>,
     /// When its log last told what a program ends with, unless it goes on.
-    pub said_end: Option<Stamp>,
+    pub logged_end: Option<Stamp>,
     /// When its log last told that it was asked to stop.
-    pub said_stop: Option<Stamp>,
+    pub logged_stop: Option<Stamp>,
     /// When its log last told that a GPU computes wrongly, for which the program ends.
-    pub said_wrong: Option<Stamp>,
+    pub logged_wrong: Option<Stamp>,
     /// Whether it wrote, in its log, long after it told of a failure and long before it told that it ends.
     pub spoke_between: bool,
     /// When its log last told of a failure that ends a program.
@@ -246,9 +246,9 @@ impl Task {
         let Some(body) = self.body.as_ref() else {
             return false;
         };
-        let told = body
+        let confirmed = body
             .deletion_requested
-            .filter(|told| self.deletion_requested == Some(*told));
+            .filter(|confirmed| self.deletion_requested == Some(*confirmed));
         let ends = self.exits.iter().filter(|exit| !exit.init);
         let end = ends
             .map(|exit| exit.time)
@@ -256,8 +256,8 @@ impl Task {
             .max();
         body.deletion_grace_s == Some(0)
             && !self.stored.ended_first
-            && told.zip(end).is_some_and(|(told, end)| {
-                (-SECOND..=CONFIRMS).contains(&told.lo.saturating_sub(end.lo))
+            && confirmed.zip(end).is_some_and(|(confirmed, end)| {
+                (-SECOND..=CONFIRMS).contains(&confirmed.lo.saturating_sub(end.lo))
             })
     }
 
@@ -346,19 +346,19 @@ impl Task {
             stopped: None,
             printed: PrintedWait::default(),
             sent_away: None,
-            is_kept: false,
+            removal_failed: false,
             restarted: Vec::new(),
             is_asked: false,
             held_back: None,
             kills: Vec::new(),
             untracked: None,
             index_done: None,
-            said_done: None,
-            said_over: None,
-            said_end: None,
+            logged_done: None,
+            logged_over: None,
+            logged_end: None,
             spoke_between: false,
-            said_stop: None,
-            said_wrong: None,
+            logged_stop: None,
+            logged_wrong: None,
             last_words: None,
             failures: Failures::default(),
             words_of: None,

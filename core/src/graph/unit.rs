@@ -75,7 +75,7 @@ pub(super) fn claim(
         .collect();
     // Asked of few, and dear to know.
     let by_local_clock = LazyCell::new(|| by_local_clock(evidence, pod_of_row));
-    let mut said: Vec<ServiceRecord> = Vec::new();
+    let mut records: Vec<ServiceRecord> = Vec::new();
     for (place, fact) in facts.iter().enumerate() {
         let signal = symbols.name(fact.signal);
         if !signal.starts_with("unit.") {
@@ -94,7 +94,7 @@ pub(super) fn claim(
         let Some(number) = own.copied().or_else(of_unit) else {
             continue;
         };
-        said.push(ServiceRecord {
+        records.push(ServiceRecord {
             place,
             row: fact.row,
             task: number,
@@ -113,17 +113,17 @@ pub(super) fn claim(
         });
     }
     // systemd says first how a process ended, and then that this was as it should be.
-    let ends: Vec<(TaskRow, Stamp)> = said
+    let ends: Vec<(TaskRow, Stamp)> = records
         .iter()
         .filter(|one| one.is_exit && one.exit_code != Some(0))
         .map(|one| (one.task, one.time))
         .collect();
-    said.retain(|one| {
-        let told = |(task, time): &(TaskRow, Stamp)| {
+    records.retain(|one| {
+        let overrules = |(task, time): &(TaskRow, Stamp)| {
             let apart = one.time.lo.saturating_sub(time.lo).saturating_abs();
             *task == one.task && apart <= SECOND
         };
-        !one.is_exit || one.exit_code != Some(0) || !ends.iter().any(told)
+        !one.is_exit || one.exit_code != Some(0) || !ends.iter().any(overrules)
     });
     let journals = Journals::of(evidence);
     // Not every systemd names the services that it stops for that.
@@ -151,15 +151,15 @@ pub(super) fn claim(
             .zip(earlier)
             .is_some_and(|(later, earlier)| journals.is_after(later, earlier))
     };
-    for one in &said {
+    for one in &records {
         let Some(task) = tasks.get_mut(one.task) else {
             continue;
         };
-        if one.is_outlived(task, &said)
+        if one.is_outlived(task, &records)
             || one.is_after_boot(task, &boots)
-            || one.is_after_end(task, &said, &after)
-            || one.is_of_earlier_start(task, &said)
-            || one.came_to_nothing(evidence, &journals, &said)
+            || one.is_after_end(task, &records, &after)
+            || one.is_of_earlier_start(task, &records)
+            || one.came_to_nothing(evidence, &journals, &records)
         {
             continue;
         }
@@ -358,7 +358,7 @@ impl ServiceRecord {
             .iter()
             .filter(|other| other.is_exit && other.task == self.task && after(self, other));
         let step = task.progress.as_deref().map(|progress| progress.last.lo);
-        let done = task.said_done.filter(|done| {
+        let done = task.logged_done.filter(|done| {
             // A log whose zone nobody knows may have been written before or after that: what says that all is done was not
             // stopped.
             let before = self.time == Stamp::OPEN || done.lo <= self.time.lo;
@@ -426,10 +426,10 @@ fn had_failed(task: &Task, stopped: Nanos) -> bool {
     const SILENT: Nanos = 60 * SECOND;
     let progress = task.progress.as_deref();
     let silent = Progress::may_be_silent(progress, SILENT);
-    let said = task.last_words.filter(|said| *said != Stamp::OPEN);
-    said.is_some_and(|said| {
-        let went_on = progress.is_some_and(|progress| progress.last.lo > said.hi);
-        !went_on && said.lo.saturating_add(silent) < stopped
+    let failure = task.last_words.filter(|failure| *failure != Stamp::OPEN);
+    failure.is_some_and(|failure| {
+        let went_on = progress.is_some_and(|progress| progress.last.lo > failure.hi);
+        !went_on && failure.lo.saturating_add(silent) < stopped
     })
 }
 

@@ -197,7 +197,7 @@ impl VersionDiff<'_> {
     /// Whose request changed the spec of an object that nobody owns: what changes one that somebody owns may hand on what was asked of
     /// its owner, and an answer to another request shows what others had changed before.
     fn changed_by(&self, index: usize) -> Option<String> {
-        let version = self.told_by_audit(index)?;
+        let version = self.audit_version(index)?;
         let is_author = version.body.owners.is_empty() && !version.body.written.is_empty();
         version.by.clone().filter(|_| is_author)
     }
@@ -205,7 +205,7 @@ impl VersionDiff<'_> {
     /// When and by whom a version was made by a request that wrote a field of its spec, as far as the
     /// request says what it wrote.
     fn writer(&self, index: usize, field: &str) -> Option<(Stamp, String)> {
-        let version = self.told_by_audit(index)?;
+        let version = self.audit_version(index)?;
         let written = &version.body.written;
         let wrote = written.is_empty() || written.iter().any(|one| one == field);
         let by = version.by.clone().filter(|_| wrote)?;
@@ -214,7 +214,7 @@ impl VersionDiff<'_> {
 
     /// What an answer of the server shows was so by then.
     fn by_then(&self, index: usize, time: Stamp) -> Stamp {
-        match self.told_by_audit(index).and_then(|version| version.at) {
+        match self.audit_version(index).and_then(|version| version.at) {
             Some(at) => Stamp {
                 lo: time.lo.min(at.hi),
                 hi: time.hi.min(at.hi),
@@ -356,7 +356,7 @@ impl VersionDiff<'_> {
     }
 
     /// The request that made a revision has a record of its own.
-    fn told_by_audit(&self, index: usize) -> Option<&Version> {
+    fn audit_version(&self, index: usize) -> Option<&Version> {
         self.same_revision(index)
             .find(|version| version.source_kind == SourceKind::KubernetesAudit)
     }
@@ -371,7 +371,7 @@ impl VersionDiff<'_> {
         index: usize,
         raw: &Value,
     ) -> Option<Event> {
-        let by_audit = self.told_by_audit(index).and_then(|version| version.at);
+        let by_audit = self.audit_version(index).and_then(|version| version.at);
         let time = by_audit.or(own).or_else(|| self.between(before, index))?;
         self.event_at(fact, what, time, index, raw)
     }

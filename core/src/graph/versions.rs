@@ -111,12 +111,12 @@ pub(super) fn learn(
 /// The order of the versions decides, and not the times in them: the controller of nodes sets `Ready` of each pod of a node that
 /// fell silent, and a kubelet that comes back writes its own condition over that, with the time at which the pod became ready first.
 fn ready_again(versions: &[Version]) -> Option<Stamp> {
-    let told = || {
+    let states = || {
         let stored = versions.iter().filter(|one| one.revision.is_some());
         stored.filter_map(|one| one.body.ready)
     };
-    let (is_ready, _) = told().next_back()?;
-    let lapses = told().filter(|(ready, _)| !ready);
+    let (is_ready, _) = states().next_back()?;
+    let lapses = states().filter(|(ready, _)| !ready);
     lapses.map(|(_, since)| since).max().filter(|_| is_ready)
 }
 

@@ -59,7 +59,7 @@ pub(super) fn in_time_order(
     let mut named: Vec<(Stamp, EventId, EvidenceRow)> = evidence
         .rows()
         .numbered()
-        .filter(|(_, row)| row.tells && row.workload.is_some())
+        .filter(|(_, row)| row.has_signal && row.workload.is_some())
         .map(|(number, row)| (row.time, row.id, number))
         .collect();
     named.sort_unstable();

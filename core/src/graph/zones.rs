@@ -211,8 +211,8 @@ fn lives(evidence: &Evidence, symbols: &SymbolTable, pods: &Pods) -> HashMap<Sym
         let kinds = [SourceKind::Kubernetes, SourceKind::KubernetesAudit];
         kinds.contains(&row.source_kind()) && row.time.hi != Nanos::MAX && row.time.lo != Nanos::MIN
     };
-    let told = evidence.rows().iter().filter(of_kubernetes);
-    for row in told.filter(|row| row.pod.is_some()) {
+    let records = evidence.rows().iter().filter(of_kubernetes);
+    for row in records.filter(|row| row.pod.is_some()) {
         // Of one that is gone Events may be all that is left.
         let life = lives.entry(row.pod).or_insert_with(|| Life {
             namespace: row.namespace,

@@ -44,11 +44,11 @@ fn outlasts(graph: &EntityGraph, pod: &Task, other: &Container, exit: &Exit) -> 
     };
     if ends().next().is_none() {
         // It is there, and has not ended, as far as the pod's own status tells.
-        let is_told = pod
+        let is_listed = pod
             .body
             .as_ref()
             .is_some_and(|body| body.restarts.contains_key(&other.name));
-        let runs = is_told && pod.waits.is_empty() && pod.phase.as_deref() == Some("Running");
+        let runs = is_listed && pod.waits.is_empty() && pod.phase.as_deref() == Some("Running");
         // It ran on, as far as anybody knows, until somebody asked for the pod's end.
         return runs || wants_gpus(other) && asked_after(pod, exit).is_some();
     }

@@ -128,12 +128,12 @@ pub(super) fn end(
         one.last_line.is_some_and(|line| line.lo > since)
     };
     for sign in signs(one, crashes) {
-        let is_told_again = ends.last().is_some_and(|end| {
+        let is_repeated = ends.last().is_some_and(|end| {
             let near = sign.time.lo.saturating_sub(end.time.hi) <= ONE_END;
             let silent = one.last_line.is_some() || sign.what == InstanceChange::Reset;
             end.what == InstanceChange::Reset && near && silent && !wrote_since(end)
         });
-        if is_told_again && (!sign.begins() || sign.what == InstanceChange::Reset) {
+        if is_repeated && (!sign.begins() || sign.what == InstanceChange::Reset) {
             continue;
         }
         let was_running = match sign.what {
@@ -188,9 +188,9 @@ pub(super) fn end(
     let first = ends
         .iter()
         .position(|end| one.last_line.is_some() && !wrote_since(end));
-    let is_told_on = first.is_some_and(|first| first + 1 < ends.len());
+    let is_followed = first.is_some_and(|first| first + 1 < ends.len());
     ends.truncate(first.map_or(usize::MAX, |first| first.saturating_add(1)));
-    let gone = !runs || is_told_on || ends.last().is_some_and(|end| ended_there(end));
+    let gone = !runs || is_followed || ends.last().is_some_and(|end| ended_there(end));
     let mut last = ends.pop_if(|_| gone);
     // What had ended is not ended again by who switches its machine off.
     // Nor was what made steps for minutes after that: its own end, where any is known, came later.
@@ -200,7 +200,7 @@ pub(super) fn end(
     };
     let by = last.filter(|end| !outlived(end));
     let failed =
-        failed(one, by).filter(|said| by.is_none() || !another_worked_on(graph, one, *said));
+        failed(one, by).filter(|failure| by.is_none() || !another_worked_on(graph, one, *failure));
     let service = service_end(graph, one, by, downs);
     if failed.is_some() || service.is_some() {
         last = None;
@@ -300,43 +300,43 @@ fn finished(one: &Task, done: Option<Stamp>) -> Option<Stamp> {
 /// When the log of the program on an instance ended in a failure, before the end of the
 /// instance itself, and since it was last started.
 fn failed(one: &Task, end: Option<&InstanceRecord>) -> Option<Stamp> {
-    let said = given_up(one).or_else(|| ended(one))?;
+    let failure = given_up(one).or_else(|| ended(one))?;
     // What its only log tells of after the word that all is done ended nothing.
     let step = one.progress.as_deref().map(|progress| progress.last.lo);
     let was_done = one.log_files.len() == 1
         && one
-            .said_done
-            .is_some_and(|done| done.lo <= said.lo && step.is_none_or(|step| step <= done.hi));
+            .logged_done
+            .is_some_and(|done| done.lo <= failure.lo && step.is_none_or(|step| step <= done.hi));
     if was_done {
         return None;
     }
     // A line without a time was written soon after the one before it, as far as anybody knows.
-    let said = match end {
-        Some(end) if said.width() > CLOCKS => Stamp {
-            hi: said.hi.min(end.time.lo).max(said.lo),
-            ..said
+    let failure = match end {
+        Some(end) if failure.width() > CLOCKS => Stamp {
+            hi: failure.hi.min(end.time.lo).max(failure.lo),
+            ..failure
         },
-        _ => said,
+        _ => failure,
     };
     // A machine that was reset, and whose program wrote nothing since, is none that it began anew on.
     let since = one.signs.iter().any(|sign| {
         let wrote = one.last_line.is_some_and(|line| line.lo > sign.time.hi);
         let began = sign.what != InstanceChange::Reset || wrote;
-        sign.begins() && began && sign.time.lo > said.hi
+        sign.begins() && began && sign.time.lo > failure.hi
     });
     // That it was silent for many steps before it was stopped shows that it did not write in its last moment.
     let silent = Progress::may_be_silent(one.progress.as_deref(), SILENT);
-    let by = if said.width() > CLOCKS {
-        said.lo.saturating_add(silent)
+    let by = if failure.width() > CLOCKS {
+        failure.lo.saturating_add(silent)
     } else {
-        said.hi.saturating_add(CLOCKS)
+        failure.hi.saturating_add(CLOCKS)
     };
     let first = end.is_none_or(|end| by < end.time.lo);
-    (first && !since).then_some(said)
+    (first && !since).then_some(failure)
 }
 
 /// Whether another program on the machine than the one that failed made steps after that: what ended both was not that failure.
-fn another_worked_on(graph: &EntityGraph, one: &Task, said: Stamp) -> bool {
+fn another_worked_on(graph: &EntityGraph, one: &Task, failure: Stamp) -> bool {
     let program = |file: Symbol| {
         let name = graph.name(file).rsplit(['/', '!']).next();
         name.and_then(|name| name.split('.').next())
@@ -346,7 +346,7 @@ fn another_worked_on(graph: &EntityGraph, one: &Task, said: Stamp) -> bool {
     };
     let row = graph.evidence.rows().get(steps.row);
     let is_another = row.is_some_and(|row| program(row.file()) != program(one.words_in));
-    one.words_in.is_some() && is_another && steps.went_on_after(said.lo, None)
+    one.words_in.is_some() && is_another && steps.went_on_after(failure.lo, None)
 }
 
 fn mode(sign: &InstanceRecord) -> Mode {

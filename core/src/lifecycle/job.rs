@@ -18,13 +18,13 @@ pub(super) fn end(graph: &EntityGraph, one: &Task) -> End {
     let mut ends = ends(graph, one);
     // Where nothing else tells of its end, its own log may.
     let by_log = ends.is_empty() && !has_accounts(one);
-    let said = by_log.then(|| failed_last(one)).flatten();
-    let said = said.filter(|said| !was_done_after(one, *said));
+    let failure = by_log.then(|| failed_last(one)).flatten();
+    let failure = failure.filter(|failure| !was_done_after(one, *failure));
     let untimed = one.untimed.is_done().then_some(Stamp::OPEN);
     let done = one
-        .said_done
+        .logged_done
         .or(untimed)
-        .filter(|_| by_log && said.is_none());
+        .filter(|_| by_log && failure.is_none());
     let last = ends.pop();
     let since = one
         .started
@@ -35,14 +35,14 @@ pub(super) fn end(graph: &EntityGraph, one: &Task) -> End {
     let (state, mode, time) = match (&last, now) {
         (_, Some((state, time))) => (state, Mode::None, time.unwrap_or(since)),
         (Some(exit), None) => match gave_up(graph, one, exit) {
-            Some(said) => (State::Died, Mode::Exited, said),
+            Some(failure) => (State::Died, Mode::Exited, failure),
             None => {
                 let (state, mode) = meaning(graph.name(exit.reason));
                 (state, mode, exit.time)
             }
         },
-        (None, None) => match (said, done) {
-            (Some(said), _) => (State::Died, Mode::Exited, said),
+        (None, None) => match (failure, done) {
+            (Some(failure), _) => (State::Died, Mode::Exited, failure),
             (None, Some(done)) => (State::Completed, Mode::None, done),
             (None, None) => (State::Running, Mode::None, since),
         },
@@ -117,7 +117,7 @@ fn ends(graph: &EntityGraph, one: &Task) -> Vec<Exit> {
             last.time.hi = last.time.hi.min(by);
         }
         match found.last_mut().filter(|_| !again) {
-            Some(last) if telling(reported) > telling(graph.name(last.reason)) => {
+            Some(last) if specificity(reported) > specificity(graph.name(last.reason)) => {
                 // The first record of an end is nearest to it.
                 let first = last.time;
                 *last = exit;
@@ -195,8 +195,8 @@ fn is_end(graph: &EntityGraph, one: &Task, exit: &Exit) -> bool {
 
 /// Whether the log of a job says that all is done after a part of it had ended.
 fn was_done_after(one: &Task, ended: Stamp) -> bool {
-    let said = one.said_done.filter(|done| *done != Stamp::OPEN);
-    let later = ended != Stamp::OPEN && said.is_some_and(|done| done.hi >= ended.lo);
+    let success = one.logged_done.filter(|done| *done != Stamp::OPEN);
+    let later = ended != Stamp::OPEN && success.is_some_and(|done| done.hi >= ended.lo);
     later && given_up(one).is_none() || one.untimed.is_done()
 }
 
@@ -207,7 +207,7 @@ fn trained_on(one: &Task, ended: Stamp, accounts: &str) -> bool {
     let Some(progress) = one.progress.as_deref().filter(|_| ended != Stamp::OPEN) else {
         return false;
     };
-    let since = Progress::told_by(ended);
+    let since = Progress::written_by(ended);
     // Of a job that failed as a whole the accounts tell when: what ended long before the last step, or
     // before there was any, was not it.
     let is_other = || {
@@ -267,7 +267,7 @@ fn in_accounts(graph: &EntityGraph, reason: Symbol) -> Symbol {
 
 /// How much a record of an end says of it: its processes are killed whatever
 /// ends it, and a script may end well of which a step did not.
-fn telling(word: &str) -> u8 {
+fn specificity(word: &str) -> u8 {
     match word {
         "OUT_OF_MEMORY" => 7,
         "NODE_FAIL" | "BOOT_FAIL" | "PREEMPTED" | "TIMEOUT" | "DEADLINE" => 6,
@@ -320,7 +320,7 @@ fn goes_on(graph: &EntityGraph, one: &Task, last: Option<&Exit>) -> Option<(Stat
     if let Some(started) = since(one.starts.last().copied()).or_else(worked_on) {
         // Its log may end with the word that all is done.
         let done = one
-            .said_done
+            .logged_done
             .filter(|done| done.lo >= started.hi && given_up(one).is_none());
         return Some(match done.filter(|_| !has_accounts(one)) {
             Some(done) => (State::Completed, Some(done)),

@@ -14,7 +14,7 @@ pub(super) enum Way {
     /// It failed.
     Badly,
     /// Its Job had done with it, and nothing tells whether it failed.
-    Untold,
+    Unknown,
 }
 
 /// When a pod had ended, though no record of its end was seen, and how:
@@ -30,7 +30,7 @@ pub(super) fn ended_unseen(
     // After that it may still write of what it puts away.
     let failed = pod.last_words.map(|words| words.lo);
     let done = pod
-        .said_done
+        .logged_done
         .filter(|done| step.max(failed).is_none_or(|later| later <= done.hi));
     let job = around.job_over.map(|over| {
         let well = graph.says(pod.owner, named::K8S_WORKLOAD_COMPLETED);
@@ -46,14 +46,14 @@ pub(super) fn ended_unseen(
             (None, None) if job.is_some_and(|(over, _)| is_at_once(over, counted)) => Way::Badly,
             // What ended well is not done again.
             (None, None) if around.next_begin >= Some(counted.lo) => Way::Badly,
-            (None, None) => Way::Untold,
+            (None, None) => Way::Unknown,
         };
         (counted, way)
     });
     let by = job
         .into_iter()
         .chain(counted)
-        .min_by_key(|(by, way)| (by.hi, *way == Way::Untold))
+        .min_by_key(|(by, way)| (by.hi, *way == Way::Unknown))
         .or(done.map(|done| (done, Way::Well)));
     let Some((by, way)) = by else {
         // A program that writes of its failure has not ended before.
@@ -96,16 +96,17 @@ pub(super) fn failed_last(pod: &Task) -> Option<Stamp> {
     // Of a file every line is there; a log store is asked for some.
     let whole_log = only_log && matches!(pod.kind, TaskKind::Log | TaskKind::Job);
     let over = || {
-        let said = pod.said_over.filter(|_| only_log)?;
-        last_of_log(pod, said, None)
+        let written = pod.logged_over.filter(|_| only_log)?;
+        last_of_log(pod, written, None)
     };
     let stopped = || signed_off(pod).filter(|_| only_log);
     // What a launcher told after an exception, and after nothing else, tells of that exception's end.
     let unseen = || {
-        let (said, over) = pod.last_words.zip(over())?;
-        let silent = whole_log && said.hi < over.lo && !pod.spoke_between && said != Stamp::OPEN;
+        let (written, over) = pod.last_words.zip(over())?;
+        let silent =
+            whole_log && written.hi < over.lo && !pod.spoke_between && written != Stamp::OPEN;
         silent.then_some(Stamp {
-            lo: said.lo,
+            lo: written.lo,
             hi: over.hi,
         })
     };
@@ -135,33 +136,33 @@ fn failed_untimed(pod: &Task) -> Option<Stamp> {
 
 /// When the log of a pod ended with what a program may go on from: it ended it where not a line follows.
 pub(super) fn ended(pod: &Task) -> Option<Stamp> {
-    let said = pod.said_end?;
+    let written = pod.logged_end?;
     let last = pod
         .last_line
-        .is_none_or(|last| last.lo <= said.hi.saturating_add(SECOND));
-    last_of_log(pod, said, None).filter(|_| last)
+        .is_none_or(|last| last.lo <= written.hi.saturating_add(SECOND));
+    last_of_log(pod, written, None).filter(|_| last)
 }
 
 /// When the log of a pod ended in a failure.
 #[must_use]
 pub fn given_up(pod: &Task) -> Option<Stamp> {
-    last_of_log(pod, pod.last_words?, pod.words_of()).filter(|said| !gets_over_it(pod, *said))
+    last_of_log(pod, pod.last_words?, pod.words_of()).filter(|failure| !gets_over_it(pod, *failure))
 }
 
 /// Whether a pod's object says that it runs, and its log told of the same failure again and again: what a program got over
 /// each time before, it does not end with.
-fn gets_over_it(pod: &Task, said: Stamp) -> bool {
+fn gets_over_it(pod: &Task, failure: Stamp) -> bool {
     let started = pod
         .starts
         .iter()
         .map(|start| start.lo)
-        .filter(|start| *start <= said.lo)
+        .filter(|start| *start <= failure.lo)
         .max();
     let ended = pod
         .exits
         .iter()
         .map(|exit| exit.time.hi)
-        .filter(|end| *end <= said.lo)
+        .filter(|end| *end <= failure.lo)
         .max();
     let runs = pod.ready.is_some_and(|(_, ready)| ready);
     pod.body.is_some() && runs && pod.failures.were_survived(started.max(ended))
@@ -170,27 +171,32 @@ fn gets_over_it(pod: &Task, said: Stamp) -> bool {
 /// When the log of a pod ended with the word that it was asked to stop.
 #[must_use]
 pub fn signed_off(pod: &Task) -> Option<Stamp> {
-    last_of_log_within(pod, pod.said_stop?, None, GRACE)
+    last_of_log_within(pod, pod.logged_stop?, None, GRACE)
 }
 
 /// Who was asked to stop saves its work, and says so, for this long.
 const GRACE: Nanos = 120 * SECOND;
 
 /// What a log said, where it was the last that it said.
-fn last_of_log(pod: &Task, said: Stamp, rank: Option<i32>) -> Option<Stamp> {
+fn last_of_log(pod: &Task, written: Stamp, rank: Option<i32>) -> Option<Stamp> {
     /// A traceback is followed by what the launcher says of it.
     const AFTER: Nanos = 10 * SECOND;
-    last_of_log_within(pod, said, rank, AFTER)
+    last_of_log_within(pod, written, rank, AFTER)
 }
 
 /// The same, where what follows within a certain time belongs to it.
-fn last_of_log_within(pod: &Task, said: Stamp, rank: Option<i32>, after: Nanos) -> Option<Stamp> {
+fn last_of_log_within(
+    pod: &Task,
+    written: Stamp,
+    rank: Option<i32>,
+    after: Nanos,
+) -> Option<Stamp> {
     let last = pod.last_line?;
     let progress = pod.progress.as_deref();
-    let went_on = progress.is_some_and(|progress| progress.went_on_after(said.hi, rank));
+    let went_on = progress.is_some_and(|progress| progress.went_on_after(written.hi, rank));
     // It was started again since, or got over it.
-    if went_on || pod.starts.iter().any(|start| start.lo > said.hi) {
+    if went_on || pod.starts.iter().any(|start| start.lo > written.hi) {
         return None;
     }
-    (said != Stamp::OPEN && last.lo <= said.hi.saturating_add(after)).then_some(said)
+    (written != Stamp::OPEN && last.lo <= written.hi.saturating_add(after)).then_some(written)
 }

@@ -33,18 +33,20 @@ pub(super) fn end(one: &Task, end: End) -> End {
 
 /// When a part of a program had failed with the last step that it made, more than some steps before its end.
 pub(super) fn broke(one: &Task, end: Stamp) -> Option<Stamp> {
-    let said = one.last_words.filter(|said| *said != Stamp::OPEN)?;
+    let failure = one.last_words.filter(|failure| *failure != Stamp::OPEN)?;
     let progress = one.progress.as_deref()?;
-    let again = one.starts.iter().any(|start| start.lo > said.hi);
+    let again = one.starts.iter().any(|start| start.lo > failure.hi);
     let overdue = progress.usual().saturating_mul(STEPS);
     let quiet = end.lo.saturating_sub(progress.last.hi);
-    let is_over =
-        progress.last.lo <= said.hi && was_long_before(one, said, end) && quiet > overdue && !again;
+    let is_over = progress.last.lo <= failure.hi
+        && was_long_before(one, failure, end)
+        && quiet > overdue
+        && !again;
     // What was written without a time was written before the next steps were due: none was made.
     let due = progress.last.hi.saturating_add(overdue);
     is_over.then(|| Stamp {
-        hi: said.hi.min(due).max(said.lo),
-        ..said
+        hi: failure.hi.min(due).max(failure.lo),
+        ..failure
     })
 }
 

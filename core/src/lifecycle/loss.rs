@@ -29,10 +29,10 @@ pub(super) struct Loss {
 pub(super) type Losses = HashMap<Symbol, Vec<Loss>>;
 
 /// A boot is told of this long before its node is silent, or after it answered again, at most.
-const TOLD: Nanos = 180 * SECOND;
+const BOOT_RECORDED_WITHIN: Nanos = 180 * SECOND;
 
 /// What is told of one silence is told within this long.
-const TOLD_AGAIN: Nanos = 60 * SECOND;
+const RECORDED_WITHIN: Nanos = 60 * SECOND;
 
 /// The stretch in which the node of a pod did not answer at a time: where a pod was started since, it did.
 pub(super) fn silent_at<'a>(losses: &'a Losses, pod: &Task, time: Stamp) -> Option<&'a Loss> {
@@ -85,14 +85,14 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
             booted.insert(node, fact.time.hi);
             if let Some(loss) = stretches.last_mut() {
                 let until = loss.until.map_or(Nanos::MAX, |until| until.hi);
-                loss.booted |= fact.time.lo.saturating_sub(until) < TOLD;
+                loss.booted |= fact.time.lo.saturating_sub(until) < BOOT_RECORDED_WITHIN;
             }
             continue;
         }
         // Who is told to be silent again has answered meanwhile, or has not: that it did nobody saw.
         let anew = stretches.last().is_none_or(|loss| {
             // Of a silence that nobody knows the time of, one that is dated is another.
-            loss.from == Stamp::OPEN || fact.time.lo.saturating_sub(loss.from.hi) > TOLD_AGAIN
+            loss.from == Stamp::OPEN || fact.time.lo.saturating_sub(loss.from.hi) > RECORDED_WITHIN
         });
         let is_open = stretches.iter().any(|loss| loss.until.is_none());
         let open = stretches.iter_mut().filter(|loss| loss.until.is_none());
@@ -104,10 +104,10 @@ pub(super) fn losses(graph: &EntityGraph) -> Losses {
                 gone: false,
                 booted: booted
                     .get(&node)
-                    .is_some_and(|at| fact.time.lo.saturating_sub(*at) < TOLD),
+                    .is_some_and(|at| fact.time.lo.saturating_sub(*at) < BOOT_RECORDED_WITHIN),
                 went_down: down_since
                     .get(&node)
-                    .is_some_and(|at| fact.time.lo.saturating_sub(*at) < TOLD),
+                    .is_some_and(|at| fact.time.lo.saturating_sub(*at) < BOOT_RECORDED_WITHIN),
             });
         } else if signal == up {
             open.for_each(|loss| loss.until = Some(fact.time));

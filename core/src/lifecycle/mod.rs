@@ -128,7 +128,7 @@ impl End {
 
 /// Trouble that lasts is told again within this long: the scheduler retries
 /// within five minutes, a back-off lasts at most five.
-const TOLD_AGAIN: i64 = 600 * SECOND;
+const REPEATED_WITHIN: i64 = 600 * SECOND;
 
 /// Whether a pod that was stuck may have got well or away since: only Events
 /// tell of it, and they stopped long before the latest record.
@@ -138,7 +138,7 @@ pub fn is_stale(graph: &EntityGraph, pod: &Task) -> bool {
     pod.body.is_none()
         && graph
             .now
-            .is_some_and(|now| last.saturating_add(TOLD_AGAIN) < now)
+            .is_some_and(|now| last.saturating_add(REPEATED_WITHIN) < now)
 }
 
 /// When the last pod of each number of a workload was made.

@@ -108,7 +108,7 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         };
     }
     // A pod that failed before its main containers ran ended with an init container.
-    let telling = tells_most(graph, &main, &outlived).or_else(|| {
+    let decisive = most_informative(graph, &main, &outlived).or_else(|| {
         let never_ran = pod.starts.is_empty() || is_initializing(pod);
         let failed = pod.phase.as_deref() == Some("Failed") && never_ran;
         failed.then(|| failed_start(pod).cloned())?
@@ -144,7 +144,7 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         .or(pod.seen.map(|(first, _)| Stamp::second(first)))
         .unwrap_or(Stamp::OPEN);
 
-    if let Some(held_up) = held_up(pod, telling.as_ref(), &main) {
+    if let Some(held_up) = held_up(pod, decisive.as_ref(), &main) {
         restarts.extend(
             main.iter()
                 .filter(|exit| !outlived(exit))
@@ -162,41 +162,41 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
             restarts,
         };
     }
-    if let Some((mode, time)) = death(graph, pod, &telling, around, crashing) {
+    if let Some((mode, time)) = death(graph, pod, &decisive, around, crashing) {
         return End {
             state: State::Died,
             mode,
             time,
-            exit: telling,
+            exit: decisive,
             restarts,
         };
     }
     if phase == "Succeeded" {
         let time = pod
             .ended
-            .or(telling.as_ref().map(|exit| exit.time))
+            .or(decisive.as_ref().map(|exit| exit.time))
             .unwrap_or(since);
         return End {
             state: State::Completed,
             mode: Mode::None,
             time,
-            exit: telling,
+            exit: decisive,
             restarts,
         };
     }
     // Its Job heard of an end that no version of it shows, and its log of why; or its log ended so after it was
     // looked at last.
-    let past = |said: &Stamp| {
+    let past = |failure: &Stamp| {
         let seen = pod.unasked.filter(|_| phase == "Running");
-        seen.is_some_and(|seen| seen.saturating_add(CLOCKS) < said.lo)
+        seen.is_some_and(|seen| seen.saturating_add(CLOCKS) < failure.lo)
     };
     // One that writes on after it may have got over that.
     let failed_since = given_up(pod)
-        .filter(|said| past(said) && !pod.wrote_after_words)
-        .map(|said| (said, Way::Badly));
+        .filter(|failure| past(failure) && !pod.wrote_after_words)
+        .map(|failure| (failure, Way::Badly));
     let heard_of = pod.untracked.is_some() && given_up(pod).is_some() || failed_since.is_some();
     if (pod.body.is_none() || heard_of)
-        && telling.is_none()
+        && decisive.is_none()
         && let Some((time, way)) = ended_unseen(graph, pod, around).or(failed_since)
     {
         let well = way == Way::Well;
@@ -216,10 +216,10 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
             };
         }
         // Whose last word is that it was asked to stop did not end by itself, whatever went wrong as it stopped.
-        let stopped =
-            signed_off(pod).is_some_and(|stop| given_up(pod).is_none_or(|said| stop.lo < said.lo));
+        let stopped = signed_off(pod)
+            .is_some_and(|stop| given_up(pod).is_none_or(|failure| stop.lo < failure.lo));
         // That it ended is no sign that it ended badly.
-        if way != Way::Untold {
+        if way != Way::Unknown {
             return End {
                 state: if well { State::Completed } else { State::Died },
                 mode: match (well, stopped) {
@@ -236,15 +236,15 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
     // Printed Events alone tell of it, and none that it was started.
     let unstarted = pod.body.is_none() && pod.starts.is_empty() && pod.exits.is_empty();
     let (state, time) = if crashing && (held_back || waits || !pod.exits.is_empty()) {
-        let exit = telling
+        let exit = decisive
             .clone()
             .or_else(|| looping.cloned())
             .or_else(|| pod.exits.last().cloned());
-        let told = pod.held_back.filter(|_| last_start.is_none());
+        let waiting = pod.held_back.filter(|_| last_start.is_none());
         let time = exit
             .as_ref()
             .map(|exit| exit.time)
-            .or(told)
+            .or(waiting)
             .or(pod.stuck)
             .unwrap_or(since);
         restarts.retain(|restart| Some(&restart.exit) != exit.as_ref());
@@ -267,13 +267,13 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         && (phase == "Pending" || pod.stuck.is_some() || unstarted && pod.printed.stuck)
     {
         (State::StuckStarting, pod.stuck.unwrap_or(since))
-    } else if telling
+    } else if decisive
         .as_ref()
         .is_some_and(|exit| exit.exit_code == Some(0))
         && runs_on(graph, pod)
     {
         (State::Running, pod.started.unwrap_or(since))
-    } else if let Some(exit) = &telling {
+    } else if let Some(exit) = &decisive {
         // Ended, and never seen to start again: a dump of a status without phase.
         let bad = exit.exit_code != Some(0);
         let state = if bad { State::Died } else { State::Completed };
@@ -282,7 +282,7 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
             state,
             mode,
             time: exit.time,
-            exit: telling,
+            exit: decisive,
             restarts,
         };
     } else if let Some((since, false)) = pod.ready
@@ -311,7 +311,7 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         state,
         mode: if lost { Mode::Lost } else { Mode::None },
         time,
-        exit: telling,
+        exit: decisive,
         restarts,
     }
 }
@@ -323,10 +323,10 @@ fn runs_on(graph: &EntityGraph, pod: &Task) -> bool {
         let mut exits = pod.exits.iter();
         exits.any(|exit| !exit.init && graph.name(exit.container) == name)
     };
-    let mut told = pod.body.iter().flat_map(|body| body.restarts.keys());
+    let mut containers = pod.body.iter().flat_map(|body| body.restarts.keys());
     pod.phase.as_deref() == Some("Running")
         && pod.waits.is_empty()
-        && told.any(|name| !has_ended(name))
+        && containers.any(|name| !has_ended(name))
 }
 
 /// Since when a pod whose container had ended cannot start it again, though it is to: what is wanted now is not to be had.
@@ -443,7 +443,7 @@ const FORGOTTEN: Nanos = 600 * SECOND;
 
 /// Of the ends that nothing outlived, the one that tells most: a failure before
 /// a success, an own end before a signal, the earliest first.
-fn tells_most(
+fn most_informative(
     graph: &EntityGraph,
     main: &[&Exit],
     outlived: &dyn Fn(&&&Exit) -> bool,

@@ -91,20 +91,20 @@ pub(super) fn death(
     // Whatever is done to a pod after its end is done to its leftover.
     // A program that had told why it gives up, and nothing after that, had given up.
     if let (Some(asked), None) = (asked, exit.as_ref().and_then(|exit| exit.exit_code))
-        && let Some(said) = given_up(pod)
+        && let Some(failure) = given_up(pod)
         && !crashing
-        && said.hi.saturating_add(CLOCKS) < asked.lo
-        && !ran_on_after(graph, pod, said)
+        && failure.hi.saturating_add(CLOCKS) < asked.lo
+        && !ran_on_after(graph, pod, failure)
     {
-        return Some((Mode::Exited, in_life(pod, said, asked.lo)));
+        return Some((Mode::Exited, in_life(pod, failure, asked.lo)));
     }
     // Nor is one killed that had told so, and then ended with a code of its own choice.
     let chosen = exit.as_ref().and_then(|exit| exit.exit_code);
     let chosen = chosen.is_some_and(|code| matches!(code, 1..=125));
     if let (Some(asked), Some(exited), true) = (asked, exited, chosen)
-        && let Some(said) = given_up(pod)
+        && let Some(failure) = given_up(pod)
         && !crashing
-        && said.hi < asked.lo
+        && failure.hi < asked.lo
     {
         return Some((Mode::Exited, exited));
     }
@@ -202,7 +202,10 @@ pub(super) fn death(
         ));
     } else if failed && !crashing {
         let reported = pod.verdict.as_ref().map(|(time, _)| *time);
-        ways.push((reported.unwrap_or(untold(pod, around)), Mode::Exited));
+        ways.push((
+            reported.unwrap_or(unrecorded_end(pod, around)),
+            Mode::Exited,
+        ));
     }
     let Some((died, way)) = ways.iter().min().copied() else {
         // Nobody has cleared it away yet.
@@ -242,9 +245,9 @@ pub(super) fn death(
     // carried out.
     let unheard = way == Mode::Killed && exit.is_none();
     // What its kubelet told of containers before its last word says nothing of the time after it.
-    let told_since = |loss: &Loss| pod.exits.iter().any(|exit| exit.time.hi >= loss.onset);
+    let ended_since = |loss: &Loss| pod.exits.iter().any(|exit| exit.time.hi >= loss.onset);
     let stopped = |loss: &&Loss| {
-        !told_since(loss)
+        !ended_since(loss)
             && (loss.until.is_none() || loss.booted)
             && loss.onset <= died.lo
             && loss.from.lo > died.hi
@@ -284,9 +287,9 @@ pub(super) fn death(
 /// Whether a kubelet had the pod's containers to stop long after its log told of a failure, and others of its run had gone
 /// on with their steps: the program had got over that, and had nothing more to say. A launcher takes its time to end what
 /// is left, and a shell may wait for ever behind a program that failed.
-pub(crate) fn ran_on_after(graph: &EntityGraph, pod: &Task, said: Stamp) -> bool {
+pub(crate) fn ran_on_after(graph: &EntityGraph, pod: &Task, failure: Stamp) -> bool {
     const ENDS_THE_REST: Nanos = 60 * SECOND;
-    let later = |time: Nanos| time > said.hi.saturating_add(ENDS_THE_REST);
+    let later = |time: Nanos| time > failure.hi.saturating_add(ENDS_THE_REST);
     let went_on = |other: &Task| {
         let step = other.progress.as_deref().map(|progress| progress.last.lo);
         other.root == pod.root && step.is_some_and(later)
@@ -334,7 +337,7 @@ fn lived_on(pod: &Task, asked: Stamp) -> bool {
 
 /// Between which instants a pod ended of which no record says when: after it was last known to be
 /// alive, and before somebody saw that it was not.
-fn untold(pod: &Task, around: &Surroundings<'_>) -> Stamp {
+fn unrecorded_end(pod: &Task, around: &Surroundings<'_>) -> Stamp {
     let wrote = pod.last_line.map(|line| line.lo);
     let started = pod.starts.last().map(|start| start.lo);
     let alive = pod.known_begin().max(wrote).max(started);
@@ -364,13 +367,13 @@ fn booted_within(around: &Surroundings<'_>, pod: &Task, ended: Stamp) -> Option<
 
 /// When a pod had said something by, where the clock of its log may be off: it did not before it
 /// was made.
-fn in_life(pod: &Task, said: Stamp, by: Nanos) -> Stamp {
+fn in_life(pod: &Task, failure: Stamp, by: Nanos) -> Stamp {
     match pod.known_begin() {
-        Some(begin) if said.hi.saturating_add(CLOCKS) < begin => Stamp {
+        Some(begin) if failure.hi.saturating_add(CLOCKS) < begin => Stamp {
             lo: begin.min(by),
             hi: by,
         },
-        _ => said,
+        _ => failure,
     }
 }
 

@@ -88,12 +88,12 @@ impl Tenure<'_> {
             begin = begin.max(last);
         }
         let end = death.until.unwrap_or(death.time).hi;
-        let told_until = if death.mode == Mode::None {
+        let recorded_until = if death.mode == Mode::None {
             Nanos::MAX
         } else {
             end.saturating_add(ECHO)
         };
-        if fact.time.lo > told_until {
+        if fact.time.lo > recorded_until {
             return false;
         }
         fact.time.hi > begin
@@ -139,7 +139,7 @@ impl Tenure<'_> {
     fn went_on_after(&self, fact: &Fact) -> bool {
         let progress = self.pod.progress.as_deref();
         let last = progress.map(|progress| progress.last.lo);
-        let acted = matches!(fact.phase, Phase::Acted | Phase::Untold);
+        let acted = matches!(fact.phase, Phase::Acted | Phase::Unstated);
         acted && last.is_some_and(|last| last > fact.time.hi.saturating_add(STOPS_WITHIN))
     }
 

@@ -56,9 +56,10 @@ impl Run {
     /// Whether something may have been told of a run as its last pod began, or since: a workload that says that it is over makes
     /// no pods, so that an earlier word is of another one of that name.
     #[must_use]
-    pub fn is_told_since_it_began(&self, graph: &EntityGraph, told: Stamp) -> bool {
+    pub fn is_recorded_since_start(&self, graph: &EntityGraph, recorded: Stamp) -> bool {
         // The end of a time is the first instant at which it can no longer have been.
-        self.last_begin(graph).is_none_or(|begun| told.hi > begun)
+        self.last_begin(graph)
+            .is_none_or(|begun| recorded.hi > begun)
     }
 
     /// The generation of a number, from 1.
@@ -178,8 +179,11 @@ pub fn runs(graph: &EntityGraph, ends: &Table<Task, End>) -> Vec<Run> {
         "Workload" => !with_pods.contains(&one.namespace),
         _ => true,
     };
-    let spoken_of: HashSet<WorkloadRow> =
-        graph.said.keys().map(|(workload, _)| *workload).collect();
+    let spoken_of: HashSet<WorkloadRow> = graph
+        .last_signals
+        .keys()
+        .map(|(workload, _)| *workload)
+        .collect();
     for (number, workload) in graph.workloads.numbered() {
         let known = workload.body.is_some() || spoken_of.contains(&number);
         let top = workload.owner.is_none()

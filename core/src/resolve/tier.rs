@@ -91,14 +91,14 @@ fn by_words(
         return None;
     }
     LABELS.iter().find_map(|key| {
-        let bears = |body: &Option<std::sync::Arc<_>>, namespace: Symbol| {
+        let has_word = |body: &Option<std::sync::Arc<_>>, namespace: Symbol| {
             in_namespace(name, graph.name(namespace))
                 && body
                     .as_ref()
                     .is_some_and(|body| words(body).get(*key) == Some(&name.name))
         };
-        let pods = numbers(&graph.pods, |pod| bears(&pod.body, pod.namespace));
-        let workloads = numbers(&graph.workloads, |one| bears(&one.body, one.namespace));
+        let pods = numbers(&graph.pods, |pod| has_word(&pod.body, pod.namespace));
+        let workloads = numbers(&graph.workloads, |one| has_word(&one.body, one.namespace));
         (!pods.is_empty() || !workloads.is_empty()).then(|| TierMatch {
             how: format!("{what} {key}"),
             pods,

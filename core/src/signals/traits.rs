@@ -57,7 +57,7 @@ pub enum SignalClass {
     /// Nothing that anybody asks for: everything goes on as it should.
     Calm,
     /// Its own record comes late, also where a kernel writes it.
-    ToldLate,
+    RecordedLate,
     /// systemd's own act, or that of a tool that replaces containers, ends a service.
     StopsUnit,
     /// It may name the process that failed first, of several that somebody looks after.
@@ -93,7 +93,7 @@ impl SignalClass {
         (Self::AsksEnd, "asks_end"),
         (Self::ByKubelet, "by_kubelet"),
         (Self::Calm, "calm"),
-        (Self::ToldLate, "told_late"),
+        (Self::RecordedLate, "told_late"),
         (Self::StopsUnit, "stops_unit"),
         (Self::NamesFailed, "names_failed"),
         (Self::HoldsBack, "holds_back"),
@@ -240,14 +240,14 @@ impl SignalTraits {
 
     /// What the entry says, else the nearest family that does.
     fn inherited<'t, T>(&'t self, signal: &str, of: impl Fn(&'t Traits) -> Option<T>) -> Option<T> {
-        if let Some(told) = self.by_name.get(signal).and_then(&of) {
-            return Some(told);
+        if let Some(value) = self.by_name.get(signal).and_then(&of) {
+            return Some(value);
         }
         let mut name = signal;
         while let Some((wider, _)) = name.rsplit_once('.') {
             let general = [self.families.get(wider), self.by_name.get(wider)];
-            if let Some(told) = general.into_iter().flatten().find_map(&of) {
-                return Some(told);
+            if let Some(value) = general.into_iter().flatten().find_map(&of) {
+                return Some(value);
             }
             name = wider;
         }

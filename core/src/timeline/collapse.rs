@@ -11,13 +11,13 @@ use super::Entry;
 
 /// That a machine is ready is told every few seconds; only that it is again is news.
 pub(super) fn without_calm(entries: &mut Vec<Entry>, wanted: &BTreeSet<EventId>) {
-    let mut troubled: BTreeSet<String> = BTreeSet::new();
+    let mut unwell: BTreeSet<String> = BTreeSet::new();
     entries.retain(|entry| match entry.ready {
         Some(false) => {
-            troubled.insert(entry.entity.clone());
+            unwell.insert(entry.entity.clone());
             true
         }
-        Some(true) => troubled.remove(&entry.entity) || entry.is_one_of(wanted),
+        Some(true) => unwell.remove(&entry.entity) || entry.is_one_of(wanted),
         None => true,
     });
 }
@@ -77,10 +77,10 @@ fn sense(entry: &Entry) -> Cow<'_, str> {
         return Cow::Borrowed(&entry.text);
     }
     let parts = entry.text.split('"').enumerate();
-    let said: Vec<&str> = parts
+    let unquoted: Vec<&str> = parts
         .map(|(at, part)| if at % 2 == 1 { "…" } else { part })
         .collect();
-    Cow::Owned(said.join("\""))
+    Cow::Owned(unquoted.join("\""))
 }
 
 #[cfg(test)]

@@ -110,7 +110,7 @@ fn maintenance_counts_while_it_is_due_however_early_it_was_announced() {
     for (pod, from, to) in [("before", "08:00", "09:00"), ("within", "08:30", "11:30")] {
         tale.pod(pod, "gke-a", from, to);
     }
-    tale.tell("cloud.host_event", "00:00", |event| {
+    tale.record("cloud.host_event", "00:00", |event| {
         of_instance(event, "7", "gke-a");
         event.set_attribute("host_event", Some("compute.instances.upcomingMaintenance"));
         event.set_attribute("phase", Some("announced"));
@@ -165,7 +165,7 @@ fn what_wrote_nothing_since_an_end_ended_then() {
             if line == "again" && !again {
                 continue;
             }
-            tale.tell("log.line", time, |event| {
+            tale.record("log.line", time, |event| {
                 of_instance(event, "7", "vm");
                 event.message = Some(line.to_owned());
             });
@@ -187,7 +187,7 @@ fn what_wrote_nothing_since_an_end_ended_then() {
 fn work_that_was_done_is_not_lost_with_its_machine() {
     let mut tale = Tale::new();
     tale.call("08:00", "7", "vm", ("insert", "succeeded"));
-    tale.tell("log.line", "09:00", |event| {
+    tale.record("log.line", "09:00", |event| {
         event.entities.node = Some("vm".to_owned());
         event.message = Some("Training completed".to_owned());
         event.signals = vec!["log.training_done".to_owned()];
@@ -199,7 +199,7 @@ fn work_that_was_done_is_not_lost_with_its_machine() {
 #[test]
 fn a_job_and_its_log_are_one_and_its_nodes_count() {
     let mut tale = Tale::new();
-    tale.tell("slurm.job", "10:00", |event| {
+    tale.record("slurm.job", "10:00", |event| {
         event.reason = Some("NODE_FAIL".to_owned());
         event.object_kind = Some("SlurmJob".to_owned());
         event.object_uid = Some("slurm/lab/42".to_owned());
@@ -208,13 +208,13 @@ fn a_job_and_its_log_are_one_and_its_nodes_count() {
         event.set_attribute("started", Some("2026-03-01T08:00:00Z"));
         event.set_attribute("nodes", Some(vec!["n1".to_owned(), "n2".to_owned()]));
     });
-    tale.tell("log.line", "09:59", |event| {
+    tale.record("log.line", "09:59", |event| {
         event.set_attribute("slurm_job", Some("42"));
         event.message = Some("Traceback".to_owned());
         event.signals = vec!["log.traceback".to_owned()];
     });
     for (node, time) in [("n2", "09:58"), ("n3", "09:58"), ("n1", "07:00")] {
-        tale.tell("slurm.node", time, |event| {
+        tale.record("slurm.node", time, |event| {
             event.entities.node = Some(node.to_owned());
             event.reason = Some("DOWN".to_owned());
         });
@@ -237,7 +237,7 @@ fn a_machine_that_another_zone_had_was_not_refused() {
         ("10:01", "2", "box-a-1", "z-a"),
         ("10:05", "5", "box-b-1", "z-b"),
     ] {
-        tale.tell("cloud.activity", time, |event| {
+        tale.record("cloud.activity", time, |event| {
             of_instance(event, id, name);
             event.entities.zone = Some(zone.to_owned());
             event.reason = Some("ZONE_RESOURCE_POOL_EXHAUSTED".to_owned());
@@ -247,7 +247,7 @@ fn a_machine_that_another_zone_had_was_not_refused() {
             event.set_attribute("event_id", Some(format!("insert-{id}")));
         });
     }
-    tale.tell("cloud.activity", "10:10", |event| {
+    tale.record("cloud.activity", "10:10", |event| {
         of_instance(event, "3", "box-c-0");
         event.entities.experiment = Some("llama".to_owned());
         event.set_attribute("method", Some("compute.instances.insert"));
@@ -255,7 +255,7 @@ fn a_machine_that_another_zone_had_was_not_refused() {
         event.set_attribute("event_id", Some("insert-3"));
     });
     // One of another name got nothing at all.
-    tale.tell("cloud.activity", "10:20", |event| {
+    tale.record("cloud.activity", "10:20", |event| {
         of_instance(event, "4", "alone");
         event.reason = Some("ZONE_RESOURCE_POOL_EXHAUSTED".to_owned());
         event.set_attribute("method", Some("compute.instances.insert"));
@@ -309,7 +309,7 @@ fn what_names_no_machine_counts_where_it_was_and_while_it_lasted() {
     }
     let outage = |tale: &mut Tale, id: &str, places: &str, from: &str, to: &str| {
         for (time, phase) in [(from, "started"), (to, "ended")] {
-            tale.tell("cloud.host_event", time, |event| {
+            tale.record("cloud.host_event", time, |event| {
                 event.source_kind = SourceKind::Azure;
                 event.set_attribute("host_event", Some("Incident"));
                 event.set_attribute("phase", Some(phase));
@@ -329,7 +329,7 @@ fn what_names_no_machine_counts_where_it_was_and_while_it_lasted() {
     );
     outage(&mut tale, "over", "us-west-2", "07:30", "08:00");
     outage(&mut tale, "later", "us-west-2", "10:30", "11:00");
-    tale.tell("cloud.activity", "09:40", |event| {
+    tale.record("cloud.activity", "09:40", |event| {
         event.object_kind = Some("NodePool".to_owned());
         event.entities.cluster = Some("lab".to_owned());
         event.set_attribute("group", Some("gpu"));

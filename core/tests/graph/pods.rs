@@ -32,7 +32,7 @@ impl Tale {
         time: &str,
         fill: impl FnOnce(&mut whathappened_model::event::Event),
     ) {
-        self.tell_by(KUBERNETES, fact, time, |event| {
+        self.record_by(KUBERNETES, fact, time, |event| {
             event.object_kind = Some("Pod".to_owned());
             event.object_uid = Some("uid-0".to_owned());
             event.entities.namespace = Some("lab".to_owned());
@@ -53,7 +53,7 @@ impl Tale {
 
     /// A fault of its machine, in the kernel's log.
     fn fault(&mut self, node: &str, time: &str) {
-        self.tell_by(SourceKind::NodeLog, "node.log", time, |event| {
+        self.record_by(SourceKind::NodeLog, "node.log", time, |event| {
             event.entities.node = Some(node.to_owned());
             event.message = Some(
                 "kernel: NVRM: Xid (PCI:0000:3b:00): 79, pid=7, GPU has fallen off the bus."

@@ -33,11 +33,11 @@ impl Tale {
         }
     }
 
-    pub(crate) fn tell(&mut self, fact: &str, time: &str, fill: impl FnOnce(&mut Event)) {
-        self.tell_by(SourceKind::Gcp, fact, time, fill);
+    pub(crate) fn record(&mut self, fact: &str, time: &str, fill: impl FnOnce(&mut Event)) {
+        self.record_by(SourceKind::Gcp, fact, time, fill);
     }
 
-    pub(crate) fn tell_by(
+    pub(crate) fn record_by(
         &mut self,
         source: SourceKind,
         fact: &str,
@@ -54,7 +54,7 @@ impl Tale {
 
     /// What the platform did to an instance.
     pub(crate) fn host(&mut self, time: &str, id: &str, name: &str, what: &str, phase: &str) {
-        self.tell("cloud.host_event", time, |event| {
+        self.record("cloud.host_event", time, |event| {
             of_instance(event, id, name);
             event.set_attribute("host_event", Some(format!("compute.instances.{what}")));
             event.set_attribute("phase", Some(phase));
@@ -63,7 +63,7 @@ impl Tale {
 
     /// What somebody asked for.
     pub(crate) fn call(&mut self, time: &str, id: &str, name: &str, (what, outcome): (&str, &str)) {
-        self.tell("cloud.activity", time, |event| {
+        self.record("cloud.activity", time, |event| {
             of_instance(event, id, name);
             event.actor = Some("ada@lab.example".to_owned());
             event.set_attribute("method", Some(format!("compute.instances.{what}")));

@@ -14,7 +14,7 @@ pub(crate) fn client() -> Client {
     )
 }
 
-pub(crate) fn teller() -> Source {
+pub(crate) fn event_source() -> Source {
     Source::Other("cluster-autoscaler", "kube-system")
 }
 
@@ -51,8 +51,8 @@ pub fn scale_down(w: &mut World, node: usize, act: ActId) {
         &client(),
         act,
     );
-    w.tell(
-        &teller(),
+    w.emit_event(
+        &event_source(),
         key.clone(),
         "Normal",
         "ScaleDown",
@@ -74,7 +74,7 @@ pub fn scale_down(w: &mut World, node: usize, act: ActId) {
         .filter_map(|&pod| w.pods.get(pod))
         .map(|pod| format!("{}/{}", pod.namespace, pod.name))
         .collect();
-    w.tell(&teller(), status_map(), "Normal", "ScaleDown", format!("Scale-down: removing node {name}, utilization: {{0.07 0.18 0.25 nvidia.com/gpu 0.25}}, pods to reschedule: {}", named.join(",")), &tags);
+    w.emit_event(&event_source(), status_map(), "Normal", "ScaleDown", format!("Scale-down: removing node {name}, utilization: {{0.07 0.18 0.25 nvidia.com/gpu 0.25}}, pods to reschedule: {}", named.join(",")), &tags);
     let lag = w.rng.millis(200, 5200);
     w.after(lag, move |w| {
         for pod in pods {
@@ -82,8 +82,8 @@ pub fn scale_down(w: &mut World, node: usize, act: ActId) {
                 continue;
             };
             evict(w, pod, &client(), act, Relation::Victim);
-            w.tell(
-                &teller(),
+            w.emit_event(
+                &event_source(),
                 key,
                 "Normal",
                 "ScaleDown",
@@ -108,16 +108,16 @@ fn wait_for_pods(w: &mut World, node: usize, act: ActId, times: u32) {
         return;
     };
     let (key, name) = (body.key(), body.name.clone());
-    w.tell(
-        &teller(),
+    w.emit_event(
+        &event_source(),
         key,
         "Normal",
         "ScaleDown",
         "nodes removed by cluster autoscaler",
         &names(act),
     );
-    w.tell(
-        &teller(),
+    w.emit_event(
+        &event_source(),
         status_map(),
         "Normal",
         "ScaleDown",

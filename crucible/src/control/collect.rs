@@ -24,7 +24,7 @@ pub(crate) fn cloud_deletes(w: &mut World, node: usize) {
             tags.extend(claims(id));
         }
     }
-    w.tell(
+    w.emit_event(
         &Source::Controller("cloud-node-lifecycle-controller"),
         key.clone(),
         "Normal",
@@ -43,10 +43,10 @@ pub(crate) fn cloud_deletes(w: &mut World, node: usize) {
             "delete",
             "",
         )
-        .tells(&tags),
+        .with_tags(&tags),
     );
     w.soon(1000, 5000, move |w| {
-        w.tell(
+        w.emit_event(
             &Source::Controller("node-controller"),
             key,
             "Normal",
@@ -91,7 +91,10 @@ pub fn collect_orphans(w: &mut World, node: usize, act: Option<ActId>) {
             {
                 tags.extend(claims(death));
             }
-            w.put_pod(pod, Ask::new(by.clone(), "patch", "status").tells(&tags));
+            w.put_pod(
+                pod,
+                Ask::new(by.clone(), "patch", "status").with_tags(&tags),
+            );
         }
         make::settle(w, pod);
         let by = by.clone();
@@ -106,7 +109,7 @@ pub fn collect_orphans(w: &mut World, node: usize, act: Option<ActId>) {
                     pod,
                     Ask::new(by, "delete", "")
                         .body(json!({"gracePeriodSeconds": 0}))
-                        .tells(&tags),
+                        .with_tags(&tags),
                 );
                 make::settle(w, pod);
             }
@@ -130,7 +133,7 @@ pub fn delete_namespace(w: &mut World, namespace: &str, by: &Client, act: ActId)
         Change::Modified,
         &key,
         object,
-        Ask::new(by.clone(), "delete", "").tells(&names(act)),
+        Ask::new(by.clone(), "delete", "").with_tags(&names(act)),
     );
     let namespace = namespace.to_owned();
     w.soon(80, 900, move |w| {

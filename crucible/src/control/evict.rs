@@ -46,7 +46,7 @@ fn set_schedulable(w: &mut World, node: usize, cordoned: bool, by: &Client, tags
         node,
         Ask::new(by.clone(), "patch", "")
             .body(json!({"spec": {"unschedulable": value}}))
-            .tells(tags),
+            .with_tags(tags),
     );
     let (reason, state) = if cordoned {
         ("NodeNotSchedulable", "NodeNotSchedulable")
@@ -63,7 +63,7 @@ fn set_schedulable(w: &mut World, node: usize, cordoned: bool, by: &Client, tags
         })
         .collect();
     w.soon(500, 9000, move |w| {
-        w.tell(
+        w.emit_event(
             &Source::Kubelet(node),
             key,
             "Normal",
@@ -101,7 +101,7 @@ pub fn set_taint(w: &mut World, node: usize, taint: Taint, by: &Client, act: Act
         node,
         Ask::new(by.clone(), "patch", "")
             .body(json!({"spec": {"taints": [patch]}}))
-            .tells(&names(act)),
+            .with_tags(&names(act)),
     );
     if drives {
         w.soon(5, 80, move |w| taint::judge(w, node));
@@ -154,7 +154,7 @@ pub fn evict(w: &mut World, pod: usize, by: &Client, act: ActId, tie: Relation) 
         &key,
         Ask::new(by.clone(), "create", EVICTION)
             .body(request)
-            .tells(&tags),
+            .with_tags(&tags),
         201,
         Some(std::rc::Rc::new(status)),
     );
@@ -168,7 +168,7 @@ fn silent_put(w: &mut World, pod: usize, tags: &[Tag]) {
     let before = w.api.calls.len();
     w.put_pod(
         pod,
-        Ask::new(Client::controller("eviction"), "patch", "status").tells(tags),
+        Ask::new(Client::controller("eviction"), "patch", "status").with_tags(tags),
     );
     w.api.calls.truncate(before);
 }

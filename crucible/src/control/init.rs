@@ -35,7 +35,7 @@ pub(super) fn run(w: &mut World, pod: usize) {
         ("Created", created),
         ("Started", started),
     ] {
-        w.tell(
+        w.emit_event(
             &Source::Kubelet(node),
             key.clone(),
             "Normal",
@@ -150,7 +150,7 @@ fn fail(w: &mut World, pod: usize, why: (i32, &'static str, crate::world::ActId)
     }
     w.put_pod(
         pod,
-        Ask::new(client(w, node), "patch", "status").tells(&tags),
+        Ask::new(client(w, node), "patch", "status").with_tags(&tags),
     );
     if !restarts {
         make::settle(w, pod);
@@ -158,7 +158,7 @@ fn fail(w: &mut World, pod: usize, why: (i32, &'static str, crate::world::ActId)
         return;
     }
     if times > 0 {
-        w.tell(
+        w.emit_event(
             &Source::Kubelet(node),
             key,
             "Warning",

@@ -181,7 +181,7 @@ fn create_pod(w: &mut World, at: usize, rank: u32) {
     let (load, name, uid, attempt) = (job.load, job.name.clone(), job.uid.clone(), job.attempt);
     let Some(key) = w.job_key(at) else { return };
     if let Some((reason, act)) = super::refusal::refused(w, load) {
-        w.tell(
+        w.emit_event(
             &Source::Controller("job-controller"),
             key,
             "Warning",
@@ -254,7 +254,7 @@ fn create_pod(w: &mut World, at: usize, rank: u32) {
         ..pod
     };
     w.new_pod(pod, Ask::new(client(), "create", ""));
-    w.tell(
+    w.emit_event(
         &Source::Controller("job-controller"),
         key,
         "Normal",
@@ -354,7 +354,7 @@ pub(super) fn give_up(
     w.put_job(
         at,
         Change::Modified,
-        Ask::new(client(), "update", "status").tells(&tags),
+        Ask::new(client(), "update", "status").with_tags(&tags),
     );
     let left: Vec<usize> = (0..w.pods.len())
         .filter(|&pod| {
@@ -380,7 +380,7 @@ pub(super) fn give_up(
             .unwrap_or_default();
         w.die(pod, teardown, tie, true);
         make::request_deletion(w, pod, client(), None, &tags);
-        w.tell(
+        w.emit_event(
             &Source::Controller("job-controller"),
             key,
             "Normal",
@@ -405,7 +405,7 @@ fn close(w: &mut World, at: usize) {
         w.put_job(
             at,
             Change::Modified,
-            Ask::new(client(), "update", "status").tells(&tags),
+            Ask::new(client(), "update", "status").with_tags(&tags),
         );
         return;
     }
@@ -422,9 +422,9 @@ fn close(w: &mut World, at: usize) {
     w.put_job(
         at,
         Change::Modified,
-        Ask::new(client(), "update", "status").tells(&tags),
+        Ask::new(client(), "update", "status").with_tags(&tags),
     );
-    w.tell(
+    w.emit_event(
         &Source::Controller("job-controller"),
         key,
         "Warning",
@@ -460,9 +460,9 @@ fn complete(w: &mut World, at: usize) {
     w.put_job(
         at,
         Change::Modified,
-        Ask::new(client(), "update", "status").tells(&tags),
+        Ask::new(client(), "update", "status").with_tags(&tags),
     );
-    w.tell(
+    w.emit_event(
         &Source::Controller("job-controller"),
         key,
         "Normal",

@@ -31,7 +31,7 @@ pub(super) fn held_back(w: &mut World, at: usize) {
     w.soon(20, 90, move |w| {
         w.put_job(at, Change::Modified, Ask::new(client(), "update", "status"));
         if let Some(key) = w.job_key(at) {
-            w.tell(
+            w.emit_event(
                 &Source::Controller("job-controller"),
                 key,
                 "Normal",
@@ -120,7 +120,7 @@ pub fn suspend(w: &mut World, at: usize, by: &Client, act: ActId) {
         Change::Modified,
         Ask::new(by.clone(), "patch", "")
             .body(json!({"spec": {"suspend": true}}))
-            .tells(&crate::world::names(act)),
+            .with_tags(&crate::world::names(act)),
     );
     w.soon(20, 200, move |w| {
         for pod in make::pods_of(w, load) {
@@ -132,7 +132,7 @@ pub fn suspend(w: &mut World, at: usize, by: &Client, act: ActId) {
                 .unwrap_or_default();
             w.die(pod, act, Relation::Victim, true);
             make::request_deletion(w, pod, client(), None, &claims(act));
-            w.tell(
+            w.emit_event(
                 &Source::Controller("job-controller"),
                 key,
                 "Normal",
@@ -142,7 +142,7 @@ pub fn suspend(w: &mut World, at: usize, by: &Client, act: ActId) {
             );
         }
         if let Some(key) = w.job_key(at) {
-            w.tell(
+            w.emit_event(
                 &Source::Controller("job-controller"),
                 key,
                 "Normal",

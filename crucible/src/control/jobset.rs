@@ -13,7 +13,7 @@ fn client() -> Client {
     )
 }
 
-fn teller() -> Source {
+fn event_source() -> Source {
     Source::Other("jobset-controller", "jobset-system")
 }
 
@@ -114,10 +114,10 @@ pub fn child_ended(w: &mut World, load: usize, at: usize, state: State) {
             w,
             load,
             Change::Modified,
-            Ask::new(client(), "update", "status").tells(&tags),
+            Ask::new(client(), "update", "status").with_tags(&tags),
         );
-        w.tell(
-            &teller(),
+        w.emit_event(
+            &event_source(),
             key,
             "Normal",
             "AllJobsCompleted",
@@ -158,10 +158,10 @@ pub fn child_ended(w: &mut World, load: usize, at: usize, state: State) {
             w,
             load,
             Change::Modified,
-            Ask::new(client(), "update", "status").tells(&tags),
+            Ask::new(client(), "update", "status").with_tags(&tags),
         );
-        w.tell(
-            &teller(),
+        w.emit_event(
+            &event_source(),
             key,
             "Warning",
             if body_is_max(reason) {
@@ -180,10 +180,10 @@ pub fn child_ended(w: &mut World, load: usize, at: usize, state: State) {
         w,
         load,
         Change::Modified,
-        Ask::new(client(), "update", "status").tells(&tags),
+        Ask::new(client(), "update", "status").with_tags(&tags),
     );
-    w.tell(
-        &teller(),
+    w.emit_event(
+        &event_source(),
         key,
         "Warning",
         "Restarting",
@@ -196,7 +196,7 @@ pub fn child_ended(w: &mut World, load: usize, at: usize, state: State) {
     w.put_job(
         at,
         Change::Deleted,
-        Ask::new(client(), "delete", "").tells(&tags),
+        Ask::new(client(), "delete", "").with_tags(&tags),
     );
     let teardown = w.act("the JobSet controller makes the gang anew", &[], None);
     for pod in make::pods_of(w, load) {

@@ -1,6 +1,6 @@
 //! The kubelet: starts containers, sees them end, stops them.
 
-use crate::control::wedge::{stuck, trouble};
+use crate::control::wedge::{start_failure, stuck};
 use crate::control::{make, schedule};
 use crate::time::{MIN, SEC};
 use crate::train;
@@ -42,7 +42,7 @@ impl Exit {
 
     /// That claims its own cause, as an exit code of 139 does.
     #[must_use]
-    pub fn telling(self) -> Self {
+    pub fn claiming(self) -> Self {
         Self {
             tags: self.act.map(claims).unwrap_or_default(),
             ..self
@@ -104,10 +104,10 @@ pub(super) fn begin(w: &mut World, pod: usize) {
     if body.gone.is_some() || body.stopping || body.phase.is_over() {
         return;
     }
-    if let Some(trouble) = trouble(w, pod)
-        && !matches!(trouble.at, Stage::Command(_))
+    if let Some(hindrance) = start_failure(w, pod)
+        && !matches!(hindrance.at, Stage::Command(_))
     {
-        w.soon(30, 400, move |w| stuck(w, pod, &trouble, 0));
+        w.soon(30, 400, move |w| stuck(w, pod, &hindrance, 0));
         return;
     }
     if body.init.as_ref().is_some_and(|init| !init.ready) {
@@ -117,11 +117,11 @@ pub(super) fn begin(w: &mut World, pod: usize) {
     let key = Involved::container(body.key());
     let image = w.image(body.load);
     super::sidecar::start(w, pod);
-    let tell = Source::Kubelet(node);
+    let source = Source::Kubelet(node);
     if w.rng.chance(25) {
         let took = w.rng.range(3000, 40_000);
-        w.tell(
-            &tell,
+        w.emit_event(
+            &source,
             key.clone(),
             "Normal",
             "Pulling",
@@ -130,13 +130,13 @@ pub(super) fn begin(w: &mut World, pod: usize) {
         );
         w.after(took * crate::time::MS, move |w| {
             let secs = took / 1000;
-            w.tell(&Source::Kubelet(node), key, "Normal", "Pulled",
+            w.emit_event(&Source::Kubelet(node), key, "Normal", "Pulled",
                 format!("Successfully pulled image \"{image}\" in {secs}.{:03}s ({secs}.{:03}s including waiting). Image size: 9876543210 bytes.", took % 1000, took % 1000), &[]);
             run(w, pod);
         });
     } else {
-        w.tell(
-            &tell,
+        w.emit_event(
+            &source,
             key,
             "Normal",
             "Pulled",
@@ -152,7 +152,7 @@ fn run(w: &mut World, pod: usize) {
     let Some(node) = hears(w, pod) else { return };
     let now = w.now;
     let id = w.rng.hex(64);
-    let start_fails = trouble(w, pod);
+    let start_fails = start_failure(w, pod);
     let minor = w.plan.cluster.minor;
     let Some(body) = w.pods.get_mut(pod) else {
         return;
@@ -167,7 +167,7 @@ fn run(w: &mut World, pod: usize) {
     } else {
         ("Created container trainer", "Started container trainer")
     };
-    w.tell(
+    w.emit_event(
         &Source::Kubelet(node),
         key.clone(),
         "Normal",
@@ -182,7 +182,7 @@ fn run(w: &mut World, pod: usize) {
         ..
     }) = start_fails
     {
-        w.tell(
+        w.emit_event(
             &Source::Kubelet(node),
             key,
             "Warning",
@@ -210,7 +210,7 @@ fn run(w: &mut World, pod: usize) {
         );
         return;
     }
-    w.tell(
+    w.emit_event(
         &Source::Kubelet(node),
         key,
         "Normal",
@@ -310,7 +310,7 @@ pub(super) fn report(w: &mut World, pod: usize, end: Ended, restarts: bool, tags
             .and_then(|node| w.nodes.get(node))
             .is_some_and(|node| node.up);
         if let Some(body) = w.pods.get_mut(pod).filter(|_| up) {
-            body.unsaid = Some(end);
+            body.unreported = Some(end);
         }
         return;
     };
@@ -351,7 +351,7 @@ pub(super) fn report(w: &mut World, pod: usize, end: Ended, restarts: bool, tags
             body.key(),
             format!("{}_{}({})", body.name, body.namespace, body.uid),
         );
-        w.put_pod(pod, Ask::new(by.clone(), "patch", "status").tells(tags));
+        w.put_pod(pod, Ask::new(by.clone(), "patch", "status").with_tags(tags));
         if times == 0 {
             w.soon(300, 1500, move |w| again(w, pod));
         } else {
@@ -369,7 +369,7 @@ pub(super) fn report(w: &mut World, pod: usize, end: Ended, restarts: bool, tags
                     ),
                 );
             }
-            w.tell(
+            w.emit_event(
                 &Source::Kubelet(node),
                 Involved::container(key),
                 "Warning",
@@ -377,7 +377,7 @@ pub(super) fn report(w: &mut World, pod: usize, end: Ended, restarts: bool, tags
                 format!("Back-off restarting failed container trainer in pod {name}"),
                 tags,
             );
-            w.put_pod(pod, Ask::new(by, "patch", "status").tells(tags));
+            w.put_pod(pod, Ask::new(by, "patch", "status").with_tags(tags));
             w.after(wait, move |w| again(w, pod));
         }
         return;
@@ -393,7 +393,7 @@ pub(super) fn report(w: &mut World, pod: usize, end: Ended, restarts: bool, tags
     body.condition("ContainersReady", "False", why, "", now);
     body.container.state = Running::Ended(end);
     let deleted = body.deletion.is_some();
-    w.put_pod(pod, Ask::new(by, "patch", "status").tells(tags));
+    w.put_pod(pod, Ask::new(by, "patch", "status").with_tags(tags));
     if deleted {
         w.soon(50, 600, move |w| super::stop::release(w, pod));
     }

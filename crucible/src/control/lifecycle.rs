@@ -49,8 +49,11 @@ fn unknown(w: &mut World, node: usize) {
         );
     }
     let by = Client::controller("node-controller");
-    w.put_node(node, Ask::new(by.clone(), "update", "status").tells(&tags));
-    w.tell(
+    w.put_node(
+        node,
+        Ask::new(by.clone(), "update", "status").with_tags(&tags),
+    );
+    w.emit_event(
         &Source::Controller("node-controller"),
         key,
         "Normal",
@@ -71,7 +74,7 @@ fn unknown(w: &mut World, node: usize) {
         }
     }
     w.put_node(node, Ask::new(by, "patch", "").body(json!({"spec": {"taints": [
-        {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}, {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]}})).tells(&tags));
+        {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}, {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]}})).with_tags(&tags));
     w.soon(5, 80, move |w| taint::judge(w, node));
     let is_gone_in_cloud = w.plan.cluster.cloud != Cloud::OnPrem
         && w.nodes
@@ -110,7 +113,7 @@ pub fn stopped_in_cloud(w: &mut World, node: usize, act: ActId) {
             node,
             Ask::new(by, "patch", "")
                 .body(json!({"spec": {"taints": [{"key": "node.cloudprovider.kubernetes.io/shutdown", "effect": "NoSchedule"}]}}))
-                .tells(&claims(act)),
+                .with_tags(&claims(act)),
         );
     });
 }
@@ -133,9 +136,9 @@ fn not_ready_pods(w: &mut World, node: usize, tags: &[crate::world::Tag]) {
         let key = body.key();
         w.put_pod(
             pod,
-            Ask::new(Client::controller("node-controller"), "update", "status").tells(tags),
+            Ask::new(Client::controller("node-controller"), "update", "status").with_tags(tags),
         );
-        w.tell(
+        w.emit_event(
             &Source::Controller("node-controller"),
             key,
             "Warning",
@@ -234,7 +237,7 @@ pub fn machine_returns(w: &mut World, node: usize, act: ActId) {
     let by = Client::kubelet(&name);
     if rebooted {
         w.host_line(node, Unit::Kernel, "Linux version 6.8.0-1021-generic (buildd@lcy02-amd64-080) (x86_64-linux-gnu-gcc-13 (Ubuntu 13.3.0-6ubuntu2~24.04) 13.3.0) #23-Ubuntu SMP", &claims(act));
-        w.tell(
+        w.emit_event(
             &Source::Kubelet(node),
             key.clone(),
             "Normal",
@@ -242,7 +245,7 @@ pub fn machine_returns(w: &mut World, node: usize, act: ActId) {
             "Starting kubelet.",
             &[],
         );
-        w.tell(
+        w.emit_event(
             &Source::Kubelet(node),
             key.clone(),
             "Warning",
@@ -277,9 +280,12 @@ pub fn machine_returns(w: &mut World, node: usize, act: ActId) {
         "KubeletReady",
         "kubelet is posting ready status",
     );
-    w.put_node(node, Ask::new(by, "patch", "status").tells(&claims(act)));
+    w.put_node(
+        node,
+        Ask::new(by, "patch", "status").with_tags(&claims(act)),
+    );
     if changed || rebooted {
-        w.tell(
+        w.emit_event(
             &Source::Kubelet(node),
             key,
             "Normal",

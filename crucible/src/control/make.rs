@@ -75,7 +75,7 @@ pub(super) fn blank(w: &mut World, load: usize, name: String, owner: Option<Owne
         node: None,
         nominated: None,
         phase: Phase::Pending,
-        said: None,
+        status_reason: None,
         conditions: Vec::new(),
         started: None,
         sidecar: (w.plan.more.sidecar && load == 0).then(|| Container {
@@ -112,7 +112,7 @@ pub(super) fn blank(w: &mut World, load: usize, name: String, owner: Option<Owne
         released: false,
         stopping: false,
         tried: None,
-        unsaid: None,
+        unreported: None,
     }
 }
 
@@ -141,7 +141,7 @@ pub(super) fn request_deletion(
     body.deletion = Some((now.plus(grace * SEC), grace));
     body.generation += 1;
     let tracked = body.tracked;
-    let ask = Ask::new(by, "delete", "").tells(tags);
+    let ask = Ask::new(by, "delete", "").with_tags(tags);
     if (unbound || over || grace == 0) && !tracked {
         w.drop_pod(pod, ask);
     } else {
@@ -224,7 +224,7 @@ pub fn delete_root(w: &mut World, at: usize, by: &Client, act: ActId) {
     let Some(object) = last else { return };
     w.put(Change::Deleted, &key, (*object).clone(), Ask::new(by.clone(), "delete", "")
         .body(json!({"kind": "DeleteOptions", "apiVersion": key.kind.api_version(), "propagationPolicy": "Background"}))
-        .tells(&names(act)));
+        .with_tags(&names(act)));
     let Some(load) = w.loads.get_mut(at) else {
         return;
     };
@@ -270,7 +270,7 @@ fn collect_children(w: &mut World, load: usize, act: ActId) {
         w.put_job(
             at,
             Change::Deleted,
-            Ask::new(by.clone(), "delete", "").tells(&names(act)),
+            Ask::new(by.clone(), "delete", "").with_tags(&names(act)),
         );
     }
     if let Some((name, uid)) = w.loads.get(load).and_then(|load| load.set.clone()) {
@@ -290,7 +290,7 @@ fn collect_children(w: &mut World, load: usize, act: ActId) {
                 Change::Deleted,
                 &key,
                 (*object).clone(),
-                Ask::new(by.clone(), "delete", "").tells(&names(act)),
+                Ask::new(by.clone(), "delete", "").with_tags(&names(act)),
             );
         }
     }

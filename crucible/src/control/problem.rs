@@ -35,9 +35,9 @@ pub(crate) fn seen(w: &mut World, node: usize, text: &str, tags: &[Tag]) {
                 "node-problem-detector",
                 "node-problem-detector/v0.8.21",
             );
-            w.put_node(node, Ask::new(by, "patch", "status").tells(&tags));
+            w.put_node(node, Ask::new(by, "patch", "status").with_tags(&tags));
         }
-        w.tell(
+        w.emit_event(
             &Source::Other("kernel-monitor", "kube-system"),
             key,
             "Warning",

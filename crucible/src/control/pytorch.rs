@@ -17,7 +17,7 @@ fn client() -> Client {
     )
 }
 
-fn teller() -> Source {
+fn event_source() -> Source {
     Source::Other("pytorchjob-controller", "kubeflow")
 }
 
@@ -69,8 +69,8 @@ fn create_pod(w: &mut World, load: usize, rank: u32) {
         ));
     }
     w.new_pod(Pod { rank, ..pod }, Ask::new(client(), "create", ""));
-    w.tell(
-        &teller(),
+    w.emit_event(
+        &event_source(),
         key,
         "Normal",
         "SuccessfulCreatePod",
@@ -164,8 +164,8 @@ fn give_up(w: &mut World, load: usize, first: usize, count: usize) {
         w.die(pod, teardown, Relation::Collateral, true);
         make::request_deletion(w, pod, client(), None, &tags);
         if let (Some(key), Some(name)) = (w.root_key(load), name) {
-            w.tell(
-                &teller(),
+            w.emit_event(
+                &event_source(),
                 key,
                 "Normal",
                 "SuccessfulDeletePod",
@@ -198,7 +198,7 @@ fn say(w: &mut World, load: usize, kind: &str, reason: &'static str, text: &str,
         w,
         load,
         Change::Modified,
-        Ask::new(client(), "update", "status").tells(tags),
+        Ask::new(client(), "update", "status").with_tags(tags),
     );
     let severity = if kind == "Failed" {
         "Warning"
@@ -206,7 +206,7 @@ fn say(w: &mut World, load: usize, kind: &str, reason: &'static str, text: &str,
         "Normal"
     };
     if let Some(key) = w.root_key(load) {
-        w.tell(&teller(), key, severity, reason, message, tags);
+        w.emit_event(&event_source(), key, severity, reason, message, tags);
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn new_set(w: &mut World, load: usize) {
         Ask::new(Client::controller("deployment-controller"), "create", ""),
     );
     if let Some(key) = w.root_key(load) {
-        w.tell(
+        w.emit_event(
             &Source::Controller("deployment-controller"),
             key,
             "Normal",
@@ -181,7 +181,7 @@ pub(super) fn sync(w: &mut World, load: usize) {
             );
             if let Some(key) = w.root_key(load) {
                 let set = key.name.clone();
-                w.tell(
+                w.emit_event(
                     &Source::Controller("statefulset-controller"),
                     key,
                     "Normal",
@@ -252,7 +252,7 @@ fn create_pod(w: &mut World, load: usize, rank: u32, is_deployment: bool) {
         } else {
             format!("create Pod {name}-{rank} in StatefulSet {name} failed error: {reason}")
         };
-        w.tell(
+        w.emit_event(
             &Source::Controller(component),
             key,
             "Warning",
@@ -305,7 +305,7 @@ fn create_pod(w: &mut World, load: usize, rank: u32, is_deployment: bool) {
     } else {
         format!("create Pod {pod_name} in StatefulSet {name} successful")
     };
-    w.tell(
+    w.emit_event(
         &Source::Controller(component),
         key,
         "Normal",

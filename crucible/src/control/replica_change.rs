@@ -24,7 +24,7 @@ pub fn scale(w: &mut World, load: usize, to: u32, by: &Client, act: ActId) {
         Change::Modified,
         Ask::new(by.clone(), "patch", "scale")
             .body(json!({"spec": {"replicas": to}}))
-            .tells(&names(act)),
+            .with_tags(&names(act)),
     );
     w.soon(20, 90, move |w| {
         let (Some(root), Some(body)) = (w.root_key(load), w.loads.get(load)) else {
@@ -32,7 +32,7 @@ pub fn scale(w: &mut World, load: usize, to: u32, by: &Client, act: ActId) {
         };
         let set = body.set.clone();
         if let Some((name, _)) = &set {
-            w.tell(
+            w.emit_event(
                 &Source::Controller("deployment-controller"),
                 root.clone(),
                 "Normal",
@@ -45,7 +45,7 @@ pub fn scale(w: &mut World, load: usize, to: u32, by: &Client, act: ActId) {
                 load,
                 Change::Modified,
                 Ask::new(Client::controller("deployment-controller"), "update", "")
-                    .tells(&claims(act)),
+                    .with_tags(&claims(act)),
             );
         }
         let component = if is_deployment {
@@ -87,7 +87,7 @@ pub fn scale(w: &mut World, load: usize, to: u32, by: &Client, act: ActId) {
                     format!("delete Pod {name} in StatefulSet {} successful", root.name),
                 ),
             };
-            w.tell(
+            w.emit_event(
                 &Source::Controller(component),
                 key,
                 "Normal",
@@ -137,7 +137,7 @@ pub fn replace_template(w: &mut World, load: usize, by: &Client, act: ActId) {
         Change::Modified,
         Ask::new(by.clone(), "patch", "")
             .body(patch)
-            .tells(&names(act)),
+            .with_tags(&names(act)),
     );
     w.soon(20, 90, move |w| {
         let component = if is_deployment {
@@ -148,7 +148,7 @@ pub fn replace_template(w: &mut World, load: usize, by: &Client, act: ActId) {
         if is_deployment {
             if let (Some((old, _)), Some(root)) = (old, w.root_key(load)) {
                 let wanted = w.loads.get(load).map_or(1, |load| load.wanted);
-                w.tell(
+                w.emit_event(
                     &Source::Controller("deployment-controller"),
                     root,
                     "Normal",

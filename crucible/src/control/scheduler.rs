@@ -149,11 +149,11 @@ fn try_one(w: &mut World, pod: usize) {
         }
     }
     reasons.sort();
-    let said: Vec<String> = reasons
+    let detail: Vec<String> = reasons
         .iter()
         .map(|(reason, count)| format!("{count} {reason}"))
         .collect();
-    let said = format!("0/{total} nodes are available: {}.", said.join(", "));
+    let detail = format!("0/{total} nodes are available: {}.", detail.join(", "));
     let pushed = preempt(w, pod);
     let tail = if pushed {
         String::new()
@@ -209,8 +209,8 @@ fn try_one(w: &mut World, pod: usize) {
         .and_then(|load| load.blocked)
         .map(names)
         .unwrap_or_default();
-    let message = format!("{said}{tail}");
-    w.tell(
+    let message = format!("{detail}{tail}");
+    w.emit_event(
         &Source::Scheduler("Scheduling"),
         key,
         "Warning",
@@ -230,7 +230,7 @@ fn try_one(w: &mut World, pod: usize) {
     if changed {
         w.put_pod(
             pod,
-            Ask::new(Client::scheduler(), "patch", "status").tells(&tags),
+            Ask::new(Client::scheduler(), "patch", "status").with_tags(&tags),
         );
     }
 }
@@ -337,9 +337,9 @@ fn push_out(w: &mut World, victim: usize, act: ActId, preemptor: &str, node: &st
     let key = body.key();
     w.put_pod(victim, Ask::new(Client::scheduler(), "patch", "status")
         .body(json!({"status": {"conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": "default-scheduler: preempting to accommodate a higher priority pod"}]}}))
-        .tells(&tags));
+        .with_tags(&tags));
     make::request_deletion(w, victim, Client::scheduler(), None, &tags);
-    w.tell(
+    w.emit_event(
         &Source::Scheduler("Preempting"),
         key,
         "Normal",
@@ -371,7 +371,7 @@ fn bind(w: &mut World, pod: usize, node: usize) {
         key.namespace, key.name
     );
     w.soon(2, 12, move |w| {
-        w.tell(
+        w.emit_event(
             &Source::Scheduler("Binding"),
             Key {
                 kind: Kind::Pod,

@@ -33,7 +33,7 @@ pub fn stop(w: &mut World, pod: usize) {
         w.soon(300, 2000, move |w| release(w, pod));
         return;
     }
-    w.tell(
+    w.emit_event(
         &Source::Kubelet(node),
         Involved::container(key.clone()),
         "Normal",
@@ -84,7 +84,7 @@ fn not_stopped(w: &mut World, pod: usize, node: usize) {
         return;
     };
     w.soon(100, 2500, move |w| {
-        w.tell(
+        w.emit_event(
             &Source::Kubelet(node),
             key,
             "Warning",
@@ -162,7 +162,7 @@ pub fn kubelet_restarts(w: &mut World, node: usize) {
             if let Some(body) = w.pods.get_mut(pod) {
                 body.stopping = true;
                 body.phase = Phase::Failed;
-                if let Some(end) = body.unsaid.take() {
+                if let Some(end) = body.unreported.take() {
                     body.container.state = Running::Ended(end);
                 }
             }
@@ -186,7 +186,7 @@ pub fn kubelet_restarts(w: &mut World, node: usize) {
         let end = w
             .pods
             .get_mut(pod)
-            .and_then(|pod| pod.unsaid.take())
+            .and_then(|pod| pod.unreported.take())
             .unwrap_or(lost);
         let restarts = restarts_in_place(w, pod, end.code);
         w.soon(500, 3000, move |w| report(w, pod, end, restarts, &tags));

@@ -7,7 +7,7 @@ use crate::time::SEC;
 use crate::world::{Ask, Client, Involved, Relation, Source, Tag, World, claims};
 
 /// How long a pod bears a taint; `None` for ever.
-fn bears(w: &World, key: &str) -> i64 {
+fn tolerance(w: &World, key: &str) -> i64 {
     if key == "node.kubernetes.io/unreachable" || key == "node.kubernetes.io/not-ready" {
         w.plan.cluster.bear_s * SEC
     } else {
@@ -27,7 +27,7 @@ pub fn judge(w: &mut World, node: usize) {
         .taints
         .iter()
         .filter(|one| one.effect == "NoExecute")
-        .map(|one| (one.key.clone(), bears(w, &one.key)))
+        .map(|one| (one.key.clone(), tolerance(w, &one.key)))
         .min_by_key(|one| one.1)
     else {
         return;
@@ -89,7 +89,7 @@ fn delete(w: &mut World, pod: usize, node: usize, key: &str) {
     {
         tags.extend(claims(death));
     }
-    w.tell(
+    w.emit_event(
         &Source::Controller("taint-eviction-controller"),
         Involved::without_uid(key),
         "Normal",
@@ -100,6 +100,6 @@ fn delete(w: &mut World, pod: usize, node: usize, key: &str) {
     let by = Client::controller("node-controller");
     w.put_pod(pod, Ask::new(by.clone(), "patch", "status")
         .body(json!({"status": {"conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager", "message": "Taint manager: deleting due to NoExecute taint"}]}}))
-        .tells(&tags));
+        .with_tags(&tags));
     make::request_deletion(w, pod, by, None, &tags);
 }

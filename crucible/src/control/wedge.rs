@@ -5,7 +5,7 @@ use crate::time::{MIN, SEC};
 use crate::world::{Ask, Involved, Running, Source, Stage, StartFailure, World};
 
 /// What stands in the way of a pod on its node.
-pub(super) fn trouble(w: &World, pod: usize) -> Option<StartFailure> {
+pub(super) fn start_failure(w: &World, pod: usize) -> Option<StartFailure> {
     let body = w.pods.get(pod)?;
     let node = body.node?;
     if let Some(act) = w.nodes.get(node)?.broken_runtime {
@@ -16,8 +16,8 @@ pub(super) fn trouble(w: &World, pod: usize) -> Option<StartFailure> {
             node: Some(node),
         });
     }
-    let trouble = w.loads.get(body.load)?.trouble.clone()?;
-    (trouble.node.is_none() || trouble.node == Some(node)).then_some(trouble)
+    let failure = w.loads.get(body.load)?.start_failure.clone()?;
+    (failure.node.is_none() || failure.node == Some(node)).then_some(failure)
 }
 
 /// A container that cannot start: says so again and again.
@@ -39,10 +39,10 @@ pub(super) fn stuck(w: &mut World, pod: usize, hindrance: &StartFailure, times: 
     let mut state = None;
     match hindrance.at {
         Stage::Mount => {
-            w.tell(&kubelet, key, "Warning", "FailedMount", message, &tags);
+            w.emit_event(&kubelet, key, "Warning", "FailedMount", message, &tags);
         }
         Stage::Attach => {
-            w.tell(
+            w.emit_event(
                 &Source::Controller("attachdetach-controller"),
                 key,
                 "Warning",
@@ -52,7 +52,7 @@ pub(super) fn stuck(w: &mut World, pod: usize, hindrance: &StartFailure, times: 
             );
         }
         Stage::Sandbox => {
-            w.tell(
+            w.emit_event(
                 &kubelet,
                 key,
                 "Warning",
@@ -63,7 +63,7 @@ pub(super) fn stuck(w: &mut World, pod: usize, hindrance: &StartFailure, times: 
         }
         Stage::Image => {
             let about = Involved::container(key);
-            w.tell(
+            w.emit_event(
                 &kubelet,
                 about.clone(),
                 "Normal",
@@ -71,7 +71,7 @@ pub(super) fn stuck(w: &mut World, pod: usize, hindrance: &StartFailure, times: 
                 format!("Pulling image \"{image}\""),
                 &[],
             );
-            w.tell(
+            w.emit_event(
                 &kubelet,
                 about.clone(),
                 "Warning",
@@ -79,7 +79,7 @@ pub(super) fn stuck(w: &mut World, pod: usize, hindrance: &StartFailure, times: 
                 format!("Failed to pull image \"{image}\": {message}"),
                 &tags,
             );
-            w.tell(
+            w.emit_event(
                 &kubelet,
                 about.clone(),
                 "Warning",
@@ -89,7 +89,7 @@ pub(super) fn stuck(w: &mut World, pod: usize, hindrance: &StartFailure, times: 
             );
             state = Some(("ErrImagePull".to_owned(), message));
             if times > 0 {
-                w.tell(
+                w.emit_event(
                     &kubelet,
                     about.clone(),
                     "Normal",
@@ -97,7 +97,7 @@ pub(super) fn stuck(w: &mut World, pod: usize, hindrance: &StartFailure, times: 
                     format!("Back-off pulling image \"{image}\""),
                     &tags,
                 );
-                w.tell(
+                w.emit_event(
                     &kubelet,
                     about,
                     "Warning",
@@ -116,7 +116,7 @@ pub(super) fn stuck(w: &mut World, pod: usize, hindrance: &StartFailure, times: 
         }
         Stage::Config => {
             let about = Involved::container(key);
-            w.tell(
+            w.emit_event(
                 &kubelet,
                 about,
                 "Warning",
@@ -135,12 +135,12 @@ pub(super) fn stuck(w: &mut World, pod: usize, hindrance: &StartFailure, times: 
         if body.container.state != new {
             body.container.state = new;
             let by = client(w, node);
-            w.put_pod(pod, Ask::new(by, "patch", "status").tells(&tags));
+            w.put_pod(pod, Ask::new(by, "patch", "status").with_tags(&tags));
         }
     }
     let wait = (15 * SEC).saturating_mul(1 << times.min(5)).min(5 * MIN);
     let jitter = w.rng.secs(0, 4);
-    w.after(wait + jitter, move |w| match trouble(w, pod) {
+    w.after(wait + jitter, move |w| match start_failure(w, pod) {
         Some(hindrance) => stuck(w, pod, &hindrance, times + 1),
         None => begin(w, pod),
     });

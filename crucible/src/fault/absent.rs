@@ -55,7 +55,7 @@ fn device_plugin(w: &mut World, load: usize) {
         body.labels
             .push(("nvidia.com/gpu.count".to_owned(), has.to_string()));
         let name = body.name.clone();
-        let ask = Ask::new(Client::kubelet(&name), "patch", "status").tells(&names(act));
+        let ask = Ask::new(Client::kubelet(&name), "patch", "status").with_tags(&names(act));
         w.put_node(node, ask);
     }
     let size = u32::try_from(w.nodes.len()).unwrap_or(4);

@@ -86,7 +86,7 @@ fn kubelet_blip(w: &mut World, node: usize) {
         return;
     };
     w.soon(1500, 6000, move |w| {
-        w.tell(
+        w.emit_event(
             &Source::Kubelet(node),
             key,
             "Normal",
@@ -157,10 +157,10 @@ fn not_ready(w: &mut World, node: usize, act: ActId) {
     let tags = names(act);
     w.put_node(
         node,
-        Ask::new(Client::kubelet(&name), "patch", "status").tells(&tags),
+        Ask::new(Client::kubelet(&name), "patch", "status").with_tags(&tags),
     );
     let text = format!("Node {name} status is now: NodeNotReady");
-    w.tell(
+    w.emit_event(
         &Source::Kubelet(node),
         key,
         "Normal",
@@ -181,7 +181,7 @@ fn not_ready(w: &mut World, node: usize, act: ActId) {
             }
         }
         let by = Client::controller("node-controller");
-        w.put_node(node, Ask::new(by, "patch", "").tells(&claims(act)));
+        w.put_node(node, Ask::new(by, "patch", "").with_tags(&claims(act)));
         judge_taints(w, node);
     });
 }
@@ -261,7 +261,7 @@ pub(super) fn network_agent(w: &mut World, load: usize) {
     let step = w.act("no sandbox gets a network", &["dep.network"], Some(act));
     if let Some(load) = w.loads.get_mut(load) {
         load.blocked = Some(step);
-        load.trouble = Some(StartFailure {
+        load.start_failure = Some(StartFailure {
             at: Stage::Sandbox,
             message: format!("rpc error: code = Unknown desc = {message}"),
             act: step,

@@ -121,10 +121,10 @@ fn maintenance(w: &mut World, node: usize) {
                     "patch",
                     "status",
                 )
-                .tells(&names(act)),
+                .with_tags(&names(act)),
             );
             if let Some(key) = w.nodes.get(node).map(crate::world::Node::key) {
-                w.tell(
+                w.emit_event(
                     &crate::world::Source::Other(
                         "custom-scheduledevents-consolidated-condition-plugin-monitor",
                         "kube-system",
@@ -322,7 +322,7 @@ fn spot(w: &mut World, node: usize) {
         _ => {
             let name = w.node_name(node);
             if let Some(key) = w.nodes.get(node).map(crate::world::Node::key) {
-                w.tell(
+                w.emit_event(
                     &crate::world::Source::Other(
                         "custom-scheduledevents-preempt-plugin-monitor",
                         "kube-system",

@@ -150,7 +150,7 @@ fn crash(w: &mut World, pod: usize) {
             &names(act),
         );
     }
-    exit(w, pod, &Exit::code(code, act, Relation::Victim).telling());
+    exit(w, pod, &Exit::code(code, act, Relation::Victim).claiming());
 }
 
 /// The kernel kills a worker of the loader for the container's memory; the program says only that it is gone.

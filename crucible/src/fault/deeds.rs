@@ -169,7 +169,7 @@ fn on_node(w: &mut World, deed: Aftermath, node: Option<usize>, operator: &Clien
             );
             w.drop_node(
                 node,
-                Ask::new(operator.clone(), "delete", "").tells(&names(act)),
+                Ask::new(operator.clone(), "delete", "").with_tags(&names(act)),
             );
             let lag = w.rng.secs(20, 80);
             w.after(lag, move |w| {

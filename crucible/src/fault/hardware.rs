@@ -116,7 +116,7 @@ pub(super) fn fewer_gpus(w: &mut World, node: usize, act: ActId) {
         let name = body.name.clone();
         w.put_node(
             node,
-            Ask::new(Client::kubelet(&name), "patch", "status").tells(&claims(act)),
+            Ask::new(Client::kubelet(&name), "patch", "status").with_tags(&claims(act)),
         );
     });
 }

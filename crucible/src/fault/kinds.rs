@@ -44,7 +44,7 @@ pub(super) fn image(w: &mut World, load: usize) {
     let act = w.act(format!("its image is not pulled: {message}"), causes, None);
     if let Some(load) = w.loads.get_mut(load) {
         load.blocked = Some(act);
-        load.trouble = Some(StartFailure {
+        load.start_failure = Some(StartFailure {
             at: Stage::Image,
             message,
             act,
@@ -123,10 +123,10 @@ pub(super) fn evicted(w: &mut World, load: usize) {
         "status": {"conditions": [{"type": "Evicted", "status": "True", "reason": reason, "message": text, "lastTransitionTime": w.now.secs()},
             {"type": "QuotaReserved", "status": "False", "reason": "Pending", "message": text, "lastTransitionTime": w.now.secs()},
             {"type": "Admitted", "status": "False", "reason": "NoReservation", "message": "The workload has no reservation", "lastTransitionTime": w.now.secs()}]}});
-    let ask = Ask::new(by.clone(), "update", "status").tells(&names(act));
+    let ask = Ask::new(by.clone(), "update", "status").with_tags(&names(act));
     w.put(Change::Added, &key, object, ask);
-    let teller = Source::Other("kueue-admission", "kueue-system");
-    w.tell(&teller, key, "Normal", event, text, &names(act));
+    let source = Source::Other("kueue-admission", "kueue-system");
+    w.emit_event(&source, key, "Normal", event, text, &names(act));
     suspend_job(w, job, &by, act);
     if let Some(load) = w.loads.get_mut(load) {
         load.blocked = Some(act);

@@ -126,9 +126,9 @@ pub(super) fn shutdown_pods(w: &mut World, node: usize, act: ActId) {
     );
     w.put_node(
         node,
-        Ask::new(by.clone(), "patch", "status").tells(&claims(act)),
+        Ask::new(by.clone(), "patch", "status").with_tags(&claims(act)),
     );
-    w.tell(
+    w.emit_event(
         &Source::Kubelet(node),
         key.clone(),
         "Normal",
@@ -136,7 +136,7 @@ pub(super) fn shutdown_pods(w: &mut World, node: usize, act: ActId) {
         format!("Node {name} status is now: NodeNotReady"),
         &claims(act),
     );
-    w.tell(
+    w.emit_event(
         &Source::Kubelet(node),
         key,
         "Normal",
@@ -168,7 +168,7 @@ pub(super) fn shutdown_pods(w: &mut World, node: usize, act: ActId) {
             continue;
         };
         body.stopping = true;
-        body.said = Some(("Terminated".to_owned(), message.to_owned()));
+        body.status_reason = Some(("Terminated".to_owned(), message.to_owned()));
         body.condition(
             "DisruptionTarget",
             "True",
@@ -179,9 +179,9 @@ pub(super) fn shutdown_pods(w: &mut World, node: usize, act: ActId) {
         let (load, pod_key) = (body.load, body.key());
         w.put_pod(
             pod,
-            Ask::new(by.clone(), "patch", "status").tells(&names(act)),
+            Ask::new(by.clone(), "patch", "status").with_tags(&names(act)),
         );
-        w.tell(
+        w.emit_event(
             &Source::Kubelet(node),
             crate::world::Involved::container(pod_key),
             "Normal",
@@ -232,7 +232,7 @@ fn system_oom(w: &mut World, node: usize, load: usize) {
     let Some(key) = w.nodes.get(node).map(crate::world::Node::key) else {
         return;
     };
-    w.tell(
+    w.emit_event(
         &Source::Kubelet(node),
         key,
         "Warning",
@@ -331,7 +331,7 @@ fn pressure(w: &mut World, node: usize) {
     let Some(key) = w.nodes.get(node).map(crate::world::Node::key) else {
         return;
     };
-    w.tell(
+    w.emit_event(
         &Source::Kubelet(node),
         key.clone(),
         "Warning",
@@ -347,8 +347,8 @@ fn pressure(w: &mut World, node: usize) {
         &names(act),
     );
     w.set_condition(node, kind, "True", reason, message);
-    w.put_node(node, Ask::new(by, "patch", "status").tells(&names(act)));
-    w.tell(
+    w.put_node(node, Ask::new(by, "patch", "status").with_tags(&names(act)));
+    w.emit_event(
         &Source::Kubelet(node),
         key,
         "Normal",
@@ -367,7 +367,7 @@ fn pressure(w: &mut World, node: usize) {
     }
     w.put_node(
         node,
-        Ask::new(Client::controller("node-controller"), "patch", "").tells(&claims(act)),
+        Ask::new(Client::controller("node-controller"), "patch", "").with_tags(&claims(act)),
     );
     let pods: Vec<usize> = (0..w.pods.len())
         .filter(|&at| {

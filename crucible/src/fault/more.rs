@@ -38,7 +38,7 @@ fn fails_for_good(w: &mut World, load: usize) {
         ),
         &names(act),
     );
-    exit(w, pod, &Exit::code(FATAL, act, Relation::Victim).telling());
+    exit(w, pod, &Exit::code(FATAL, act, Relation::Victim).claiming());
 }
 
 /// The program raises each time; the script around it starts it anew, and no container ends.
@@ -106,7 +106,7 @@ fn quarantined(w: &mut World, load: usize) {
         );
         w.put_node(
             node,
-            Ask::new(sentinel("platform-connectors"), "patch", "status").tells(&names(act)),
+            Ask::new(sentinel("platform-connectors"), "patch", "status").with_tags(&names(act)),
         );
         w.soon(500, 4000, move |w| set_aside(w, node, act));
     });
@@ -225,10 +225,10 @@ pub(super) fn queued(w: &mut World, load: usize) {
             Change::Added,
             &key,
             object,
-            Ask::new(by, "create", "").tells(&names(act)),
+            Ask::new(by, "create", "").with_tags(&names(act)),
         );
         if let Some(root) = w.job_key(job) {
-            w.tell(
+            w.emit_event(
                 &Source::Other("batch/job-kueue-controller", "kueue-system"),
                 root,
                 "Normal",
@@ -237,7 +237,7 @@ pub(super) fn queued(w: &mut World, load: usize) {
                 &[],
             );
         }
-        w.tell(
+        w.emit_event(
             &Source::Other("kueue-admission", "kueue-system"),
             key,
             "Warning",

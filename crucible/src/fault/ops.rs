@@ -84,7 +84,10 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
                 body.lost = Some(act);
             }
             // What runs there runs on until it is collected as nobody's.
-            w.drop_node(node, Ask::new(operator, "delete", "").tells(&names(act)));
+            w.drop_node(
+                node,
+                Ask::new(operator, "delete", "").with_tags(&names(act)),
+            );
             let lag = w.rng.secs(20, 80);
             w.after(lag, move |w| {
                 crate::control::collect_orphans(w, node, Some(act));
@@ -405,19 +408,19 @@ fn kueue(w: &mut World, load: usize) {
         Change::Added,
         &key,
         object,
-        Ask::new(by.clone(), "update", "status").tells(&names(act)),
+        Ask::new(by.clone(), "update", "status").with_tags(&names(act)),
     );
-    let teller = Source::Other("kueue-admission", "kueue-system");
-    w.tell(
-        &teller,
+    let source = Source::Other("kueue-admission", "kueue-system");
+    w.emit_event(
+        &source,
         key.clone(),
         "Normal",
         "Preempted",
         text.clone(),
         &names(act),
     );
-    w.tell(
-        &teller,
+    w.emit_event(
+        &source,
         key,
         "Normal",
         "EvictedDueToPreempted",

@@ -90,7 +90,7 @@ fn end(w: &mut World, fault: Fault, pod: usize, act: ActId) {
             let which = w.rng.below(EXCEPTIONS.len());
             let text = EXCEPTIONS.get(which).copied().unwrap_or("");
             say_all(w, pod, &text.replace("{rank}", &rank.to_string()), &tags);
-            exit(w, pod, &Exit::code(1, act, Relation::Victim).telling());
+            exit(w, pod, &Exit::code(1, act, Relation::Victim).claiming());
         }
         Fault::ConfigOrInput => {
             let which = w.rng.below(INPUTS.len());
@@ -120,9 +120,9 @@ fn end(w: &mut World, fault: Fault, pod: usize, act: ActId) {
                 "Fatal Python error: Segmentation fault\n\nThread 0x00007f7c12fd8640 (most recent call first):\n  File \"/workspace/kernels/fused.py\", line 88 in forward",
                 &tags,
             );
-            exit(w, pod, &Exit::code(139, act, Relation::Victim).telling());
+            exit(w, pod, &Exit::code(139, act, Relation::Victim).claiming());
         }
-        _ => exit(w, pod, &Exit::code(137, act, Relation::Victim).telling()),
+        _ => exit(w, pod, &Exit::code(137, act, Relation::Victim).claiming()),
     }
 }
 
@@ -181,10 +181,10 @@ fn liveness(w: &mut World, pod: usize, act: ActId) {
                 return;
             }
             let key = Involved::container(body.key());
-            w.tell(&Source::Kubelet(node), key.clone(), "Warning", "Unhealthy",
+            w.emit_event(&Source::Kubelet(node), key.clone(), "Warning", "Unhealthy",
                 "Liveness probe failed: Get \"http://10.64.3.17:8080/healthz\": context deadline exceeded (Client.Timeout exceeded while awaiting headers)", &names(act));
             if probe == 2 {
-                w.tell(&Source::Kubelet(node), key, "Normal", "Killing", "Container trainer failed liveness probe, will be restarted", &names(act));
+                w.emit_event(&Source::Kubelet(node), key, "Normal", "Killing", "Container trainer failed liveness probe, will be restarted", &names(act));
                 w.after(30 * SEC, move |w| {
                     if w.pods.get(pod).is_some_and(|pod| pod.alive && pod.container.restarts == round) {
                         exit(w, pod, &Exit::code(137, act, Relation::Victim));
@@ -241,7 +241,7 @@ pub(super) fn evicted_by_kubelet(
     let now = w.now;
     let tags = names(act);
     let by = Client::kubelet(w.nodes.get(node).map_or("", |node| node.name.as_str()));
-    w.tell(
+    w.emit_event(
         &Source::Kubelet(node),
         key.clone(),
         "Warning",
@@ -249,7 +249,7 @@ pub(super) fn evicted_by_kubelet(
         message,
         &tags,
     );
-    w.tell(
+    w.emit_event(
         &Source::Kubelet(node),
         Involved::container(key.clone()),
         "Normal",
@@ -263,7 +263,7 @@ pub(super) fn evicted_by_kubelet(
         return;
     };
     body.stopping = true;
-    body.said = Some(("Evicted".to_owned(), message.to_owned()));
+    body.status_reason = Some(("Evicted".to_owned(), message.to_owned()));
     body.condition(
         "DisruptionTarget",
         "True",
@@ -273,7 +273,7 @@ pub(super) fn evicted_by_kubelet(
     );
     w.put_pod(
         pod,
-        crate::world::Ask::new(by, "patch", "status").tells(&tags),
+        crate::world::Ask::new(by, "patch", "status").with_tags(&tags),
     );
     let lag = w.rng.millis(400, 3000);
     train::peer_lost(w, load, pod);

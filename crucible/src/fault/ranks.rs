@@ -13,11 +13,11 @@ pub(super) fn prepare(w: &mut World, load: usize) {
         .rng
         .pick(&[Form::Straggler, Form::Own, Form::Own, Form::Scores])
         .unwrap_or(&Form::Own);
-    let tells = w.rng.chance(80);
+    let has_timers = w.rng.chance(80);
     if let Some(load) = w.loads.get_mut(load) {
         load.pace.steady = true;
         load.pace.talks_on = true;
-        load.pace.timers = tells.then_some(Timers { form, apart: None });
+        load.pace.timers = has_timers.then_some(Timers { form, apart: None });
     }
 }
 

@@ -76,7 +76,7 @@ fn pid_pressure(w: &mut World, load: usize) {
     };
     let tags = names(act);
     let kubelet = Source::Kubelet(node);
-    w.tell(
+    w.emit_event(
         &kubelet,
         about.clone(),
         "Warning",
@@ -94,10 +94,10 @@ fn pid_pressure(w: &mut World, load: usize) {
     let name = w.node_name(node);
     w.put_node(
         node,
-        Ask::new(Client::kubelet(&name), "patch", "status").tells(&tags),
+        Ask::new(Client::kubelet(&name), "patch", "status").with_tags(&tags),
     );
     let text = format!("Node {name} status is now: NodeHasInsufficientPID");
-    w.tell(
+    w.emit_event(
         &kubelet,
         about,
         "Normal",
@@ -115,7 +115,7 @@ fn pid_pressure(w: &mut World, load: usize) {
         });
     }
     let by = Client::controller("node-controller");
-    w.put_node(node, Ask::new(by, "patch", "").tells(&claims(act)));
+    w.put_node(node, Ask::new(by, "patch", "").with_tags(&claims(act)));
     let message = "The node was low on resource: pids. Threshold quantity: 1200, available: 500. ";
     process::evicted_by_kubelet(w, pod, node, &key, act, message);
     w.after(330 * SEC, move |w| {

@@ -178,12 +178,12 @@ fn slow_loader(w: &mut World, load: usize) {
         &["dep.storage", "slow.steps"],
         None,
     );
-    let told = w.rng.chance(60);
+    let is_logged = w.rng.chance(60);
     for at in 0..w.nodes.len() {
         for turn in 0..4i64 {
             let lag = w.rng.millis(0, 4000) + turn * 400 * SEC;
             w.after(lag, move |w| {
-                if told {
+                if is_logged {
                     w.host_line(
                         at,
                         Unit::Kernel,
@@ -194,7 +194,7 @@ fn slow_loader(w: &mut World, load: usize) {
             });
             let back = w.rng.secs(20, 90);
             w.after(lag + back, move |w| {
-                if told {
+                if is_logged {
                     w.host_line(at, Unit::Kernel, "nfs: server 10.9.0.4 OK", &claims(act));
                 }
             });
@@ -265,12 +265,12 @@ fn late(w: &mut World, pod: usize, node: usize, act: ActId) {
         let key = key.clone();
         w.after(probe * 10 * SEC, move |w| {
             let text = "Liveness probe failed: Get \"http://10.64.3.17:8080/healthz\": context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
-            w.tell(&Source::Kubelet(node), key.clone(), "Warning", "Unhealthy", text, &names(step));
+            w.emit_event(&Source::Kubelet(node), key.clone(), "Warning", "Unhealthy", text, &names(step));
             if probe < 2 {
                 return;
             }
             let text = "Container trainer failed liveness probe, will be restarted";
-            w.tell(&Source::Kubelet(node), key, "Normal", "Killing", text, &names(step));
+            w.emit_event(&Source::Kubelet(node), key, "Normal", "Killing", text, &names(step));
             w.after(30 * SEC, move |w| {
                 if w.pods.get(pod).is_some_and(|pod| pod.alive) {
                     exit(w, pod, &Exit::code(137, step, Relation::Victim));

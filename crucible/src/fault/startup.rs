@@ -17,7 +17,7 @@ pub(super) fn prepare(w: &mut World, fault: Fault, load: usize) {
         | Fault::Secret
         | Fault::Volume
         | Fault::SandboxNetwork
-        | Fault::BadCommand => trouble(w, fault, load),
+        | Fault::BadCommand => cannot_start(w, fault, load),
         Fault::Runtime => runtime_down(w, load),
         Fault::ControlPlane => control_plane(w, load),
         Fault::Readiness => readiness(w, load),
@@ -225,7 +225,7 @@ fn refused_once(w: &mut World, load: usize, act: ActId, text: &str) {
         name: "cluster-autoscaler-status".to_owned(),
         uid: "5d0c1b1e-8a3c-4e2e-9d1f-0c2f6f1a4b10".to_owned(),
     };
-    let teller = Source::Other("cluster-autoscaler", "kube-system");
+    let source = Source::Other("cluster-autoscaler", "kube-system");
     let group = w
         .nodes
         .first()
@@ -238,8 +238,8 @@ fn refused_once(w: &mut World, load: usize, act: ActId, text: &str) {
         .map(crate::world::Pod::key)
         .collect();
     for pod in pods {
-        w.tell(
-            &teller,
+        w.emit_event(
+            &source,
             pod.clone(),
             "Normal",
             "TriggeredScaleUp",
@@ -247,7 +247,7 @@ fn refused_once(w: &mut World, load: usize, act: ActId, text: &str) {
             &claims(act),
         );
         w.soon(9000, 40_000, move |w| {
-            w.tell(
+            w.emit_event(
                 &Source::Other("cluster-autoscaler", "kube-system"),
                 pod,
                 "Normal",
@@ -257,8 +257,8 @@ fn refused_once(w: &mut World, load: usize, act: ActId, text: &str) {
             );
         });
     }
-    w.tell(
-        &teller,
+    w.emit_event(
+        &source,
         status,
         "Warning",
         "FailedToScaleUpGroup",
@@ -267,7 +267,7 @@ fn refused_once(w: &mut World, load: usize, act: ActId, text: &str) {
     );
 }
 
-fn trouble(w: &mut World, fault: Fault, load: usize) {
+fn cannot_start(w: &mut World, fault: Fault, load: usize) {
     let image = w.image(load);
     let node = None;
     let (causes, at, message): (&[&'static str], Stage, String) = match fault {
@@ -306,7 +306,7 @@ fn trouble(w: &mut World, fault: Fault, load: usize) {
     let act = w.act(format!("its start fails: {message}"), causes, None);
     block(w, load, act);
     if let Some(load) = w.loads.get_mut(load) {
-        load.trouble = Some(StartFailure {
+        load.start_failure = Some(StartFailure {
             at,
             message,
             act,
@@ -352,7 +352,7 @@ fn runtime_down(w: &mut World, load: usize) {
         let lag = w.rng.secs(300, 420);
         w.after(lag, move |w| {
             w.set_condition(node, "Ready", "False", "KubeletNotReady", "[container runtime is down, PLEG is not healthy: pleg was last seen active 3m1.2s ago; threshold is 3m0s]");
-            w.put_node(node, Ask::new(Client::kubelet(&name), "patch", "status").tells(&names(act)));
+            w.put_node(node, Ask::new(Client::kubelet(&name), "patch", "status").with_tags(&names(act)));
         });
     }
 }
@@ -401,11 +401,11 @@ fn unready(w: &mut World, pod: usize, act: ActId, times: u32) {
             let name = w.node_name(node);
             w.put_pod(
                 pod,
-                Ask::new(Client::kubelet(&name), "patch", "status").tells(&claims(act)),
+                Ask::new(Client::kubelet(&name), "patch", "status").with_tags(&claims(act)),
             );
         });
     } else {
-        w.tell(
+        w.emit_event(
             &Source::Kubelet(node),
             crate::world::Involved::container(key),
             "Warning",

@@ -125,8 +125,8 @@ impl Incident {
             let lo = row["time_lo"].as_str().and_then(Time::parse)?;
             link.event_ids.iter().any(|one| one == id).then_some(lo)
         });
-        let said = link.time.as_deref().and_then(Time::parse);
-        of_evidence.chain(said).min()
+        let stated = link.time.as_deref().and_then(Time::parse);
+        of_evidence.chain(stated).min()
     }
 }
 
@@ -153,7 +153,7 @@ impl Answer {
 
     /// Whether it says of anything that it is missing or against it: why it is not surer.
     #[must_use]
-    pub fn tells_why_not_surer(&self) -> bool {
+    pub fn explains_uncertainty(&self) -> bool {
         let lacks = |one: &Coverage| one.status != "complete";
         self.coverage.iter().any(lacks)
             || self

@@ -62,7 +62,7 @@ fn late(run: &Run, incident: &Incident, skew: i64, found: &mut Vec<Broken>) {
         let Some(time) = incident.earliest(link) else {
             continue;
         };
-        let granted = skew + SEC + told_late(run, link);
+        let granted = skew + SEC + recorded_late(run, link);
         if matches!(link.role.as_str(), "cause" | "mechanism")
             && link.edge.as_deref() != Some("context")
             && time.since(death) > granted
@@ -101,7 +101,7 @@ const DOWN: &[&str] = &[
 
 /// How much later than the act its witness may have been written, if it is one of that kind and
 /// the act truly was.
-fn told_late(run: &Run, link: &Link) -> i64 {
+fn recorded_late(run: &Run, link: &Link) -> i64 {
     let says = |words: &[&str]| words.iter().any(|word| link.text.contains(word));
     let chain = run.chain();
     let went_down = DOWN
@@ -151,7 +151,7 @@ fn twice(run: &Run, incident: &Incident, skew: i64, found: &mut Vec<Broken>) {
         .chain(&incident.collateral)
         .chain(&incident.first_victim)
     {
-        let Some(said) = victim.time.as_deref().and_then(Time::parse) else {
+        let Some(stated) = victim.time.as_deref().and_then(Time::parse) else {
             continue;
         };
         // A name may be used again: the nearest of its ends counts.
@@ -160,7 +160,7 @@ fn twice(run: &Run, incident: &Incident, skew: i64, found: &mut Vec<Broken>) {
             .iter()
             .filter(|(pod, _)| *pod == victim.pod)
             .map(|(_, time)| *time)
-            .min_by_key(|time| said.since(*time).abs())
+            .min_by_key(|time| stated.since(*time).abs())
         else {
             continue;
         };
@@ -170,13 +170,13 @@ fn twice(run: &Run, incident: &Incident, skew: i64, found: &mut Vec<Broken>) {
         } else {
             100
         };
-        if said.since(ended) > skew + slack * SEC {
+        if stated.since(ended) > skew + slack * SEC {
             found.push(broken(
                 'b',
                 format!(
                     "{} is said to die {}s after it had ended",
                     victim.pod,
-                    said.since(ended) / SEC
+                    stated.since(ended) / SEC
                 ),
             ));
         }

@@ -81,12 +81,12 @@ impl Tool {
 
     /// Asks one question.
     pub fn ask(&mut self, question: &Question) -> Reply {
-        let said = if self.one_shot {
+        let output = if self.one_shot {
             self.alone(question)
         } else {
             self.batch(question)
         };
-        match said {
+        match output {
             Ok(value) => match serde_json::from_value::<Answer>(value) {
                 Ok(answer) => Reply::Answer(Box::new(answer)),
                 Err(error) => Reply::Error(format!("the answer has another shape: {error}")),
@@ -107,8 +107,8 @@ impl Tool {
             .output()
             .map_err(|error| format!("the tool does not start: {error}"))?;
         serde_json::from_slice(&output.stdout).map_err(|_| {
-            let said = String::from_utf8_lossy(&output.stderr);
-            format!("exit {:?}: {}", output.status.code(), said.trim())
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            format!("exit {:?}: {}", output.status.code(), stderr.trim())
         })
     }
 

@@ -87,7 +87,7 @@ impl Judged {
 #[must_use]
 pub fn judge(run: &Run, reply: &Reply) -> Judged {
     let right: Vec<String> = run.right().into_iter().map(str::to_owned).collect();
-    let seen = run.told_how();
+    let seen = run.evidence();
     let mut judged = Judged {
         verdict: Verdict::NoAnswer,
         cause: "none given".to_owned(),
@@ -240,8 +240,8 @@ fn details(run: &Run, main: &Incident, judged: &mut Judged) {
     }
     // Who did it can only be told where a record names the act.
     // and the name itself was written; a process ends by nobody's hand.
-    let told = run.actor_written && !main.cause.starts_with("code.");
-    if told
+    let is_named = run.actor_written && !main.cause.starts_with("code.");
+    if is_named
         && run
             .layers
             .first()

@@ -21,7 +21,7 @@ pub(super) fn log(case: &Case, policy: Policy, files: &mut Vec<File>) {
         .api
         .calls
         .iter()
-        .filter(|call| call.done <= case.now && is_kept(call))
+        .filter(|call| call.done <= case.now && is_logged(call))
         .collect();
     calls.sort_by(|a, b| (a.done, &a.id).cmp(&(b.done, &b.id)));
     for call in calls {
@@ -31,13 +31,13 @@ pub(super) fn log(case: &Case, policy: Policy, files: &mut Vec<File>) {
             line(call, policy)
         };
         file.records
-            .push(Record::new(line.to_string(), &tells(call, policy)).about(&call.key.uid));
+            .push(Record::new(line.to_string(), &tags_of(call, policy)).about(&call.key.uid));
     }
     files.push(file);
 }
 
 /// Policies drop what is frequent and says little.
-fn is_kept(call: &Call) -> bool {
+fn is_logged(call: &Call) -> bool {
     let of_node = call.by.name.starts_with("system:node:");
     !(call.key.kind == Kind::Event
         || (call.key.kind == Kind::Node && call.sub == "status" && of_node))
@@ -45,7 +45,7 @@ fn is_kept(call: &Call) -> bool {
 
 /// What a policy leaves of what a request tells: without its bodies, that somebody deleted,
 /// evicted or was refused is told, and what was written is not.
-fn tells(call: &Call, policy: Policy) -> Vec<Tag> {
+fn tags_of(call: &Call, policy: Policy) -> Vec<Tag> {
     let by_verb = call.verb == "delete" || call.sub == "eviction" || call.code >= 400;
     let has_body = match policy {
         Policy::None | Policy::Metadata => false,

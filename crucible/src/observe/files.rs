@@ -50,7 +50,7 @@ pub struct File {
     /// The records, in order.
     pub records: Vec<Record>,
     /// Only so many bytes were kept.
-    pub kept: Option<usize>,
+    pub cut_at: Option<usize>,
 }
 
 impl File {
@@ -64,7 +64,7 @@ impl File {
             between: "\n",
             tail: "\n",
             records: Vec::new(),
-            kept: None,
+            cut_at: None,
         }
     }
 
@@ -94,24 +94,24 @@ impl File {
                 text.push_str(self.between);
             }
             text.push_str(&record.text);
-            if self.kept.is_none_or(|kept| text.len() <= kept) {
+            if self.cut_at.is_none_or(|cut_at| text.len() <= cut_at) {
                 whole += 1;
             }
         }
         text.push_str(self.tail);
-        if let Some(kept) = self.kept {
-            let mut kept = kept.min(text.len());
-            while !text.is_char_boundary(kept) {
-                kept -= 1;
+        if let Some(cut_at) = self.cut_at {
+            let mut cut_at = cut_at.min(text.len());
+            while !text.is_char_boundary(cut_at) {
+                cut_at -= 1;
             }
-            text.truncate(kept);
+            text.truncate(cut_at);
         }
         (text, whole)
     }
 
     /// Its records that were kept whole.
     pub fn whole(&self) -> impl Iterator<Item = &Record> + '_ {
-        let whole = if self.kept.is_none() {
+        let whole = if self.cut_at.is_none() {
             self.records.len()
         } else {
             self.content().1

@@ -54,7 +54,7 @@ pub fn truth_of(case: &Case, files: &[File], observers: String) -> Truth {
     let written = Written::new(files, &case.world);
     let mut truth = truth::of(case, &written, observers);
     if let Some(run) = truth.runs.first_mut() {
-        run.actor_written = run.actors.iter().any(|name| written.tells_of(name));
+        run.actor_written = run.actors.iter().any(|name| written.mentions(name));
     }
     truth
 }
@@ -125,7 +125,7 @@ pub fn write_case(case: &Case, observe: &Observe, folder: &Path) -> std::io::Res
 }
 
 /// The first records that tell of an act: file and line of the record.
-fn told_by(files: &[File], act: Option<ActId>) -> Vec<String> {
+fn files_about(files: &[File], act: Option<ActId>) -> Vec<String> {
     let mut found = Vec::new();
     for file in files {
         let at = file
@@ -144,7 +144,7 @@ pub fn write_recorded(recorded: &Recorded, folder: &Path) -> std::io::Result<()>
     write_all(&recorded.files, &folder.join("input"))?;
     let mut truth = recorded.truth.clone();
     for layer in truth.runs.iter_mut().flat_map(|run| &mut run.layers) {
-        layer.told_by = told_by(&recorded.files, layer.act);
+        layer.told_by = files_about(&recorded.files, layer.act);
     }
     let truth = serde_json::to_string_pretty(&truth).unwrap_or_default();
     std::fs::write(folder.join("truth.json"), truth)?;

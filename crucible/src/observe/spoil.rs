@@ -33,7 +33,7 @@ pub fn cut(files: &mut [File], rng: &mut Rng) {
     if let Some(file) = files.get_mut(at) {
         let whole = file.content().0.len();
         let part = usize::try_from(rng.range(20, 95)).unwrap_or(50);
-        file.kept = Some(whole / 100 * part);
+        file.cut_at = Some(whole / 100 * part);
     }
 }
 

@@ -43,11 +43,13 @@ pub(super) fn misses(out: &mut String, rows: &[Row]) {
         .filter(|row| row.main && row.broken_run && row.judged.seen > Seen::Nothing);
     let mut classes: BTreeMap<(&str, String), (usize, Vec<&Row>)> = BTreeMap::new();
     for row in asked {
-        let told = match row.judged.seen {
+        let evidence = match row.judged.seen {
             Seen::Named => "a record names the cause",
             _ => "only claimed, or a trace",
         };
-        let class = classes.entry((told, missing(&row.observers))).or_default();
+        let class = classes
+            .entry((evidence, missing(&row.observers)))
+            .or_default();
         class.0 += 1;
         if !matches!(row.judged.verdict, Verdict::Right | Verdict::Fair) {
             class.1.push(row);
@@ -58,7 +60,7 @@ pub(super) fn misses(out: &mut String, rows: &[Row]) {
         "\n{:<26} {:<38} {:>6} {:>7} {:>7}  true: said",
         "told", "missing", "n", "missed", ""
     );
-    for ((told, absent), (all, missed)) in classes {
+    for ((evidence, absent), (all, missed)) in classes {
         if missed.is_empty() {
             continue;
         }
@@ -77,7 +79,7 @@ pub(super) fn misses(out: &mut String, rows: &[Row]) {
             .collect();
         let _ = writeln!(
             out,
-            "{told:<26} {absent:<38} {all:>6} {:>7} {:>6.1}%  {}",
+            "{evidence:<26} {absent:<38} {all:>6} {:>7} {:>6.1}%  {}",
             missed.len(),
             percent(missed.len(), all),
             shown.join("; ")

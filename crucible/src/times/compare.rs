@@ -8,7 +8,7 @@ use crate::truth::{Run, Seen};
 use crate::world::ActId;
 
 /// An answer at one time, and what it was given.
-pub(super) struct Asked {
+pub(super) struct TimedAnswer {
     moment: Moment,
     pub(super) row: Row,
     /// Whether it tells why it is not surer.
@@ -16,22 +16,22 @@ pub(super) struct Asked {
     /// Whose end it is, and when that was.
     of: (String, Option<Time>, String),
     /// What the records tell of each act on the way there, and of the end.
-    told: Vec<(Option<ActId>, Seen)>,
+    evidence: Vec<(Option<ActId>, Seen)>,
 }
 
-impl Asked {
+impl TimedAnswer {
     pub(super) fn new(view: &View, asked: Option<(Row, Reply)>) -> Option<Self> {
         let (row, reply) = asked?;
         let run = view.recorded.truth.runs.first()?;
         let has_reason = match &reply {
-            Reply::Answer(answer) => answer.tells_why_not_surer(),
+            Reply::Answer(answer) => answer.explains_uncertainty(),
             Reply::Error(_) => true,
         };
         Some(Self {
             moment: view.moment,
             has_reason,
             of: (run.uid.clone(), run.died, run.state.clone()),
-            told: told(run),
+            evidence: evidence(run),
             row,
         })
     }
@@ -44,7 +44,7 @@ impl Asked {
         is_claimed(&self.row.judged.level)
     }
 
-    fn said(&self) -> String {
+    fn label(&self) -> String {
         let judged = &self.row.judged;
         format!(
             "{}: {} · {}",
@@ -55,22 +55,22 @@ impl Asked {
     }
 
     /// Whether as much is told here of each act as there.
-    fn tells_all_of(&self, other: &Self) -> bool {
-        let tells = |(act, seen): &(Option<ActId>, Seen)| {
-            let same = self.told.iter().find(|(own, _)| own == act);
+    fn covers(&self, other: &Self) -> bool {
+        let is_covered = |(act, seen): &(Option<ActId>, Seen)| {
+            let same = self.evidence.iter().find(|(own, _)| own == act);
             same.is_some_and(|(_, own)| own >= seen)
         };
-        other.told.iter().all(tells)
+        other.evidence.iter().all(is_covered)
     }
 }
 
-fn told(run: &Run) -> Vec<(Option<ActId>, Seen)> {
+fn evidence(run: &Run) -> Vec<(Option<ActId>, Seen)> {
     let layers = run.layers.iter().map(|layer| (layer.act, layer.seen));
     layers.chain([(None, run.death_seen)]).collect()
 }
 
 /// Compares each answer with the earlier ones about the same end.
-pub(super) fn all(asked: &mut [Asked]) {
+pub(super) fn all(asked: &mut [TimedAnswer]) {
     for later in 1..asked.len() {
         let (before, rest) = asked.split_at_mut(later);
         let Some(later) = rest.first_mut() else {
@@ -87,14 +87,14 @@ pub(super) fn all(asked: &mut [Asked]) {
     }
 }
 
-fn pair(earlier: &Asked, later: &Asked) -> Option<Broken> {
+fn pair(earlier: &TimedAnswer, later: &TimedAnswer) -> Option<Broken> {
     let (was, is) = (&earlier.row.judged, &later.row.judged);
     let broken = |which, what: &str| {
-        let how = format!("{what}: {} -> {}", earlier.said(), later.said());
+        let how = format!("{what}: {} -> {}", earlier.label(), later.label());
         Some(Broken { which, how })
     };
-    let (keeps, loses) = (later.tells_all_of(earlier), !later.tells_all_of(earlier));
-    let gains = !earlier.tells_all_of(later);
+    let (keeps, loses) = (later.covers(earlier), !later.covers(earlier));
+    let gains = !earlier.covers(later);
     if was.cause == is.cause {
         if rank(&is.level) > rank(&was.level) && loses && !gains {
             return broken('i', "surer with less evidence");
@@ -105,9 +105,9 @@ fn pair(earlier: &Asked, later: &Asked) -> Option<Broken> {
     let both = earlier.is_claimed() && later.is_claimed();
     // Who is given more may name what is further up, and who is given less what is further down.
     if both && !(earlier.is_right() && later.is_right()) {
-        let is_told_more = later.is_right() && gains;
-        let is_told_less = earlier.is_right() && loses && is_below(later);
-        if !is_told_more && !is_told_less {
+        let knows_more = later.is_right() && gains;
+        let knows_less = earlier.is_right() && loses && is_below(later);
+        if !knows_more && !knows_less {
             return broken('i', "another cause");
         }
     }
@@ -119,6 +119,6 @@ fn pair(earlier: &Asked, later: &Asked) -> Option<Broken> {
     broken('j', "unknown without a reason").filter(|_| is_unknown && !later.has_reason)
 }
 
-fn is_below(later: &Asked) -> bool {
+fn is_below(later: &TimedAnswer) -> bool {
     later.row.judged.verdict == Verdict::Downstream
 }

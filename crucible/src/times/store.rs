@@ -27,8 +27,8 @@ fn import(tool: &Path, input: &Path, store: &Path) -> Result<(), String> {
     match output.status.code() {
         Some(0 | 1) => Ok(()),
         code => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            Err(format!("import: exit {code:?}: {}", said.trim()))
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            Err(format!("import: exit {code:?}: {}", stderr.trim()))
         }
     }
 }
@@ -45,7 +45,7 @@ fn question(tool: &Path, store: &Path, name: &str) -> Result<Reply, String> {
     serde_json::from_slice::<Answer>(&output.stdout)
         .map(|answer| Reply::Answer(Box::new(answer)))
         .map_err(|_| {
-            let said = String::from_utf8_lossy(&output.stderr);
-            format!("exit {:?}: {}", output.status.code(), said.trim())
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            format!("exit {:?}: {}", output.status.code(), stderr.trim())
         })
 }

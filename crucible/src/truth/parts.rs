@@ -193,12 +193,12 @@ pub(super) fn symptoms(w: &World, at: usize, first: ActId) -> Vec<String> {
 
 /// Of the other ends of the first one's attempt: ids of what nobody can tell apart from it in time, and of what began
 /// only after it. Pods that work by themselves do not end each other: each has its own reason, and any is right.
-/// Of each, what is right is what is `told` of it.
+/// Of each, what is right is what `acts_of` gives.
 pub(super) fn others(
     w: &World,
     first: &Death,
     fatal: &[&Death],
-    told: &dyn Fn(&Death) -> Vec<ActId>,
+    acts_of: &dyn Fn(&Death) -> Vec<ActId>,
 ) -> (Vec<String>, Vec<String>) {
     let attempt = |death: &Death| w.pods.get(death.pod).map(|pod| pod.attempt);
     let root = |death: &Death| w.graph.chain(death.act).first().copied();
@@ -222,7 +222,7 @@ pub(super) fn others(
         .iter()
         .filter(|death| is_over && attempt(death) == last);
     if let Some(straw) = of_last.min_by_key(|death| (death.time, death.pod)) {
-        beside.extend(ids(w, told(straw)));
+        beside.extend(ids(w, acts_of(straw)));
         near_ids.extend(ids_of(w, straw.act));
     }
     for death in fatal {
@@ -231,7 +231,7 @@ pub(super) fn others(
         }
         let began = root(death).and_then(|root| w.graph.get(root));
         if death.time <= near || !is_final {
-            beside.extend(ids(w, told(death)));
+            beside.extend(ids(w, acts_of(death)));
             near_ids.extend(ids_of(w, death.act));
         } else if began.is_some_and(|act| act.time > near) {
             later.extend(ids_of(w, death.act));

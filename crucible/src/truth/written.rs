@@ -53,7 +53,7 @@ impl<'a> Written<'a> {
 
     /// Whether a word stands in any record, or in the name of a file.
     #[must_use]
-    pub fn tells_of(&self, word: &str) -> bool {
+    pub fn mentions(&self, word: &str) -> bool {
         self.files.iter().any(|file| {
             file.path.contains(word)
                 || file.head.contains(word)
@@ -78,7 +78,7 @@ impl<'a> Written<'a> {
         if placed {
             tags.extend(&self.of_machines);
         }
-        for (subject, told) in &self.of {
+        for (subject, own) in &self.of {
             let counts = if uids.contains(subject) {
                 true
             } else if is_node(subject) {
@@ -87,7 +87,7 @@ impl<'a> Written<'a> {
                 !self.owned.contains(subject)
             };
             if counts {
-                tags.extend(told);
+                tags.extend(own);
             }
         }
         tags
@@ -95,12 +95,12 @@ impl<'a> Written<'a> {
 
     /// What is right of an end of a run: the most upstream act of which something is told, and what is further up.
     #[must_use]
-    pub fn told(&self, w: &World, death: &Death, uids: &[String]) -> Vec<ActId> {
+    pub fn written_acts(&self, w: &World, death: &Death, uids: &[String]) -> Vec<ActId> {
         let tags = self.of_run(w, Some(death.pod), uids);
         let has_name = |id: ActId| w.graph.get(id).is_some_and(|act| !act.causes.is_empty());
         let chain = w.graph.chain(death.act);
-        let tells = |id: &ActId| has_name(*id) && seen(*id, &tags) > Seen::Nothing;
-        let first = chain.iter().position(tells).map_or(0, |at| at + 1);
+        let is_written = |id: &ActId| has_name(*id) && seen(*id, &tags) > Seen::Nothing;
+        let first = chain.iter().position(is_written).map_or(0, |at| at + 1);
         chain.into_iter().take(first).collect()
     }
 

@@ -248,7 +248,7 @@ impl Ask {
 
     /// That tells this as well.
     #[must_use]
-    pub fn tells(mut self, tags: &[Tag]) -> Self {
+    pub fn with_tags(mut self, tags: &[Tag]) -> Self {
         self.tags.extend_from_slice(tags);
         self
     }

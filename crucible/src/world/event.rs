@@ -76,7 +76,7 @@ impl Involved {
 type Same = (Source, Key, &'static str, String);
 
 #[derive(Debug)]
-struct Held {
+struct HeldEvent {
     key: Key,
     body: Value,
     last: Time,
@@ -87,7 +87,7 @@ struct Held {
 /// Counts repeats, and drops what comes too often.
 #[derive(Debug, Default)]
 pub(crate) struct Correlator {
-    held: BTreeMap<Same, Held>,
+    held: BTreeMap<Same, HeldEvent>,
     burst: BTreeMap<(Source, Key), (i64, Time)>,
 }
 
@@ -110,7 +110,7 @@ impl Correlator {
 
 impl World {
     /// Writes an Event, or counts one up.
-    pub fn tell(
+    pub fn emit_event(
         &mut self,
         source: &Source,
         about: impl Into<Involved>,
@@ -161,7 +161,7 @@ impl World {
             return;
         }
         let (key, body) = self.event_body(source, &about, kind, reason, &message);
-        let held = Held {
+        let held = HeldEvent {
             key,
             body,
             last: now,
@@ -175,7 +175,7 @@ impl World {
     }
 
     /// Creates an Event, or patches the one that is there.
-    fn send(&mut self, source: &Source, held: &Held) {
+    fn send(&mut self, source: &Source, held: &HeldEvent) {
         let there = self.exists(&held.key);
         let (verb, change) = if there {
             ("patch", Change::Modified)
@@ -184,7 +184,7 @@ impl World {
         };
         let ask = Ask::new(self.writer(source), verb, "")
             .body(held.body.clone())
-            .tells(&held.tags);
+            .with_tags(&held.tags);
         self.put(change, &held.key, held.body.clone(), ask);
     }
 

@@ -144,7 +144,7 @@ pub struct Load {
     /// That its work is done.
     pub done: Option<ActId>,
     /// What keeps its containers from starting on a node.
-    pub trouble: Option<StartFailure>,
+    pub start_failure: Option<StartFailure>,
     /// When all that is wanted last began to run.
     pub well: Option<Time>,
     /// How many of its pods are let in before others are refused; all are refused where absent.

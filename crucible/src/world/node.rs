@@ -279,7 +279,7 @@ impl World {
         if node.heard {
             node.heartbeat = now;
         }
-        let ask = ask.tells(&node.standing);
+        let ask = ask.with_tags(&node.standing);
         let (key, json) = (node.key(), node.json(minor));
         self.put(Change::Modified, &key, json, ask);
     }

@@ -142,7 +142,7 @@ pub struct Pod {
     /// Phase.
     pub phase: Phase,
     /// `status.reason` and `status.message`.
-    pub said: Option<(String, String)>,
+    pub status_reason: Option<(String, String)>,
     /// Conditions.
     pub conditions: Vec<Condition>,
     /// When the kubelet took it.
@@ -176,7 +176,7 @@ pub struct Pod {
     /// Whether the kubelet is done with it.
     pub released: bool,
     /// How its container ended, where its kubelet could not yet say so.
-    pub unsaid: Option<Ended>,
+    pub unreported: Option<Ended>,
     /// When the scheduler last looked at it.
     pub tried: Option<Time>,
     /// Whether it has been told to stop.
@@ -315,7 +315,7 @@ impl World {
                 })
                 .collect();
         }
-        if let Some((reason, message)) = &pod.said {
+        if let Some((reason, message)) = &pod.status_reason {
             status["reason"] = json!(reason);
             status["message"] = json!(message);
         }

@@ -113,10 +113,10 @@ impl Coverage {
 
     /// The row with how well the source answered, and what there is to say of it.
     #[must_use]
-    pub fn ended(self, status: Status, said: &[String]) -> Self {
+    pub fn ended(self, status: Status, details: &[String]) -> Self {
         Self {
             status,
-            detail: Some(said.join("; ")).filter(|said| !said.is_empty()),
+            detail: Some(details.join("; ")).filter(|details| !details.is_empty()),
             ..self
         }
     }

@@ -14,7 +14,7 @@ use crate::observation::Observation;
 #[must_use]
 pub fn value<'a>(key: &str, text: &'a str) -> Cow<'a, str> {
     let clean = redact(text);
-    if text.is_empty() || !may_tell(key) {
+    if text.is_empty() || !may_be_secret(key) {
         return clean;
     }
     // As it would stand in a text; what is masked there is masked here.
@@ -39,7 +39,7 @@ pub fn value<'a>(key: &str, text: &'a str) -> Cow<'a, str> {
 }
 
 /// Whether a key has a word that a rule begins with; cheap for those that have none.
-pub(super) fn may_tell(key: &str) -> bool {
+pub(super) fn may_be_secret(key: &str) -> bool {
     const WORDS: [&str; 13] = [
         "pass",
         "pwd",

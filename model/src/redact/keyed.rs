@@ -435,9 +435,9 @@ fn follows_user(text: &str, key: usize) -> bool {
         from += 1;
     }
     let before = text[from..key].to_ascii_lowercase();
-    let said = before.rfind("user").or_else(|| before.rfind("login"));
+    let word = before.rfind("user").or_else(|| before.rfind("login"));
     // On the same line, and with a sign between it and its name.
-    said.is_some_and(|at| {
+    word.is_some_and(|at| {
         let after = &before[at..];
         !after.contains('\n') && after.contains([':', '='])
     })

@@ -51,7 +51,7 @@ enum Open {
     Rest { strangers: usize },
     /// Below the `machine NAME` of a `.netrc`, so many lines; one that tells the account has
     /// to come where that may have been a sentence.
-    Machine { lines: usize, is_told: bool },
+    Machine { lines: usize, has_login: bool },
     /// Below `password: |`, whose key is so far in.
     Block { indent: usize, lines: usize },
     /// Below the name of a value, and comments below it.
@@ -92,10 +92,10 @@ impl Lines {
                 }
                 hidden
             }
-            Some(Open::Machine { lines, is_told }) => {
-                let hidden = of_machine(text).filter(|_| *is_told);
+            Some(Open::Machine { lines, has_login }) => {
+                let hidden = of_machine(text).filter(|_| *has_login);
                 *lines += 1;
-                *is_told |= first(text) == "login";
+                *has_login |= first(text) == "login";
                 // Between them stand the name and the account.
                 let goes_on = ["login", "account", "port"].contains(&first(text));
                 if hidden.is_some() || !goes_on || *lines > 4 {
@@ -142,7 +142,7 @@ impl Lines {
         if let Some(is_within) = is_machine(text) {
             self.open = Some(Open::Machine {
                 lines: 0,
-                is_told: !is_within || text.contains(" login "),
+                has_login: !is_within || text.contains(" login "),
             });
         } else if let Some(next) = opened(text)
             .or_else(|| (bare != text).then(|| opened(bare)).flatten())
@@ -288,8 +288,8 @@ fn of_key(text: &str) -> Option<Range<usize>> {
     let word = &text[before..];
     let is_one = !word.is_empty() && word.bytes().all(|byte| is_letter(byte) || byte == b'=');
     // Alone in its line, or in its quotes or column.
-    let said = text[..before].trim_end();
-    let is_alone = said.is_empty() || said.ends_with(['"', '\'', '|']);
+    let head = text[..before].trim_end();
+    let is_alone = head.is_empty() || head.ends_with(['"', '\'', '|']);
     let is_long = word.len() >= 16 && word.bytes().any(|byte| byte.is_ascii_digit());
     (is_one && (is_alone || is_long && super::value::has_both_cases(word)))
         .then_some(before..text.len())

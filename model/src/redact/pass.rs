@@ -11,7 +11,7 @@ fourth fwd inference initial last lint lowering multi next no one optimization p
 tests the third training warmup";
 
 /// What a round is called, or how it ended, behind the sign.
-const SAID: &str = "analysis backward cleanup collecting compile compiling complete completed compute disabled enabled \
+const OUTCOMES: &str = "analysis backward cleanup collecting compile compiling complete completed compute disabled enabled \
 evaluating evaluation failure failures finished forward inference inlining initial lowered lowering optimization \
 optimizing optional pending profile profiling reduction running scanning skipped started succeeded success successful \
 training validation warmup";
@@ -29,8 +29,8 @@ pub(super) fn is_round(text: &str, word: Range<usize>) -> bool {
     if &text[word.clone()] == "PASS" && text[word.end..].starts_with(':') {
         return true;
     }
-    let said = before(text, word.start);
-    let line = said.rfind('\n').map_or(said, |end| &said[end + 1..]);
+    let head = before(text, word.start);
+    let line = head.rfind('\n').map_or(head, |end| &head[end + 1..]);
     let last = line.trim_end_matches([' ', '\t']);
     // A word of its own right before it; a sign parts two keys.
     let is_beside = last.len() < line.len();
@@ -39,8 +39,8 @@ pub(super) fn is_round(text: &str, word: Range<usize>) -> bool {
     // `21st`
     let number = last.trim_start_matches(|letter: char| letter.is_ascii_digit());
     let is_number = number.len() < last.len() && ["st", "nd", "rd", "th"].contains(&number);
-    let is_told = is_number || ROUNDS.split(' ').any(|word| word == last);
-    if is_beside && is_told {
+    let is_round_name = is_number || ROUNDS.split(' ').any(|word| word == last);
+    if is_beside && is_round_name {
         return true;
     }
     is_sentence(&text[word.end..])
@@ -64,7 +64,11 @@ fn is_sentence(rest: &str) -> bool {
 /// Whether what stands behind the sign can be one.
 pub(super) fn is_password(value: &str) -> bool {
     let is_word = value.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let is_known = || SAID.split(' ').any(|word| value.eq_ignore_ascii_case(word));
+    let is_known = || {
+        OUTCOMES
+            .split(' ')
+            .any(|word| value.eq_ignore_ascii_case(word))
+    };
     if value.len() < LEAST || is_number(value) {
         return false;
     }

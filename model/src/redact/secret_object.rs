@@ -17,7 +17,7 @@ const LONGEST: usize = 128 << 10;
 const MAPS: usize = 8;
 
 /// Whether a hint is `kind: Secret` or `stringData`, in JSON or YAML.
-pub(super) fn is_told(text: &str, hint: Range<usize>) -> bool {
+pub(super) fn is_secret(text: &str, hint: Range<usize>) -> bool {
     let word = &text[hint.clone()];
     if word != "Secret" {
         return word == "stringData";

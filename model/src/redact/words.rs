@@ -102,8 +102,8 @@ static NUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub(super) fn numbered(text: &str, see: &mut dyn FnMut(&TextView)) {
     let bytes = text.as_bytes();
     let any = |sign: &[u8]| memmem::find(bytes, sign).is_some();
-    let is_told = any(b" a1=") || any(b"\ta1=") || any(b"argv[");
-    let Some(pattern) = NUMBERED.as_ref().filter(|_| is_told) else {
+    let has_arguments = any(b" a1=") || any(b"\ta1=") || any(b"argv[");
+    let Some(pattern) = NUMBERED.as_ref().filter(|_| has_arguments) else {
         return;
     };
     let mut words: Vec<Range<usize>> = Vec::new();

@@ -229,7 +229,7 @@ impl Api {
         client
             .send(&request, Instant::now() + PATIENCE)
             .await
-            .map_err(trouble("upload_url"))?;
+            .map_err(http_error("upload_url"))?;
         Ok(())
     }
 
@@ -267,7 +267,7 @@ impl Api {
     ) -> Result<T, ApiError> {
         let sent = self.client.send(&request, Instant::now() + PATIENCE).await;
         let answer = read(method, sent)?;
-        answer.json().map_err(trouble(method))
+        answer.json().map_err(http_error(method))
     }
 
     /// Waits until a message may be posted to the channel.
@@ -295,14 +295,14 @@ impl Api {
             concurrency: 16,
             ..HttpOptions::new(origin)
         };
-        let client = Client::new(options).map_err(trouble(method))?;
+        let client = Client::new(options).map_err(http_error(method))?;
         others.insert(origin.to_owned(), client.clone());
         Ok(client)
     }
 }
 
-fn trouble(method: &'static str) -> impl Fn(HttpError) -> ApiError {
-    move |trouble| ApiError::Http { method, trouble }
+fn http_error(method: &'static str) -> impl Fn(HttpError) -> ApiError {
+    move |error| ApiError::Http { method, error }
 }
 
 /// A request with a message and what belongs beside it.
@@ -317,13 +317,15 @@ fn filled(
     if !message.blocks().is_empty() {
         body["blocks"] = json!(message.blocks());
     }
-    request.json_as(MEDIA_TYPE, &body).map_err(trouble(method))
+    request
+        .json_as(MEDIA_TYPE, &body)
+        .map_err(http_error(method))
 }
 
 /// An answer that Slack means: 200 may say no, too, and so may a status that
 /// says no hold its word for why.
 fn read(method: &'static str, sent: Result<Answer, HttpError>) -> Result<Answer, ApiError> {
-    let said = |frame: Frame| ApiError::Said {
+    let failed = |frame: Frame| ApiError::Failed {
         method,
         error: frame.error.unwrap_or_else(|| "no error".to_owned()),
         needed: frame.needed.filter(|scope| !scope.is_empty()),
@@ -335,10 +337,10 @@ fn read(method: &'static str, sent: Result<Answer, HttpError>) -> Result<Answer,
     match sent {
         Ok(answer) => match answer.json::<Frame>() {
             Ok(frame) if frame.ok => Ok(answer),
-            Ok(frame) => Err(said(frame)),
+            Ok(frame) => Err(failed(frame)),
             // An address to answer to says "ok" in letters.
             Err(_) if method == "response_url" => Ok(answer),
-            Err(garbage) => Err(trouble(method)(garbage)),
+            Err(garbage) => Err(http_error(method)(garbage)),
         },
         Err(HttpError::Refused {
             code,
@@ -352,19 +354,19 @@ fn read(method: &'static str, sent: Result<Answer, HttpError>) -> Result<Answer,
                     .bytes()
                     .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
             if is_word {
-                return Err(ApiError::Said {
+                return Err(ApiError::Failed {
                     method,
                     error: word.to_owned(),
                     needed: None,
                     messages: Vec::new(),
                 });
             }
-            Err(trouble(method)(HttpError::Refused {
+            Err(http_error(method)(HttpError::Refused {
                 code,
                 message,
                 wait,
             }))
         }
-        Err(other) => Err(trouble(method)(other)),
+        Err(other) => Err(http_error(method)(other)),
     }
 }

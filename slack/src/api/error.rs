@@ -9,16 +9,16 @@ use crate::reply_to::NotSlack;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ApiError {
     /// Slack was not reached, or answered what is not its own.
-    #[error("Slack's {method}: {trouble}; {}", .trouble.hint())]
+    #[error("Slack's {method}: {error}; {}", .error.hint())]
     Http {
         /// Which method.
         method: &'static str,
         /// What is wrong.
-        trouble: HttpError,
+        error: HttpError,
     },
     /// Slack answers that it did nothing.
     #[error("Slack's {method} returned {error}{}: {}", detail(.needed, .messages), advice(.error))]
-    Said {
+    Failed {
         /// Which method.
         method: &'static str,
         /// Its own word for what is wrong.
@@ -38,7 +38,7 @@ impl ApiError {
     #[must_use]
     pub fn word(&self) -> Option<&str> {
         match self {
-            Self::Said { error, .. } => Some(error),
+            Self::Failed { error, .. } => Some(error),
             _ => None,
         }
     }

@@ -54,7 +54,7 @@ pub struct MessageBuilder {
     text: String,
     blocks: Vec<Block>,
     /// What is kept free for the end.
-    kept: (usize, usize),
+    reserved: (usize, usize),
     last: Vec<Block>,
     left_out: usize,
     /// Where the rest is.
@@ -68,7 +68,7 @@ impl MessageBuilder {
         Self {
             text: fallback(text),
             blocks: Vec::new(),
-            kept: (0, 0),
+            reserved: (0, 0),
             last: Vec::new(),
             left_out: 0,
             rest: "see the file",
@@ -86,8 +86,8 @@ impl MessageBuilder {
     pub fn push(&mut self, block: Block) -> bool {
         let used: usize = self.blocks.iter().map(Block::length).sum();
         // A note of what is left out needs room, too.
-        let fits = self.blocks.len() + self.kept.0 + 1 < LIMITS.blocks
-            && used + self.kept.1 + block.length() + 200 <= LIMITS.message;
+        let fits = self.blocks.len() + self.reserved.0 + 1 < LIMITS.blocks
+            && used + self.reserved.1 + block.length() + 200 <= LIMITS.message;
         if fits {
             self.blocks.push(block);
         } else {
@@ -98,8 +98,8 @@ impl MessageBuilder {
 
     /// Adds a block to the very end, behind all that is pushed, now or later.
     pub fn last(&mut self, block: Block) {
-        self.kept.0 += 1;
-        self.kept.1 += block.length();
+        self.reserved.0 += 1;
+        self.reserved.1 += block.length();
         self.last.push(block);
     }
 

@@ -6,14 +6,14 @@ use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray, U
 use whathappened_model::time::Nanos;
 use whathappened_store::{Limits, Store, lake};
 
-use crate::cli::{KeptArgs, OutputArgs};
+use crate::cli::{OutputArgs, StoreArgs};
 use crate::commands::{clock, common, lakes, settings};
 use crate::config::Config;
 use crate::error::Error;
 use crate::render;
 
 /// Adds the store to a lake.
-pub(super) fn push(url: &str, stored: &KeptArgs) -> Result<(), Error> {
+pub(super) fn push(url: &str, stored: &StoreArgs) -> Result<(), Error> {
     let config = settings::of_store(stored)?;
     lakes::refuse(&config, "`store push`")?;
     let path = config.store_path()?;
@@ -38,7 +38,7 @@ fn into(store: &mut Store, config: &Config, url: &str) -> Result<(), Error> {
 }
 
 /// Brings a store of the older layout into a lake.
-pub(super) fn migrate(from: &str, to: &str, stored: &KeptArgs) -> Result<(), Error> {
+pub(super) fn migrate(from: &str, to: &str, stored: &StoreArgs) -> Result<(), Error> {
     let config = settings::of_store(stored)?;
     let folder = tempfile::tempdir().map_err(|error| Error::Io {
         path: "a temporary folder".to_owned(),
@@ -123,7 +123,7 @@ pub(super) fn retain(
 }
 
 /// Removes files that nobody can read any more.
-pub(super) fn vacuum(stored: &KeptArgs) -> Result<(), Error> {
+pub(super) fn vacuum(stored: &StoreArgs) -> Result<(), Error> {
     let config = settings::of_store(stored)?;
     let Some(url) = &config.store.index_of else {
         return Err(Error::misused(

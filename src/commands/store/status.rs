@@ -11,12 +11,12 @@ use whathappened_store::{Limits, Status, Store};
 #[cfg(feature = "lake")]
 use super::lake;
 use super::{Damage, count};
-use crate::cli::{KeptArgs, OutputArgs};
+use crate::cli::{OutputArgs, StoreArgs};
 use crate::commands::{clock, common, settings};
 use crate::error::Error;
 use crate::render::{self, Format};
 
-pub(super) fn run(stored: &KeptArgs, output: &OutputArgs) -> Result<(), Error> {
+pub(super) fn run(stored: &StoreArgs, output: &OutputArgs) -> Result<(), Error> {
     let config = settings::of_store(stored)?;
     #[cfg(feature = "lake")]
     if let Some(url) = &config.store.index_of {
@@ -128,7 +128,7 @@ fn lines(store: &Store, status: &Status, limits: &Limits) -> Vec<(&'static str, 
         status
             .database
             .iter()
-            .map(|said| ("damaged", format!("store.db: {said}"))),
+            .map(|detail| ("damaged", format!("store.db: {detail}"))),
     );
     lines.extend(status.hint().map(|hint| ("what to do", hint.to_owned())));
     lines

@@ -81,10 +81,13 @@ impl Bounds<'_> {
             .unwrap_or(Nanos::MIN);
         let root = self.task().and_then(|task| task.root);
         let failed = self.requests.failed.at(root);
-        let mut failed = failed.into_iter().flatten().filter(|said| said.lo >= begin);
+        let mut failed = failed
+            .into_iter()
+            .flatten()
+            .filter(|failure| failure.lo >= begin);
         !fact.is_line
             && fact.time != Stamp::OPEN
-            && failed.any(|said| said.hi.saturating_add(CLOCKS) < fact.onset)
+            && failed.any(|failure| failure.hi.saturating_add(CLOCKS) < fact.onset)
     }
 
     /// Whether a machine's log tells of an act at a time that nobody knows, and not that the end came after it.

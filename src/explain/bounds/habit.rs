@@ -39,10 +39,10 @@ pub(super) fn schedule(graph: &EntityGraph, death: &Death) -> Option<Nanos> {
     // Of the ends before it the status keeps the number, and the wait between them.
     let restarts = pod.body.as_ref().map(|body| &body.restarts);
     let restarts = restarts.and_then(|all| all.get(graph.name(death.container)));
-    let untold = restarts.map_or(0, |count| *count - ends.len() as i64);
-    let wait = match untold {
+    let unrecorded = restarts.map_or(0, |count| *count - ends.len() as i64);
+    let wait = match unrecorded {
         ..=0 => 0,
-        1..=4 => (10 * SECOND) << (untold - 1),
+        1..=4 => (10 * SECOND) << (unrecorded - 1),
         _ => 300 * SECOND,
     };
     Some(first.saturating_sub(wait))
@@ -81,11 +81,11 @@ fn repeated_ends(graph: &EntityGraph, death: &Death) -> Vec<RepeatedEnd> {
     let mut found: Vec<RepeatedEnd> = Vec::new();
     for time in ends {
         let before = found.last().map(|end| end.time.hi);
-        let near = |said: Stamp| {
-            said != Stamp::OPEN
-                && before.is_none_or(|before| said.hi > before)
-                && said.hi.saturating_add(LAST_WORDS) >= time.lo
-                && said.lo <= time.hi.saturating_add(SECOND)
+        let near = |failure: Stamp| {
+            failure != Stamp::OPEN
+                && before.is_none_or(|before| failure.hi > before)
+                && failure.hi.saturating_add(LAST_WORDS) >= time.lo
+                && failure.lo <= time.hi.saturating_add(SECOND)
         };
         let of_end = |line: &&&Fact| near(line.time) || line.end.is_some_and(near);
         let words = lines.iter().filter(of_end).map(|line| line.signal);

@@ -110,15 +110,15 @@ impl Grouping<'_> {
     }
 
     /// Whether a member ended by itself, and nothing but its exit code is known.
-    pub(super) fn ended_untold(&self, death: usize) -> bool {
+    pub(super) fn ended_unexplained(&self, death: usize) -> bool {
         let one = self.deaths.get(death);
         let by_itself =
             one.is_some_and(|one| one.state == DeathState::Died && one.mode == Mode::Exited);
-        let untold = self.best(death).is_none_or(|best| {
+        let unexplained = self.best(death).is_none_or(|best| {
             let cause = self.rules.get(best.rule).map(|rule| rule.cause.as_str());
             best.level <= Level::Hypothesis && cause == Some("code.exception")
         });
-        by_itself && untold
+        by_itself && unexplained
     }
 
     /// Whether a member ended by itself in the very second in which somebody took another one away, or its kubelet had
@@ -136,7 +136,7 @@ impl Grouping<'_> {
                 && !stopped(other)
         };
         let alike = |other: &usize| {
-            (self.ended_untold(*other) && !self.lost_touch(*other) || had_nothing(*other))
+            (self.ended_unexplained(*other) && !self.lost_touch(*other) || had_nothing(*other))
                 && self.stamp(*other).overlaps(end)
         };
         self.was_taken(taken) && end != Stamp::OPEN && others.iter().any(alike)
@@ -184,10 +184,10 @@ impl Grouping<'_> {
         let mut logs: HashSet<usize> = members.iter().copied().filter(is_log).collect();
         if !logs.is_empty() {
             let facts = self.graph.facts.iter();
-            let told =
+            let launchers =
                 facts.filter(|fact| self.graph.name(fact.signal) == named::LAUNCHER_ROOT_CAUSE);
-            let told: HashSet<TaskRow> = told.filter_map(|fact| fact.pod).collect();
-            logs.retain(|death| told.has(self.pod(*death)));
+            let launchers: HashSet<TaskRow> = launchers.filter_map(|fact| fact.pod).collect();
+            logs.retain(|death| launchers.has(self.pod(*death)));
         }
         logs
     }

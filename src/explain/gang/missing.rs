@@ -41,22 +41,22 @@ impl Grouping<'_> {
         let aborted = self.deaths.get(first).filter(|one| {
             one.exit_code == Some(ABORTED) && self.exited(first) && self.best(first).is_none()
         });
-        let trouble = self
+        let fault = self
             .best(other)
             .and_then(|best| self.graph.facts.get(best.root()));
-        let (Some(aborted), Some(trouble)) = (aborted, trouble) else {
+        let (Some(aborted), Some(fault)) = (aborted, fault) else {
             return false;
         };
         let waited = |since: Nanos| since.saturating_add(MISSED) <= aborted.time.lo;
         let pod = self.graph.pods.get(self.pod(other));
         let wrote_on = pod
             .and_then(last_written)
-            .is_some_and(|wrote| wrote > trouble.time.hi.saturating_add(CLOCKS));
+            .is_some_and(|wrote| wrote > fault.time.hi.saturating_add(CLOCKS));
         self.state(other) == Some(DeathState::Died)
             && self.is_torn_down(other)
             && !self.is_hang(other)
-            && is_of_machine(trouble)
-            && waited(trouble.time.hi)
+            && is_of_machine(fault)
+            && waited(fault.time.hi)
             && !wrote_on
     }
 }

@@ -8,11 +8,11 @@ use whathappened_model::event::SourceKind;
 use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
 /// Whether the pod's own log tells of the failure that ended it just then.
-pub(super) fn told_its_end(pod: &Task, death: &Death) -> bool {
-    let is_near = |said: Stamp| {
-        said != Stamp::OPEN
-            && said.lo <= death.time.hi.saturating_add(CLOCKS)
-            && said.hi.saturating_add(CLOCKS) >= death.time.lo
+pub(super) fn log_shows_end(pod: &Task, death: &Death) -> bool {
+    let is_near = |failure: Stamp| {
+        failure != Stamp::OPEN
+            && failure.lo <= death.time.hi.saturating_add(CLOCKS)
+            && failure.hi.saturating_add(CLOCKS) >= death.time.lo
     };
     death.mode == Mode::Exited && death.time != Stamp::OPEN && given_up(pod).is_some_and(is_near)
 }
@@ -54,7 +54,7 @@ pub(super) fn is_unheard_of(graph: &EntityGraph, pod: &Task, death: &Death) -> b
 pub(super) fn was_tried_again(graph: &EntityGraph, pod: &Task, death: &Death) -> bool {
     /// A pod that is lost or asked to stop may be waited for as long.
     const AT_LAST: Nanos = 1_200 * SECOND;
-    let gave_up = graph.last_said(pod.owner, named::K8S_WORKLOAD_BACKOFF_LIMIT);
+    let gave_up = graph.last_signal_at(pod.owner, named::K8S_WORKLOAD_BACKOFF_LIMIT);
     let is_later = |other: &Task| {
         let begin = other.known_begin();
         other.owner == pod.owner && begin.is_some_and(|begin| begin > death.time.hi)

@@ -12,131 +12,131 @@ use super::cells;
 use super::links::full_name;
 use super::page::Page;
 
-pub(super) fn advice(told: Page<'_>) -> Markup {
-    let advice = told.main.map_or(&[][..], |main| &main.advice);
-    items(advice, told)
+pub(super) fn advice(page: Page<'_>) -> Markup {
+    let advice = page.main.map_or(&[][..], |main| &main.advice);
+    items(advice, page)
 }
 
 /// What would have told more, or could overturn the verdict.
-pub(super) fn settle(told: Page<'_>) -> Markup {
-    let lines = told.main.map_or(&[][..], |main| &main.would_have_told);
+pub(super) fn settle(page: Page<'_>) -> Markup {
+    let lines = page.main.map_or(&[][..], |main| &main.would_have_told);
     let lines: Vec<String> = lines
         .iter()
-        .map(|line| wording::would_have_told(line))
+        .map(|line| wording::missing_evidence(line))
         .collect();
-    items(&lines, told)
+    items(&lines, page)
 }
 
-fn items(items: &[String], told: Page<'_>) -> Markup {
+fn items(items: &[String], page: Page<'_>) -> Markup {
     html! {
         @if !items.is_empty() {
-            ul { @for item in items.iter().take(told.room.entries) { li { (cells::text(item, told.room)) } } }
+            ul { @for item in items.iter().take(page.room.entries) { li { (cells::text(item, page.room)) } } }
         }
     }
 }
 
 /// Causes that were considered and lost.
-pub(super) fn ruled_out(told: Page<'_>) -> Markup {
-    let lost = told.main.map_or(&[][..], |main| &main.alternatives);
+pub(super) fn ruled_out(page: Page<'_>) -> Markup {
+    let lost = page.main.map_or(&[][..], |main| &main.alternatives);
     html! {
         @if !lost.is_empty() {
             ul {
-                @for one in lost.iter().take(told.room.entries) {
+                @for one in lost.iter().take(page.room.entries) {
                     li {
-                        "not " code { (cells::text(&one.cause, told.room)) }
+                        "not " code { (cells::text(&one.cause, page.room)) }
                         span.dim { " (at most " (one.level) ")" }
-                        ": " (cells::text(&one.why_not, told.room))
+                        ": " (cells::text(&one.why_not, page.room))
                     }
                 }
             }
-            (cells::left_out(lost.len(), told.room.entries, "cause"))
+            (cells::left_out(lost.len(), page.room.entries, "cause"))
         }
     }
 }
 
 /// Attempts of the run, and the other runs of the name.
-pub(super) fn runs(told: Page<'_>) -> Markup {
-    let run = facts::told_run(told.answer, told.main);
+pub(super) fn runs(page: Page<'_>) -> Markup {
+    let run = facts::subject_run(page.answer, page.main);
     let attempts = run.map_or(&[][..], |run| &run.attempts);
-    let runs = &told.answer.runs;
-    let is_needed = told.answer.experiment.is_none() || attempts.len() > 1 || runs.len() > 1;
+    let runs = &page.answer.runs;
+    let is_needed = page.answer.experiment.is_none() || attempts.len() > 1 || runs.len() > 1;
     if !is_needed || runs.is_empty() {
         return html! {};
     }
     html! {
-        @if attempts.len() > 1 && told.answer.experiment.is_some() {
+        @if attempts.len() > 1 && page.answer.experiment.is_some() {
             h3 { "Attempts" }
             ol.lines {
-                @for attempt in attempts.iter().rev().take(told.room.entries) {
+                @for attempt in attempts.iter().rev().take(page.room.entries) {
                     li {
                         "attempt " (attempt.number) " · "
-                        (lived(attempt.state, attempt.start.as_deref(), attempt.end.as_deref(), told))
+                        (lived(attempt.state, attempt.start.as_deref(), attempt.end.as_deref(), page))
                         " · " (run.map(|run| wording::pods_died(run, attempt)).unwrap_or_default())
                     }
                 }
             }
-            (cells::left_out(attempts.len(), told.room.entries, "attempt"))
+            (cells::left_out(attempts.len(), page.room.entries, "attempt"))
         }
-        @if runs.len() > 1 || told.answer.experiment.is_none() {
+        @if runs.len() > 1 || page.answer.experiment.is_none() {
             h3 { "Runs" }
             ol.lines {
-                @for run in runs.iter().take(told.room.entries) {
+                @for run in runs.iter().take(page.room.entries) {
                     li {
-                        (cells::text(&run.kind, told.room)) " "
-                        @if let Some(namespace) = &run.namespace { (cells::text(namespace, told.room)) "/" }
-                        b { (told.links.experiment(
-                            &full_name(&run.kind, run.namespace.as_deref(), &run.name), &cells::text(&run.name, told.room))) } " · " (wording::run_of_runs(run)) " · "
-                        (lived(run.state, run.start.as_deref(), run.end.as_deref(), told))
+                        (cells::text(&run.kind, page.room)) " "
+                        @if let Some(namespace) = &run.namespace { (cells::text(namespace, page.room)) "/" }
+                        b { (page.links.experiment(
+                            &full_name(&run.kind, run.namespace.as_deref(), &run.name), &cells::text(&run.name, page.room))) } " · " (wording::run_of_runs(run)) " · "
+                        (lived(run.state, run.start.as_deref(), run.end.as_deref(), page))
                     }
                 }
             }
-            (cells::left_out(runs.len(), told.room.entries, "run"))
+            (cells::left_out(runs.len(), page.room.entries, "run"))
         }
     }
 }
 
-fn lived(state: RunState, start: Option<&str>, end: Option<&str>, told: Page<'_>) -> Markup {
+fn lived(state: RunState, start: Option<&str>, end: Option<&str>, page: Page<'_>) -> Markup {
     let (sign, _) = wording::state_sign(state);
     let took = seconds_between(start, end)
         .filter(|s| *s >= 0.0)
         .map(duration);
     html! {
         span aria-hidden="true" { (sign) " " }
-        (cells::text(&wording::state_took(state, took.as_deref()), told.room))
-        @if start.is_some() { ", from " (cells::maybe_time(start, told.clock, told.room)) }
+        (cells::text(&wording::state_took(state, took.as_deref()), page.room))
+        @if start.is_some() { ", from " (cells::maybe_time(start, page.clock, page.room)) }
     }
 }
 
-fn title(incident: &Incident, told: Page<'_>) -> Markup {
+fn title(incident: &Incident, page: Page<'_>) -> Markup {
     match incident.title.as_str() {
         "" => html! { "Cause unknown" },
-        title => cells::text(title, told.room),
+        title => cells::text(title, page.room),
     }
 }
 
 /// Incidents that do not lead.
-pub(super) fn others(told: Page<'_>) -> Markup {
-    let others: Vec<&Incident> = told
+pub(super) fn others(page: Page<'_>) -> Markup {
+    let others: Vec<&Incident> = page
         .answer
         .incidents
         .iter()
-        .filter(|other| told.main.is_none_or(|main| !std::ptr::eq(*other, main)))
+        .filter(|other| page.main.is_none_or(|main| !std::ptr::eq(*other, main)))
         .collect();
     html! {
-        @for incident in others.iter().take(told.room.entries) {
+        @for incident in others.iter().take(page.room.entries) {
             article.incident {
-                h3 { (told.links.incident(incident.id.as_deref(), &title(incident, told))) }
+                h3 { (page.links.incident(incident.id.as_deref(), &title(incident, page))) }
                 p.dim {
-                    (cells::maybe_time(incident.time.as_deref(), told.clock, told.room))
-                    " · " code { (cells::text(&incident.cause, told.room)) }
-                    " · " (cells::text(wording::level(incident.level), told.room))
-                    " · " (role_in(told.answer, incident))
+                    (cells::maybe_time(incident.time.as_deref(), page.clock, page.room))
+                    " · " code { (cells::text(&incident.cause, page.room)) }
+                    " · " (cells::text(wording::level(incident.level), page.room))
+                    " · " (role_in(page.answer, incident))
                     @if let Some(attempt) = incident.attempt { ", attempt " (attempt) }
-                    @if let Some(run) = run_of(told.answer, incident) { " · " (cells::text(&run.name, told.room)) }
+                    @if let Some(run) = run_of(page.answer, incident) { " · " (cells::text(&run.name, page.room)) }
                 }
-                p { (cells::text(&incident.summary, told.room)) }
+                p { (cells::text(&incident.summary, page.room)) }
             }
         }
-        (cells::left_out(others.len(), told.room.entries, "incident"))
+        (cells::left_out(others.len(), page.room.entries, "incident"))
     }
 }

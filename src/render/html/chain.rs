@@ -10,42 +10,42 @@ use super::super::clock::{offset, seconds_between, zero};
 use super::page::Page;
 use super::{cells, followed};
 
-pub(super) fn why(told: Page<'_>) -> Markup {
-    let Some(incident) = told.main.filter(|main| !main.chain.is_empty()) else {
+pub(super) fn why(page: Page<'_>) -> Markup {
+    let Some(incident) = page.main.filter(|main| !main.chain.is_empty()) else {
         return html! {};
     };
-    let zero = zero(told.answer, Some(incident));
+    let zero = zero(page.answer, Some(incident));
     let shown: BTreeSet<&str> = incident
         .evidence
         .iter()
-        .take(told.room.records)
+        .take(page.room.records)
         .filter_map(|row| row.get("id")?.as_str())
         .collect();
     html! {
         ol.chain {
-            @for (at, link) in incident.chain.iter().take(told.room.entries).enumerate() {
+            @for (at, link) in incident.chain.iter().take(page.room.entries).enumerate() {
                 li id={ "step-" (at + 1) } class={ "step " (link.role) } {
                     span.badge aria-hidden="true" { (at + 1) }
                     div {
                         p.what {
                             span.role { (link.role) } " "
-                            (cells::text(&link.text, told.room))
+                            (cells::text(&link.text, page.room))
                         }
                         p.dim {
-                            (cells::maybe_time(link.time.as_deref(), told.clock, told.room))
+                            (cells::maybe_time(link.time.as_deref(), page.clock, page.room))
                             @if let Some(s) = seconds_between(zero.as_deref(), link.time.as_deref()) {
                                 " · " (offset(s)) " from the start"
                             }
                             @if let Some(tied) = tied(link).filter(|_| at > 0) { " · " (tied) }
                             (records(link, &shown))
                         }
-                        (followed::followed(link, told))
+                        (followed::followed(link, page))
                     }
                 }
             }
         }
-        (cells::left_out(incident.chain.len(), told.room.entries, "step"))
-        (traceback(told))
+        (cells::left_out(incident.chain.len(), page.room.entries, "step"))
+        (traceback(page))
     }
 }
 
@@ -70,14 +70,14 @@ fn records(link: &ChainLink, shown: &BTreeSet<&str>) -> Markup {
 }
 
 /// The traceback as the process wrote it.
-fn traceback(told: Page<'_>) -> Markup {
-    let traceback = told.main.and_then(|main| main.said.traceback.as_ref());
-    let Some(traceback) = traceback.filter(|told| told.text.lines().count() > 1) else {
+fn traceback(page: Page<'_>) -> Markup {
+    let traceback = page.main.and_then(|main| main.said.traceback.as_ref());
+    let Some(traceback) = traceback.filter(|one| one.text.lines().count() > 1) else {
         return html! {};
     };
     html! {
-        h3 { "Traceback of " (cells::text(&traceback.pod, told.room)) }
+        h3 { "Traceback of " (cells::text(&traceback.pod, page.room)) }
         pre tabindex="0" { (super::super::text::escape_lines(
-            &super::super::text::clip(&traceback.text, told.room.raw))) }
+            &super::super::text::clip(&traceback.text, page.room.raw))) }
     }
 }

@@ -18,8 +18,8 @@ struct Way<'a> {
 }
 
 /// The members of the run that a step of the chain counts; nothing where it counts one or none.
-pub(super) fn followed(link: &ChainLink, told: Page<'_>) -> Markup {
-    let collateral = told.main.map_or(&[][..], |main| &main.collateral);
+pub(super) fn followed(link: &ChainLink, page: Page<'_>) -> Markup {
+    let collateral = page.main.map_or(&[][..], |main| &main.collateral);
     if link.role != StepRole::Teardown || collateral.len() < 2 {
         return html! {};
     }
@@ -33,19 +33,19 @@ pub(super) fn followed(link: &ChainLink, told: Page<'_>) -> Markup {
         .collect();
     ways.sort_by_key(|way| (Reverse(way.all.len()), way.how));
     // Each way shows some of its own.
-    let each = (told.room.entries / ways.len().max(1)).max(3);
+    let each = (page.room.entries / ways.len().max(1)).max(3);
     html! {
         details.followed {
             summary { "Show which, and how they ended" }
             ul {
-                @for way in ways.iter().take(told.room.entries) { li { (of_way(way, each, told)) } }
+                @for way in ways.iter().take(page.room.entries) { li { (of_way(way, each, page)) } }
             }
-            (cells::left_out(ways.len(), told.room.entries, "way"))
+            (cells::left_out(ways.len(), page.room.entries, "way"))
         }
     }
 }
 
-fn of_way(way: &Way<'_>, limit: usize, told: Page<'_>) -> Markup {
+fn of_way(way: &Way<'_>, limit: usize, page: Page<'_>) -> Markup {
     let how = match way.how {
         "" => "ended",
         how => how,
@@ -59,18 +59,18 @@ fn of_way(way: &Way<'_>, limit: usize, told: Page<'_>) -> Markup {
     let (first, last) = (times.first().copied(), times.last().copied());
     html! {
         p {
-            b { (wording::grouped(way.all.len() as u64)) } " × " (cells::text(how, told.room))
+            b { (wording::grouped(way.all.len() as u64)) } " × " (cells::text(how, page.room))
             @if let Some(first) = first {
-                span.dim { ", " (cells::time(first, told.clock, told.room)) }
+                span.dim { ", " (cells::time(first, page.clock, page.room)) }
             }
             @if let Some(last) = last.filter(|last| Some(*last) != first) {
-                span.dim { " to " (cells::time(last, told.clock, told.room)) }
+                span.dim { " to " (cells::time(last, page.clock, page.room)) }
             }
         }
         p.names {
             @for (at, victim) in way.all.iter().take(limit).enumerate() {
                 @if at > 0 { ", " }
-                (cells::text(&victim.pod, told.room))
+                (cells::text(&victim.pod, page.room))
             }
             @if way.all.len() > limit {
                 span.dim { " and " (wording::grouped((way.all.len() - limit) as u64)) " more" }

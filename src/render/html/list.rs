@@ -11,12 +11,12 @@ use super::cells;
 use super::page::Page;
 use super::picture::Group;
 
-pub(super) fn show(told: Page<'_>) -> Markup {
-    let rows = &told.answer.timeline;
+pub(super) fn show(page: Page<'_>) -> Markup {
+    let rows = &page.answer.timeline;
     if rows.is_empty() {
         return html! {};
     }
-    let shown = rows.len().min(told.room.rows);
+    let shown = rows.len().min(page.room.rows);
     html! {
         p.dim {
             (wording::count(rows.len(), "row"))
@@ -32,7 +32,7 @@ pub(super) fn show(told: Page<'_>) -> Markup {
                 table.rows {
                     thead { tr { th scope="col" { "Time" } th.number scope="col" { "From start" } th scope="col" { "Of" }
                         th scope="col" { "What happened" } th scope="col" { "Seen by" } } }
-                    tbody { @for (at, part) in numbered(told) { (line(at, part, told)) } }
+                    tbody { @for (at, part) in numbered(page) { (line(at, part, page)) } }
                 }
             }
         }
@@ -40,9 +40,9 @@ pub(super) fn show(told: Page<'_>) -> Markup {
 }
 
 /// The rows that are shown with their places among all, which are their names on the page.
-pub(super) fn numbered(told: Page<'_>) -> impl Iterator<Item = (usize, VisibleRow<'_>)> {
+pub(super) fn numbered(page: Page<'_>) -> impl Iterator<Item = (usize, VisibleRow<'_>)> {
     let mut next = 0;
-    let shown = select(&told.answer.timeline, Some(told.room.rows));
+    let shown = select(&page.answer.timeline, Some(page.room.rows));
     shown.into_iter().map(move |part| {
         let at = next;
         next += match part {
@@ -53,16 +53,16 @@ pub(super) fn numbered(told: Page<'_>) -> impl Iterator<Item = (usize, VisibleRo
     })
 }
 
-fn line(at: usize, part: VisibleRow<'_>, told: Page<'_>) -> Markup {
+fn line(at: usize, part: VisibleRow<'_>, page: Page<'_>) -> Markup {
     match part {
         VisibleRow::LeftOut(rows) => html! {
             tr.gap { td colspan="5" { "⋯ " (wording::count(rows, "row")) " left out" } }
         },
-        VisibleRow::Row(row) => full(at, row, told),
+        VisibleRow::Row(row) => full(at, row, page),
     }
 }
 
-fn full(at: usize, row: &TimelineRow, told: Page<'_>) -> Markup {
+fn full(at: usize, row: &TimelineRow, page: Page<'_>) -> Markup {
     let wide = seconds_between(Some(&row.time), Some(&row.time_hi)).filter(|s| *s >= 2.0);
     let by = row
         .actor
@@ -72,18 +72,18 @@ fn full(at: usize, row: &TimelineRow, told: Page<'_>) -> Markup {
         tr id={ "r" (at) } class={ (row.weight.as_str()) @if row.in_chain { " linked" } } data-lane=(Group::of(row).key())
             data-weight=(row.weight.as_str()) data-by=(words(&row.seen_by)) data-ids=(words(&row.event_ids)) {
             td {
-                (cells::time(&row.time, told.clock, told.room))
+                (cells::time(&row.time, page.clock, page.room))
                 @if let Some(s) = wide { span.dim { " +" (super::super::clock::duration(s)) } }
             }
             td.number { (offset(row.offset_s)) }
-            td { span.dim { (cells::text(row.lane.as_str(), told.room)) } " " (cells::text(&row.entity, told.room)) }
+            td { span.dim { (cells::text(row.lane.as_str(), page.room)) } " " (cells::text(&row.entity, page.room)) }
             td {
-                (cells::text(&row.text, told.room))
+                (cells::text(&row.text, page.room))
                 @if row.count > 1 { span.dim { " ×" (wording::grouped(row.count)) } }
-                @if let Some(by) = by { span.dim { " · by " } (cells::text(by, told.room)) }
+                @if let Some(by) = by { span.dim { " · by " } (cells::text(by, page.room)) }
             }
             td.dim { @for (n, one) in row.seen_by.iter().take(8).enumerate() {
-                @if n > 0 { ", " } (cells::text(one, told.room))
+                @if n > 0 { ", " } (cells::text(one, page.room))
             } }
         }
     }

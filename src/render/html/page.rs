@@ -48,13 +48,13 @@ pub(super) fn records(answer: &Answer, style: &Style, room: Room, bytes: usize) 
 
 /// The whole page in one file.
 pub(super) fn whole(answer: &Answer, style: &Style, room: Room) -> String {
-    let told = Page::in_file(answer, style, room);
+    let shown = Page::in_file(answer, style, room);
     let page = html! {
         (DOCTYPE)
         html lang="en" {
-            (head(&title(told), true))
+            (head(&title(shown), true))
             body {
-                (body(told, &[]))
+                (body(shown, &[]))
                 (PreEscaped(BEFORE_SCRIPT))
                 script { (PreEscaped(SCRIPT)) }
             }
@@ -72,43 +72,43 @@ pub(super) fn leading(answer: &Answer) -> Option<&crate::answer::Incident> {
 pub(super) type Part = (&'static str, &'static str, Markup);
 
 /// Everything about one answer, with parts of the page's own before the coverage.
-pub(super) fn body(told: Page<'_>, own: &[Part]) -> Markup {
-    let picture = Picture::of(told);
+pub(super) fn body(page: Page<'_>, own: &[Part]) -> Markup {
+    let picture = Picture::of(page);
     let mut parts: Vec<Part> = vec![
-        ("why", "Why", chain::why(told)),
-        ("advice", "What to do", beside::advice(told)),
+        ("why", "Why", chain::why(page)),
+        ("advice", "What to do", beside::advice(page)),
         (
             "picture",
             "What happened when",
-            super::picture::show(&picture, told),
+            super::picture::show(&picture, page),
         ),
-        ("evidence", "Evidence", evidence::show(told)),
-        ("ruled-out", "Ruled out", beside::ruled_out(told)),
-        ("settle", settle_title(told), beside::settle(told)),
+        ("evidence", "Evidence", evidence::show(page)),
+        ("ruled-out", "Ruled out", beside::ruled_out(page)),
+        ("settle", settle_title(page), beside::settle(page)),
     ];
     parts.extend(own.iter().cloned());
-    let others: Part = ("others", others_title(told), beside::others(told));
+    let others: Part = ("others", others_title(page), beside::others(page));
     // Of everything, the incidents are the answer; beside one of them they are not.
-    let (leads, follows) = match told.main {
+    let (leads, follows) = match page.main {
         Some(_) => (None, Some(others)),
         None => (Some(others), None),
     };
     parts.extend(leads);
     parts.extend([
-        ("missing", "Missing data", coverage::missing(told)),
-        ("coverage", "Sources read", coverage::read(told)),
-        ("runs", "Attempts and runs", beside::runs(told)),
+        ("missing", "Missing data", coverage::missing(page)),
+        ("coverage", "Sources read", coverage::read(page)),
+        ("runs", "Attempts and runs", beside::runs(page)),
     ]);
     parts.extend(follows);
-    parts.push(("timeline", "Timeline", list::show(told)));
+    parts.push(("timeline", "Timeline", list::show(page)));
     parts.retain(|(_, _, body)| !body.0.is_empty());
-    let of_state = format!("lead verdict {}", verdict::state(told));
+    let of_state = format!("lead verdict {}", verdict::state(page));
     html! {
         // Within the service's own frame the banner is its bar.
-        @if matches!(told.links, Links::Site) {
-            section class=(of_state) aria-label="Verdict" { (verdict::show(told)) }
+        @if matches!(page.links, Links::Site) {
+            section class=(of_state) aria-label="Verdict" { (verdict::show(page)) }
         } @else {
-            header class=(of_state) { (verdict::show(told)) }
+            header class=(of_state) { (verdict::show(page)) }
         }
         nav.contents aria-label="On this page" {
             ul { @for (id, title, _) in &parts { li { a href={ "#" (id) } { (title) } } } }
@@ -121,13 +121,13 @@ pub(super) fn body(told: Page<'_>, own: &[Part]) -> Markup {
                 }
             }
         }
-        footer { (foot(told)) }
+        footer { (foot(page)) }
     }
 }
 
 /// An established verdict is settled, but could still be wrong.
-fn settle_title(told: Page<'_>) -> &'static str {
-    match told.main.map(|incident| incident.level) {
+fn settle_title(page: Page<'_>) -> &'static str {
+    match page.main.map(|incident| incident.level) {
         Some(Level::Established) => "Evidence that could overturn it",
         _ => "Evidence that would settle it",
     }
@@ -149,41 +149,41 @@ pub(super) fn head(title: &str, with_script: bool) -> Markup {
 }
 
 /// The title of the page, for a tab.
-pub(super) fn title(told: Page<'_>) -> String {
-    let name = told
+pub(super) fn title(page: Page<'_>) -> String {
+    let name = page
         .answer
         .experiment
         .as_deref()
-        .or(told.answer.machine.as_deref());
+        .or(page.answer.machine.as_deref());
     let name = name.unwrap_or("everything");
     let name = cells::cut(name, 120);
-    match told.main.filter(|main| !main.title.is_empty()) {
+    match page.main.filter(|main| !main.title.is_empty()) {
         Some(main) => format!("{name}: {}", cells::cut(&main.title, 120)),
         None => format!("{name}: what happened"),
     }
 }
 
-fn others_title(told: Page<'_>) -> &'static str {
-    match told.main {
+fn others_title(page: Page<'_>) -> &'static str {
+    match page.main {
         Some(_) => "Also happened",
         None => "Incidents",
     }
 }
 
-fn foot(told: Page<'_>) -> Markup {
-    let run = facts::told_run(told.answer, told.main);
-    let zone = told
+fn foot(page: Page<'_>) -> Markup {
+    let run = facts::subject_run(page.answer, page.main);
+    let zone = page
         .answer
         .now
         .as_deref()
         .or(run.and_then(|run| run.start.as_deref()));
     html! {
         p {
-            @if let Some(now) = &told.answer.now {
-                "As of " (cells::time(now, told.clock, told.room)) " · "
+            @if let Some(now) = &page.answer.now {
+                "As of " (cells::time(now, page.clock, page.room)) " · "
             }
-            "rules " (escape(&told.answer.ruleset))
-            @if let Some(zone) = zone.map(|time| told.clock.zone(time)) {
+            "rules " (escape(&page.answer.ruleset))
+            @if let Some(zone) = zone.map(|time| page.clock.zone(time)) {
                 " · times in " (zone) @if zone != "UTC" { " unless they end in Z" }
             }
         }

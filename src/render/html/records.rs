@@ -28,20 +28,20 @@ pub(crate) fn rows_with_records(answer: &Answer, limit: Option<usize>) -> Vec<&T
 }
 
 /// The element with as many records as fit into some bytes; nothing where nobody brought any.
-pub(super) fn script(told: Page<'_>, bytes: usize) -> String {
-    if told.answer.drawn.records.is_empty() {
+pub(super) fn script(page: Page<'_>, bytes: usize) -> String {
+    if page.answer.drawn.records.is_empty() {
         return String::new();
     }
     let bytes = bytes.saturating_sub(BEGIN.len() + END.len());
-    format!("{BEGIN}{}{END}", json(told, bytes))
+    format!("{BEGIN}{}{END}", json(page, bytes))
 }
 
 /// Records by the numbers of their rows, each with its place and the number of its text: many rows tell of one text.
-fn json(told: Page<'_>, bytes: usize) -> String {
+fn json(page: Page<'_>, bytes: usize) -> String {
     /// What stands around all of them.
     const FRAME: usize = 80;
-    let evidence = shown_as_evidence(told);
-    let rows: Vec<(usize, &TimelineRow)> = numbered(told)
+    let evidence = shown_as_evidence(page);
+    let rows: Vec<(usize, &TimelineRow)> = numbered(page)
         .filter_map(|(at, part)| match part {
             VisibleRow::Row(row) => Some((at, row)),
             VisibleRow::LeftOut(_) => None,
@@ -53,19 +53,19 @@ fn json(told: Page<'_>, bytes: usize) -> String {
     let mut texts: Vec<String> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();
     let (mut used, mut left_out) = (FRAME, 0);
-    for at in nearest(&told.answer.timeline, places) {
+    for at in nearest(&page.answer.timeline, places) {
         let id = rows.get(&at).and_then(|row| row.event_ids.first());
         let Some(id) = id.filter(|id| !evidence.contains(id.as_str())) else {
             continue;
         };
-        let Some(record) = told.answer.drawn.records.get(id) else {
+        let Some(record) = page.answer.drawn.records.get(id) else {
             left_out += 1;
             continue;
         };
         let raw = record.raw.as_deref();
         let fresh = raw.filter(|raw| !known.contains_key(raw));
-        let text = fresh.map(|raw| inert(&json!(escape_lines(&clip(raw, told.room.raw)))));
-        let place = cells::cut(&record.place, told.room.text);
+        let text = fresh.map(|raw| inert(&json!(escape_lines(&clip(raw, page.room.raw)))));
+        let place = cells::cut(&record.place, page.room.text);
         // Its numbers, quotes and commas stand beside them.
         let costs = inert(&json!(place)).len() + text.as_ref().map_or(0, String::len) + 24;
         if used + costs > bytes {
@@ -86,9 +86,9 @@ fn json(told: Page<'_>, bytes: usize) -> String {
 }
 
 /// Ids of records that stand among the evidence, whole.
-fn shown_as_evidence(told: Page<'_>) -> HashSet<&str> {
-    let evidence = told.main.map_or(&[][..], |main| &main.evidence);
-    let ids = evidence.iter().take(told.room.records);
+fn shown_as_evidence(page: Page<'_>) -> HashSet<&str> {
+    let evidence = page.main.map_or(&[][..], |main| &main.evidence);
+    let ids = evidence.iter().take(page.room.records);
     ids.filter_map(|row| row.get("id")?.as_str()).collect()
 }
 

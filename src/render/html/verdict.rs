@@ -9,19 +9,19 @@ use super::cells;
 use super::page::Page;
 use crate::answer::Level;
 
-pub(super) fn show(told: Page<'_>) -> Markup {
+pub(super) fn show(page: Page<'_>) -> Markup {
     let Page {
         answer, main, room, ..
-    } = told;
+    } = page;
     if answer.experiment.is_none() {
         let (sign, line) = everything::headline(answer);
         return html! {
             h1 { span.sign aria-hidden="true" { (cells::spans(&sign, room)) } (cells::spans(&line, room)) }
-            (notes(told))
+            (notes(page))
         };
     }
     let (sign, line) = facts::headline(answer, main);
-    let labels = main.map(|incident| facts::facts(answer, incident, told.clock, true));
+    let labels = main.map(|incident| facts::facts(answer, incident, page.clock, true));
     let title = main.filter(|one| !one.title.is_empty() && !wording::is_calm(one));
     html! {
         p.eyebrow {
@@ -36,7 +36,7 @@ pub(super) fn show(told: Page<'_>) -> Markup {
             }
         }
         @match main {
-            Some(incident) => { p.summary { (cells::text(&incident.summary, long(told))) } }
+            Some(incident) => { p.summary { (cells::text(&incident.summary, long(page))) } }
             None => { p.summary { (cells::spans(&facts::nothing(answer), room)) } }
         }
         @if let Some(labels) = labels {
@@ -46,15 +46,15 @@ pub(super) fn show(told: Page<'_>) -> Markup {
                 }
             }
         }
-        (identity(told))
-        (notes(told))
+        (identity(page))
+        (notes(page))
     }
 }
 
 /// How the run stands, as a class.
-pub(super) fn state(told: Page<'_>) -> &'static str {
-    let run = facts::told_run(told.answer, told.main);
-    let own = run.filter(|_| told.answer.experiment.is_some());
+pub(super) fn state(page: Page<'_>) -> &'static str {
+    let run = facts::subject_run(page.answer, page.main);
+    let own = run.filter(|_| page.answer.experiment.is_some());
     own.map_or("none", |run| run.state.as_str())
 }
 
@@ -64,19 +64,19 @@ pub(super) fn level(level: Level) -> Markup {
 }
 
 /// The verdict itself is shown whole, unless it is absurdly long.
-fn long(told: Page<'_>) -> super::room::Room {
+fn long(page: Page<'_>) -> super::room::Room {
     super::room::Room {
-        text: told.room.text * 4,
-        ..told.room
+        text: page.room.text * 4,
+        ..page.room
     }
 }
 
 /// Which object this is about, for the reader who knows several of the name.
-fn identity(told: Page<'_>) -> Markup {
-    let Some(run) = facts::told_run(told.answer, told.main) else {
+fn identity(page: Page<'_>) -> Markup {
+    let Some(run) = facts::subject_run(page.answer, page.main) else {
         return html! {};
     };
-    let text = |value: &str| cells::text(value, told.room);
+    let text = |value: &str| cells::text(value, page.room);
     let (namespace, cluster) = (run.namespace.as_deref(), run.cluster.as_deref());
     html! {
         p.identity {
@@ -85,16 +85,16 @@ fn identity(told: Page<'_>) -> Markup {
             (text(&run.name))
             @if let Some(cluster) = cluster { " · cluster " (text(cluster)) }
             @if let Some(owner) = &run.owner { " · created by " (text(owner)) }
-            @if let Some(start) = &run.start { " · created " (cells::time(start, told.clock, told.room)) }
-            @if let Some(matched) = &told.answer.matched_by { " · found by " (text(matched)) }
+            @if let Some(start) = &run.start { " · created " (cells::time(start, page.clock, page.room)) }
+            @if let Some(matched) = &page.answer.matched_by { " · found by " (text(matched)) }
         }
     }
 }
 
-fn notes(told: Page<'_>) -> Markup {
+fn notes(page: Page<'_>) -> Markup {
     html! {
-        @for note in told.answer.notes.iter().take(told.room.entries) {
-            p.note { (cells::spans(&Spans::new().data(super::super::page::Tone::Warn, note), told.room)) }
+        @for note in page.answer.notes.iter().take(page.room.entries) {
+            p.note { (cells::spans(&Spans::new().data(super::super::page::Tone::Warn, note), page.room)) }
         }
     }
 }

@@ -62,7 +62,7 @@ fn headline(
         writeln!(out, "## {}{}\n", text(&sign), text(&line))?;
         return Ok(());
     };
-    if facts::told_run(answer, main).is_none() {
+    if facts::subject_run(answer, main).is_none() {
         writeln!(
             out,
             "## ? {}\n\nNo run with that name was found in the data that was read.\n",
@@ -171,7 +171,7 @@ fn missing(
     let reported = main.map_or(&[][..], |incident| &incident.would_have_told);
     let reported: Vec<String> = reported
         .iter()
-        .map(|line| wording::would_have_told(line))
+        .map(|line| wording::missing_evidence(line))
         .collect();
     let unknown = main.is_some_and(|incident| incident.level == Level::Unknown);
     if unknown {

@@ -212,7 +212,7 @@ fn unseen(message: &mut MessageBuilder, answer: &Answer, main: Option<&Incident>
     let reported = main.map_or(&[][..], |incident| &incident.would_have_told);
     let reported = reported
         .iter()
-        .map(|text| sentence(&wording::would_have_told(text)));
+        .map(|text| sentence(&wording::missing_evidence(text)));
     let short = shortfalls(answer, Clock(Tz::Utc));
     let all: Vec<Mrkdwn> = reported.chain(short.iter().map(markup)).collect();
     message.lines("Missing data", &all, 5);
@@ -221,7 +221,7 @@ fn unseen(message: &mut MessageBuilder, answer: &Answer, main: Option<&Incident>
 fn foot(answer: &Answer, main: Option<&Incident>) -> Block {
     let clock = Clock(Tz::Utc);
     let mut parts = Vec::new();
-    if let Some(run) = facts::told_run(answer, main) {
+    if let Some(run) = facts::subject_run(answer, main) {
         let place = run.namespace.as_ref().map(|name| format!("{name}/"));
         let place = place.unwrap_or_default();
         let kind = wording::kind(&run.kind);

@@ -24,13 +24,13 @@ pub(crate) fn fleet(report: &FleetReport, style: &Style) -> Message {
         clock.full(&report.to)
     );
     let sum = report.figures.first().and_then(|sum| pairs(sum, 0));
-    let told = sum.as_ref().map(Mrkdwn::plain);
+    let sentence = sum.as_ref().map(Mrkdwn::plain);
     let rest = match page(report) {
         Some(_) => "see the browser",
         None => "see --format html or md",
     };
     let mut message =
-        MessageBuilder::new(&format!("{head}. {}", told.unwrap_or_default())).rest_is(rest);
+        MessageBuilder::new(&format!("{head}. {}", sentence.unwrap_or_default())).rest_is(rest);
     if let Some(page) = page(report) {
         let button = Button::open("Open in the browser", "page", &page);
         if let Some(actions) = Block::actions([button]) {

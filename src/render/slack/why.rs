@@ -70,7 +70,7 @@ pub fn why(answer: &Answer) -> Message {
     let reported: Vec<Mrkdwn> = incident
         .would_have_told
         .iter()
-        .map(|text| sentence(&wording::would_have_told(text)))
+        .map(|text| sentence(&wording::missing_evidence(text)))
         .collect();
     message.lines("Missing evidence", &reported, 6);
     message.build()

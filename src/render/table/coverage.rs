@@ -7,7 +7,7 @@ use whathappened_model::coverage::Status;
 
 use super::super::clock::{Clock, duration};
 use super::super::page::{Page, Spans, Tone};
-use super::super::wording::{count, grouped, is_read_in_full, source, urgency, would_have_told};
+use super::super::wording::{count, grouped, is_read_in_full, missing_evidence, source, urgency};
 use super::gaps;
 
 pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>) {
@@ -18,7 +18,7 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
         for text in reported {
             page.prose(
                 Spans::new().own(Tone::Warn, "  • "),
-                Spans::new().data(Tone::Plain, &would_have_told(text)),
+                Spans::new().data(Tone::Plain, &missing_evidence(text)),
             );
         }
     }
@@ -37,7 +37,7 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
     for text in reported {
         page.prose(
             Spans::new().own(Tone::Dim, "  • "),
-            Spans::new().data(Tone::Plain, &would_have_told(text)),
+            Spans::new().data(Tone::Plain, &missing_evidence(text)),
         );
     }
     for group in &short {

@@ -44,7 +44,7 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
 
 /// The rows that may have hidden something of this run: not those of other namespaces.
 fn of_run<'a>(answer: &'a Answer, main: Option<&Incident>) -> Vec<&'a CoverageRow> {
-    let run = facts::told_run(answer, main).filter(|_| answer.experiment.is_some());
+    let run = facts::subject_run(answer, main).filter(|_| answer.experiment.is_some());
     let namespace = run.and_then(|run| run.namespace.as_deref());
     let is_own = |row: &&CoverageRow| match (&row.namespace, namespace) {
         (Some(of_row), Some(own)) => of_row == own,

@@ -99,8 +99,9 @@ fn not_ready(history: &NodeHistory) -> bool {
         named::SLURM_NODE_NOT_RESUMED,
     ];
     let up = [named::K8S_NODE_READY, named::SLURM_NODE_BACK];
-    let mut told = history.happened.iter().rev();
-    told.find(|event| says(event, &down) || says(event, &up))
+    let mut events = history.happened.iter().rev();
+    events
+        .find(|event| says(event, &down) || says(event, &up))
         .is_some_and(|event| says(event, &down))
 }
 
@@ -136,8 +137,8 @@ fn machine(page: &mut Page<'_>, one: &MachineTenure, several: bool) {
         for (cause, count) in &one.by_cause {
             causes.push(times(cause, *count));
         }
-        let said = if line.is_empty() { "" } else { ": " };
-        line = line.say(said).data(Tone::Bad, &causes.join(", "));
+        let separator = if line.is_empty() { "" } else { ": " };
+        line = line.say(separator).data(Tone::Bad, &causes.join(", "));
     }
     let again: Vec<String> = one
         .by_gpu

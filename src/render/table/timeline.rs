@@ -23,7 +23,7 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
         return;
     };
     let limit = match page.style.timeline_limit {
-        Some(0) if is_untold(answer, main) => Some(LAST),
+        Some(0) if has_unexplained_error(answer, main) => Some(LAST),
         Some(0) => return,
         limit => limit,
     };
@@ -63,9 +63,9 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
 }
 
 /// Whether an error is on the timeline that no chain tells of.
-fn is_untold(answer: &Answer, main: Option<&Incident>) -> bool {
-    let untold = main.is_none_or(|incident| incident.chain.is_empty());
-    untold
+fn has_unexplained_error(answer: &Answer, main: Option<&Incident>) -> bool {
+    let no_chain = main.is_none_or(|incident| incident.chain.is_empty());
+    no_chain
         && answer
             .timeline
             .iter()

@@ -26,7 +26,7 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
         None => page.prose(indent(), facts::nothing(answer)),
     }
     page.gap();
-    identity(page, answer, facts::told_run(answer, main));
+    identity(page, answer, facts::subject_run(answer, main));
     for note in &answer.notes {
         fact(page, "Note", Spans::new().data(Tone::Warn, note));
     }

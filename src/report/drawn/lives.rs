@@ -84,11 +84,11 @@ fn waited(case: &Case, run: &Run, incident: &Incident) -> Vec<(TaskRow, Nanos)> 
             .copied()
             .collect();
         let signal = graph.evidence.symbols.find(named::NCCL_TIMEOUT)?;
-        let said = graph
+        let begins = graph
             .facts
             .iter()
             .filter(|fact| fact.signal == signal && fact.time.lo >= since && pods.has(fact.pod));
-        Some(said.filter_map(|fact| Some((fact.pod?, since))).collect())
+        Some(begins.filter_map(|fact| Some((fact.pod?, since))).collect())
     };
     known().unwrap_or_default()
 }

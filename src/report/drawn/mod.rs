@@ -39,8 +39,8 @@ pub(super) fn speakers<'a>(case: &'a Case, run: &Run) -> Vec<&'a Task> {
     let attempts = run.attempts.iter().skip(first);
     let speaker = |pods: &[TaskRow]| {
         let pods = pods.iter().filter_map(|pod| case.graph.pods.get(*pod));
-        let told = pods.filter(|pod| pod.progress.is_some());
-        told.min_by_key(|pod| {
+        let logged = pods.filter(|pod| pod.progress.is_some());
+        logged.min_by_key(|pod| {
             let lines = pod.progress.as_deref().map_or(0, |one| one.reported);
             // Ranks of one gang write about as many lines: a few more make nobody the speaker.
             (
@@ -112,7 +112,7 @@ fn throughput(event: &Event) -> Option<(f64, &'static str)> {
     if text.contains("s/it") {
         return (value > 0.0).then_some((1.0 / value, "iterations/s"));
     }
-    let said = event.message.as_deref().unwrap_or_default().to_lowercase();
+    let message = event.message.as_deref().unwrap_or_default().to_lowercase();
     let units = [
         (&["tok"][..], "tokens/s"),
         (&["tflop"], "TFLOP/s"),
@@ -122,7 +122,7 @@ fn throughput(event: &Event) -> Option<(f64, &'static str)> {
     ];
     let unit = units
         .into_iter()
-        .find(|(words, _)| words.iter().any(|word| said.contains(word)));
+        .find(|(words, _)| words.iter().any(|word| message.contains(word)));
     Some((value, unit.map_or("as logged", |(_, unit)| unit)))
 }
 

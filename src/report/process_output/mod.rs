@@ -53,7 +53,7 @@ impl ReportContext<'_> {
             .zip(last_checkpoint.as_ref())
             .map(|(died, (saved, _))| died.lo.saturating_sub(saved.lo));
         let saved = last_checkpoint.as_ref().map(|(saved, _)| *saved);
-        let said = ProcessOutput {
+        let output = ProcessOutput {
             traceback: spoken.traceback(first_failing.as_ref(), finding)?,
             first_failing: first_failing.map(|(_, reported)| reported),
             collective,
@@ -61,7 +61,7 @@ impl ReportContext<'_> {
             last_checkpoint: last_checkpoint.map(|(_, reported)| reported),
             since_checkpoint_s: since.filter(|since| *since >= 0).map(seconds),
         };
-        Ok((said, saved))
+        Ok((output, saved))
     }
 
     fn spoken(&self, finding: &Finding) -> AttemptLogs<'_> {

@@ -48,7 +48,7 @@ pub(super) async fn guard(
         ("api", Right::Ask)
     };
     let caller =
-        who(&service, request.headers()).and_then(|caller| match service.audit.trouble() {
+        who(&service, request.headers()).and_then(|caller| match service.audit.blocked_by() {
             None => Ok(caller),
             Some(why) => Err(Problem::new(
                 StatusCode::INSUFFICIENT_STORAGE,

@@ -28,9 +28,9 @@ use crate::fetch::{self, ImportTarget};
 use crate::serve::Service;
 
 /// How often an import says how far it is.
-const TELL: Duration = Duration::from_millis(500);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 /// Files and rejected records that are told one by one.
-const TOLD: usize = 100;
+const MOST_LISTED: usize = 100;
 /// In each stretch of this length some of an upload has to come,
 const STRETCH: Duration = Duration::from_secs(30);
 /// namely so many bytes: less is a line on which nobody waits for the end, or somebody
@@ -173,10 +173,10 @@ async fn take(
     let input = Input::Named(name.into(), file.path().to_owned());
     let accepted = headers.get(header::ACCEPT);
     let lines = accepted.is_some_and(|kinds| kinds == "application/x-ndjson");
-    let (tell, reported) = mpsc::channel::<Bytes>(16);
+    let (sender, reported) = mpsc::channel::<Bytes>(16);
     let begun = Arc::clone(&service);
     let work = tokio::task::spawn_blocking(move || {
-        let done = import(&begun, &input, &tell);
+        let done = import(&begun, &input, &sender);
         drop(file);
         match done {
             Ok((summary, written, warnings)) => imported(&summary, written, warnings),
@@ -301,19 +301,19 @@ async fn spool(service: &Service, body: Body) -> Result<tempfile::NamedTempFile,
 fn import(
     service: &Service,
     input: &Input,
-    tell: &mpsc::Sender<Bytes>,
+    sender: &mpsc::Sender<Bytes>,
 ) -> Result<(Summary, Written, Vec<String>), Error> {
     let mut store = Store::open(&service.store, service.config.limits())?;
     let now = (service.clock)();
     let mut last = Instant::now();
     let mut progress = |done: u64, total: Option<u64>| {
-        if last.elapsed() < TELL {
+        if last.elapsed() < PROGRESS_INTERVAL {
             return;
         }
         last = Instant::now();
         let line = serde_json::json!({"state": "reading", "bytes": done, "of": total});
         // Who does not read on is not waited for.
-        tell.try_send(format!("{line}\n").into()).ok();
+        sender.try_send(format!("{line}\n").into()).ok();
     };
     let inputs = std::slice::from_ref(input);
     let (summary, written) = fetch::import(
@@ -349,7 +349,7 @@ fn imported(
                 why: why.clone(),
             })
         })
-        .take(TOLD)
+        .take(MOST_LISTED)
         .collect();
     let total = &summary.total;
     if let Some(why) = fetch::unusable(summary) {
@@ -360,7 +360,7 @@ fn imported(
     let samples = summary
         .rejected
         .iter()
-        .take(TOLD)
+        .take(MOST_LISTED)
         .map(|record| UnusedRecord {
             origin: record.origin.to_string(),
             why: record.why.clone(),

@@ -111,8 +111,8 @@ pub(super) async fn list(
             },
         ));
     }
-    let said = |text: &Option<String>| text.clone().unwrap_or_default();
-    let about = [said(&wanted.experiment), said(&wanted.cause)];
+    let or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
+    let about = [or_empty(&wanted.experiment), or_empty(&wanted.cause)];
     let paging = Paging {
         limit: wanted.limit,
         cursor: wanted.cursor,

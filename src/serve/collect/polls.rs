@@ -142,8 +142,8 @@ impl Poll {
             deadline: Instant::now() + PATIENCE,
         };
         let mut reported: Vec<Observation> = Vec::new();
-        let said = self.source.fetch(&ask, &mut reported).await;
-        let went = judge(&said);
+        let fetched = self.source.fetch(&ask, &mut reported).await;
+        let went = judge(&fetched);
         let moves = match went {
             PollOutcome::Well => true,
             PollOutcome::Not => false,
@@ -153,13 +153,13 @@ impl Poll {
         self.failures = if moves { 0 } else { self.failures + 1 };
         if moves {
             rows.extend(self.over(done, to));
-            rows.extend(self.daily(&said, done, to, went));
+            rows.extend(self.daily(&fetched, done, to, went));
             self.slice = (self.slice * 2).min(self.schedule.slice);
         } else {
-            rows.push(self.short(&said, done, now));
+            rows.push(self.short(&fetched, done, now));
             self.slice = (self.slice.min(to - done) / 2).max(SHORTEST);
         }
-        self.note(&said, moves, to, reported.len());
+        self.note(&fetched, moves, to, reported.len());
         if !self.keep(reported, rows, moves.then_some(to)).await {
             return LONGEST;
         }
@@ -213,7 +213,7 @@ impl Poll {
             asked_from: Some(from),
             asked_to: Some(to),
             retention_s: Some(self.schedule.keeps / SECOND),
-            ..Coverage::new(self.source.name(), self.schedule.tells.0)
+            ..Coverage::new(self.source.name(), self.schedule.gap.0)
         }
     }
 
@@ -228,7 +228,7 @@ impl Poll {
                 rfc3339(from),
                 rfc3339(to)
             )),
-            would_have_shown: Some(self.schedule.tells.1.to_owned()),
+            would_have_shown: Some(self.schedule.gap.1.to_owned()),
             ..self.row(from, to)
         };
         (heartbeat::key("gap", &row, from), row)
@@ -236,9 +236,9 @@ impl Poll {
 
     /// The row of a source that does not answer, or not in full, since `from`;
     /// it grows while that lasts.
-    fn short(&mut self, said: &[Coverage], from: Nanos, now: Nanos) -> (String, Coverage) {
+    fn short(&mut self, fetched: &[Coverage], from: Nanos, now: Nanos) -> (String, Coverage) {
         let from = *self.outage.get_or_insert(from);
-        let why = said.iter().find_map(|row| {
+        let why = fetched.iter().find_map(|row| {
             let short = matches!(row.status, Status::Failed | Status::Truncated);
             row.detail.as_ref().filter(|_| short)
         });
@@ -250,7 +250,7 @@ impl Poll {
                 rfc3339(from),
                 rfc3339(now)
             )),
-            would_have_shown: Some(self.schedule.tells.1.to_owned()),
+            would_have_shown: Some(self.schedule.gap.1.to_owned()),
             ..self.row(from, now)
         };
         (heartbeat::key("outage", &row, from), row)
@@ -272,7 +272,7 @@ impl Poll {
     /// stretch that stayed short.
     fn daily(
         &mut self,
-        said: &[Coverage],
+        fetched: &[Coverage],
         from: Nanos,
         to: Nanos,
         went: PollOutcome,
@@ -281,7 +281,7 @@ impl Poll {
         self.days
             .retain(|_, row| row.asked_to.is_some_and(|at| at / DAY == day));
         let mut rows = Vec::new();
-        for row in said {
+        for row in fetched {
             if went == PollOutcome::Short
                 && matches!(row.status, Status::Failed | Status::Truncated)
             {
@@ -304,11 +304,11 @@ impl Poll {
         rows
     }
 
-    fn note(&self, said: &[Coverage], moves: bool, to: Nanos, reported: usize) {
+    fn note(&self, fetched: &[Coverage], moves: bool, to: Nanos, reported: usize) {
         let of = (self.source.name(), self.source.place(), "poll");
         self.collector_status.reported(of, reported as u64);
-        let denied = said.iter().find(|row| row.status == Status::Denied);
-        let failed = said
+        let denied = fetched.iter().find(|row| row.status == Status::Denied);
+        let failed = fetched
             .iter()
             .find(|row| matches!(row.status, Status::Failed | Status::Truncated));
         let why = failed.or(denied).and_then(|row| row.detail.as_deref());

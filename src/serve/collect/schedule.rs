@@ -24,7 +24,7 @@ pub(super) struct PollSchedule {
     /// How far back the first question of all reaches.
     pub(super) first: Nanos,
     /// The resource that its outages and gaps are told of, and what it would have shown.
-    pub(super) tells: (&'static str, &'static str),
+    pub(super) gap: (&'static str, &'static str),
 }
 
 /// The habit with sources of a kind; `None` for those that are only asked when
@@ -37,7 +37,7 @@ pub(super) fn of(kind: SourceKind) -> Option<PollSchedule> {
         slice: 6 * HOUR,
         keeps: 90 * DAY,
         first: DAY,
-        tells: ("activity", "what happened to the machines in the meantime"),
+        gap: ("activity", "what happened to the machines in the meantime"),
     };
     let alerts = ("alerts", "which alerts fired in the meantime");
     Some(match kind {
@@ -63,7 +63,7 @@ pub(super) fn of(kind: SourceKind) -> Option<PollSchedule> {
             late: 0,
             keeps: 10 * MINUTE,
             first: MINUTE,
-            tells: alerts,
+            gap: alerts,
             ..usual
         },
         // Rules are evaluated each minute or so, and keep the history of their alerts.
@@ -71,7 +71,7 @@ pub(super) fn of(kind: SourceKind) -> Option<PollSchedule> {
             late: 10 * MINUTE,
             slice: 2 * HOUR,
             keeps: 15 * DAY,
-            tells: alerts,
+            gap: alerts,
             ..usual
         },
         _ => return None,

@@ -14,7 +14,7 @@ pub struct Line {
     /// Until when everything it told is kept, by our clock.
     pub until: Option<Nanos>,
     /// Why it does not answer.
-    pub trouble: Option<String>,
+    pub error: Option<String>,
     /// How often it did not, since the start.
     pub errors: u64,
     /// Gaps that were recorded of it, since the start.
@@ -64,7 +64,7 @@ impl CollectorStatus {
     pub(super) fn reached(&self, of: (&str, &str, &str), until: Nanos) {
         self.with(of, |line| {
             line.until = Some(until);
-            line.trouble = None;
+            line.error = None;
         });
     }
 
@@ -76,7 +76,7 @@ impl CollectorStatus {
     /// A source did not answer.
     pub(super) fn failed(&self, of: (&str, &str, &str), why: &str) {
         self.with(of, |line| {
-            line.trouble = Some(why.to_owned());
+            line.error = Some(why.to_owned());
             line.errors += 1;
         });
     }

@@ -160,15 +160,15 @@ enum Look {
 }
 
 /// Whether something of it goes on.
-pub(super) fn is_running(told: &Answer) -> bool {
-    told.runs.iter().any(|run| run.state.goes_on())
+pub(super) fn is_running(answer: &Answer) -> bool {
+    answer.runs.iter().any(|run| run.state.goes_on())
 }
 
 /// What has to differ for the page to be another: how its runs are, the verdicts, and what
 /// happened last.
-pub(super) fn mark(told: &Answer) -> String {
+pub(super) fn mark(answer: &Answer) -> String {
     let mut text = String::new();
-    for run in &told.runs {
+    for run in &answer.runs {
         text.push_str(&format!(
             "{} {} {}\n",
             run.id,
@@ -176,13 +176,13 @@ pub(super) fn mark(told: &Answer) -> String {
             run.attempts.len()
         ));
     }
-    for one in &told.incidents {
+    for one in &answer.incidents {
         text.push_str(&format!("{} {} {}\n", one.cause, one.level, one.summary));
     }
-    let last = told.timeline.last();
+    let last = answer.timeline.last();
     text.push_str(&format!(
         "{} {} {}",
-        told.timeline.len(),
+        answer.timeline.len(),
         last.map_or("", |row| row.time.as_str()),
         last.map_or("", |row| row.text.as_str())
     ));

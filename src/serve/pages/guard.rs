@@ -120,7 +120,7 @@ fn path_of(uri: &Uri) -> String {
 }
 
 fn admit(service: &Service, method: &Method, uri: &Uri, headers: &HeaderMap) -> Admitted {
-    if let Some(why) = service.audit.trouble() {
+    if let Some(why) = service.audit.blocked_by() {
         return Admitted::Refused(
             Problem::new(
                 StatusCode::INSUFFICIENT_STORAGE,
@@ -227,10 +227,10 @@ pub(super) fn is_own(headers: &HeaderMap, public_url: Option<&str>) -> bool {
             || public_url
                 .is_some_and(|own| address == own || address.starts_with(&format!("{own}/")))
     };
-    let said = [header::ORIGIN, header::REFERER];
-    let said = said.iter().flat_map(|name| headers.get_all(name));
+    let origins = [header::ORIGIN, header::REFERER];
+    let origins = origins.iter().flat_map(|name| headers.get_all(name));
     is_here_by_site(headers)
-        && said
+        && origins
             .into_iter()
             .all(|value| value.to_str().is_ok_and(is_here))
 }

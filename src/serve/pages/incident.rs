@@ -40,43 +40,45 @@ async fn page(visit: &Visit) -> Result<String, Problem> {
         metrics::answered("page", "answered", began);
         return Ok(page.around(&frame));
     }
-    let mut kept = stored_incident(visit, id.clone()).await?;
-    let told = match &kept {
-        Some(kept) => whole(visit, kept).await,
+    let mut stored = stored_incident(visit, id.clone()).await?;
+    let explained = match &stored {
+        Some(stored) => whole(visit, stored).await,
         None => None,
     };
     // Explaining its run may have made its verdict another one.
     let after = service.version().await;
-    if told.is_some() && before.map(|one| one.verdicts) != after.map(|one| one.verdicts) {
-        kept = stored_incident(visit, id.clone()).await?;
+    if explained.is_some() && before.map(|one| one.verdicts) != after.map(|one| one.verdicts) {
+        stored = stored_incident(visit, id.clone()).await?;
     }
-    let Some(kept) = kept else {
+    let Some(stored) = stored else {
         return Err(Problem::not_found(format!(
             "no incident that you may see has the ID {id:?}"
         ))
         .hint("it may have been merged into another when its run was explained again; search for the experiment"));
     };
-    let of = told.as_ref().map_or(before, |told| told.version);
+    let of = explained
+        .as_ref()
+        .map_or(before, |explained| explained.version);
     let drawn = tokio::task::spawn_blocking(move || {
-        let alone = told.is_none().then(|| alone(&kept));
-        let (told, place) = match (&told, &alone) {
-            (Some(told), _) => (&*told.answer, told.place),
+        let alone = explained.is_none().then(|| alone(&stored));
+        let (explained, place) = match (&explained, &alone) {
+            (Some(explained), _) => (&*explained.answer, explained.place),
             (None, Some(alone)) => (alone, 0),
             (None, None) => return None,
         };
         let view = AnswerView {
             incident: Some(place),
-            verdicts: &kept.verdicts,
-            experiment: Some(&kept.experiment),
+            verdicts: &stored.verdicts,
+            experiment: Some(&stored.experiment),
             ..AnswerView::default()
         };
-        Some(Arc::new(AnswerPage::of(told, &view)))
+        Some(Arc::new(AnswerPage::of(explained, &view)))
     });
     let page = drawn.await.map_err(|panic| Problem::inside(&panic))?;
     let page = page.ok_or_else(|| Problem::inside(&"no page"))?;
     if let Some(version) = of.filter(|_| of == after) {
-        let (bytes, kept) = (page.bytes(), Arc::clone(&page));
-        pages.incidents.put(key, version, kept, bytes);
+        let (bytes, stored) = (page.bytes(), Arc::clone(&page));
+        pages.incidents.put(key, version, stored, bytes);
     }
     Ok(page.around(&frame))
 }
@@ -132,13 +134,13 @@ async fn stored_incident(visit: &Visit, id: String) -> Result<Option<StoredIncid
 }
 
 /// The incident within all that is known of its run, explained from what the store has now.
-async fn whole(visit: &Visit, kept: &StoredIncident) -> Option<WholeAnswer> {
-    let name = match &kept.one.run {
+async fn whole(visit: &Visit, stored: &StoredIncident) -> Option<WholeAnswer> {
+    let name = match &stored.one.run {
         Some(run) => match &run.namespace {
             Some(namespace) => format!("{}/{namespace}/{}", run.kind, run.name),
             None => format!("{}/{}", run.kind, run.name),
         },
-        None => kept.experiment.clone(),
+        None => stored.experiment.clone(),
     };
     let asking = CallerQuestion {
         question: Question {
@@ -148,7 +150,7 @@ async fn whole(visit: &Visit, kept: &StoredIncident) -> Option<WholeAnswer> {
         access: visit.reader.caller.access.clone(),
         fetch: false,
     };
-    let (told, version) = match dated_answer(&visit.service, "page", asking).await {
+    let (explained, version) = match dated_answer(&visit.service, "page", asking).await {
         Ok(dated) => dated,
         Err(problem) => {
             let (status, _, detail, ..) = problem.parts();
@@ -158,16 +160,16 @@ async fn whole(visit: &Visit, kept: &StoredIncident) -> Option<WholeAnswer> {
             return None;
         }
     };
-    let own = &kept.one.incident;
-    let place = told
+    let own = &stored.one.incident;
+    let place = explained
         .incidents
         .iter()
         .position(|one| fetch::is_same(own, one))?;
-    let answer = match told.experiment.as_deref() == Some(&kept.experiment) {
-        true => told,
+    let answer = match explained.experiment.as_deref() == Some(&stored.experiment) {
+        true => explained,
         false => Arc::new(Answer {
-            experiment: Some(kept.experiment.clone()),
-            ..(*told).clone()
+            experiment: Some(stored.experiment.clone()),
+            ..(*explained).clone()
         }),
     };
     Some(WholeAnswer {
@@ -178,16 +180,16 @@ async fn whole(visit: &Visit, kept: &StoredIncident) -> Option<WholeAnswer> {
 }
 
 /// The incident as it was kept, where its records are gone.
-fn alone(kept: &StoredIncident) -> Answer {
+fn alone(stored: &StoredIncident) -> Answer {
     Answer {
         schema: SCHEMA,
-        experiment: Some(kept.experiment.clone()),
+        experiment: Some(stored.experiment.clone()),
         machine: None,
         matched_by: None,
         now: None,
-        ruleset: kept.ruleset.clone(),
-        runs: kept.one.run.clone().into_iter().collect(),
-        incidents: vec![kept.one.incident.clone()],
+        ruleset: stored.ruleset.clone(),
+        runs: stored.one.run.clone().into_iter().collect(),
+        incidents: vec![stored.one.incident.clone()],
         coverage: Vec::new(),
         timeline: Vec::new(),
         notes: vec![

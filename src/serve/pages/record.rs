@@ -32,7 +32,7 @@ struct StoredRecord {
 
 /// What the script shows.
 #[derive(Debug, Serialize)]
-struct ToldRecord {
+struct RecordView {
     place: String,
     raw: Option<String>,
 }
@@ -44,7 +44,7 @@ pub(super) async fn get(visit: Visit) -> Response {
     }
 }
 
-async fn record(visit: &Visit) -> Result<ToldRecord, Problem> {
+async fn record(visit: &Visit) -> Result<RecordView, Problem> {
     let id = visit.name()?;
     let RecordQuery { at } = visit.params()?;
     // Nothing else goes into a statement.
@@ -67,7 +67,7 @@ async fn record(visit: &Visit) -> Result<ToldRecord, Problem> {
     let Some(record) = found.pop() else {
         return Err(Problem::not_found("no record that you may see has this id"));
     };
-    Ok(ToldRecord {
+    Ok(RecordView {
         place: site::plain(record.origin.as_deref().unwrap_or_default()),
         raw: record
             .raw

@@ -15,7 +15,7 @@ pub(super) enum UserCommand {
     /// How this is used; with what was wrong.
     Help(Option<String>),
     /// Something about an experiment.
-    Tell(AnswerView, Subject),
+    Show(AnswerView, Subject),
     /// To be told when an experiment loses a pod.
     Subscribe(String),
     /// No more of that.
@@ -59,7 +59,7 @@ impl fmt::Display for UserCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Help(_) => f.write_str("help"),
-            Self::Tell(what, about) => {
+            Self::Show(what, about) => {
                 let about = serde_json::to_string(about).unwrap_or_default();
                 write!(f, "{what:?} {about}")
             }
@@ -126,7 +126,7 @@ impl UserCommand {
 
     fn of_question(what: AnswerView, words: &[&str], now: Nanos) -> Self {
         match about(words, now) {
-            Ok(about) => Self::Tell(what, about),
+            Ok(about) => Self::Show(what, about),
             Err(wrong) => Self::Help(Some(wrong)),
         }
     }
@@ -255,25 +255,25 @@ mod tests {
         for (text, user_command) in [
             (
                 "run-7",
-                UserCommand::Tell(AnswerView::Verdict, named("run-7")),
+                UserCommand::Show(AnswerView::Verdict, named("run-7")),
             ),
             (
                 "whathappened `run-7`",
-                UserCommand::Tell(AnswerView::Verdict, named("run-7")),
+                UserCommand::Show(AnswerView::Verdict, named("run-7")),
             ),
             (
                 "job/team/run-7",
-                UserCommand::Tell(AnswerView::Verdict, named("job/team/run-7")),
+                UserCommand::Show(AnswerView::Verdict, named("job/team/run-7")),
             ),
             // An experiment may be called like a verb.
-            ("why", UserCommand::Tell(AnswerView::Verdict, named("why"))),
+            ("why", UserCommand::Show(AnswerView::Verdict, named("why"))),
             (
                 "WHY run-7",
-                UserCommand::Tell(AnswerView::Why, named("run-7")),
+                UserCommand::Show(AnswerView::Why, named("run-7")),
             ),
             (
                 "timeline run-7",
-                UserCommand::Tell(AnswerView::Timeline, named("run-7")),
+                UserCommand::Show(AnswerView::Timeline, named("run-7")),
             ),
             (
                 "subscribe “run-7”",
@@ -298,7 +298,7 @@ mod tests {
         };
         assert_eq!(
             read("run-7 —since 2h --until=1970-01-01T00:00:05Z --pod p --run r"),
-            UserCommand::Tell(AnswerView::Verdict, about.clone())
+            UserCommand::Show(AnswerView::Verdict, about.clone())
         );
         let json = serde_json::to_string(&about).unwrap();
         assert_eq!(serde_json::from_str::<Subject>(&json).unwrap(), about);

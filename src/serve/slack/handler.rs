@@ -60,7 +60,7 @@ impl Slack {
         replies.is_private = authorization.is_private;
         match user_command {
             UserCommand::Help(_) => {}
-            UserCommand::Tell(what, about) => {
+            UserCommand::Show(what, about) => {
                 return self
                     .send_answer(replies, &authorization, what, &about)
                     .await;

@@ -53,7 +53,7 @@ impl Slack {
         let user_command = UserCommand::read(&command.text, (self.service.clock)());
         let looking = match &user_command {
             UserCommand::Help(wrong) => return ephemeral(&help(wrong.as_deref())),
-            UserCommand::Tell(_, about) => format!("Looking into {} …", about.name),
+            UserCommand::Show(_, about) => format!("Looking into {} …", about.name),
             UserCommand::Subscribe(name) => format!("Subscribing this channel to {name} …"),
             UserCommand::Unsubscribe(_) | UserCommand::Subscriptions => "Looking …".to_owned(),
         };
@@ -170,7 +170,7 @@ impl Slack {
                 place,
                 thread,
                 click.reply_to.clone(),
-                UserCommand::Tell(what, about),
+                UserCommand::Show(what, about),
             ) {
                 tracing::warn!("a click in Slack was refused: too many questions are waiting");
             }

@@ -100,7 +100,7 @@ impl Slack {
             }
             match Api::new(&address, Secret::from(token)) {
                 Ok(api) => Ok(Some(Arc::new(api))),
-                Err(trouble) => Err(Error::Usage(format!("SLACK_API_URL: {trouble}"))),
+                Err(error) => Err(Error::Usage(format!("SLACK_API_URL: {error}"))),
             }
         };
         let bot = value("SLACK_BOT_TOKEN", &settings.bot_token);
@@ -114,7 +114,7 @@ impl Slack {
             Some(api) => Arc::clone(api),
             None => Arc::new(
                 Api::new(&address, Secret::from(String::new()))
-                    .map_err(|trouble| Error::Usage(format!("SLACK_API_URL: {trouble}")))?,
+                    .map_err(|error| Error::Usage(format!("SLACK_API_URL: {error}")))?,
             ),
         };
         Ok(Some(Arc::new(Self {

@@ -142,7 +142,7 @@ impl<'a> Replies<'a> {
 /// Whether an address is good no more.
 fn is_used_up(error: &ApiError) -> bool {
     match error {
-        ApiError::Http { trouble, .. } => matches!(trouble.code(), Some(404 | 410)),
+        ApiError::Http { error: http, .. } => matches!(http.code(), Some(404 | 410)),
         other => matches!(other.word(), Some("used_url" | "expired_url")),
     }
 }

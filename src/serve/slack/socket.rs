@@ -68,10 +68,10 @@ impl Slack {
     /// Keeps a socket open where an app's token is, and looks at what channels
     /// subscribed to, until `stop`; then finishes what was begun.
     pub async fn run(self: Arc<Self>, stop: Stop) {
-        let (tell, stopping) = watch::channel(false);
+        let (stopper, stopping) = watch::channel(false);
         let ended = async {
             stop.cancelled().await;
-            tell.send_replace(true);
+            stopper.send_replace(true);
         };
         let socket = async {
             if let Some(app) = &self.app {

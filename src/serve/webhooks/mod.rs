@@ -51,7 +51,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 /// Bodies of one hook that are read at once.
 const AT_ONCE: usize = 64;
 /// Rejected records that are told to whoever pushed them.
-const TOLD: usize = 5;
+const MOST_REPORTED: usize = 5;
 /// Seconds after which whoever was sent away may come again.
 const AGAIN: &str = "5";
 
@@ -286,19 +286,19 @@ async fn answer(
     }
     let now = (service.clock)();
     let (kind, cluster) = (hook.kind, asked.or_else(|| hook.cluster.clone()));
-    let kept = InBatches {
+    let batches = InBatches {
         intake: intake.clone(),
         waiting: Handle::current(),
         cluster,
         now,
         batch: Vec::new(),
         reported: 0,
-        trouble: None,
+        error: None,
     };
     let work = move || {
-        let mut kept = kept;
-        let summary = read(kind, body, now, &mut kept)?;
-        kept.finish().map(|reported| (reported, summary))
+        let mut batches = batches;
+        let summary = read(kind, body, now, &mut batches)?;
+        batches.finish().map(|reported| (reported, summary))
     };
     match tokio::task::spawn_blocking(work).await {
         Ok(read) => read,
@@ -316,7 +316,7 @@ struct InBatches {
     now: Nanos,
     batch: Vec<Observation>,
     reported: u64,
-    trouble: Option<IntakeError>,
+    error: Option<IntakeError>,
 }
 
 impl InBatches {
@@ -325,19 +325,19 @@ impl InBatches {
 
     fn keep(&mut self) {
         let batch = std::mem::take(&mut self.batch);
-        if batch.is_empty() || self.trouble.is_some() {
+        if batch.is_empty() || self.error.is_some() {
             return;
         }
         match self.waiting.block_on(self.intake.keep(batch, Vec::new())) {
             Ok(receipt) => self.reported += receipt.reported,
-            Err(error) => self.trouble = Some(error),
+            Err(error) => self.error = Some(error),
         }
     }
 
     /// Keeps the rest, and gives how much was kept in all.
     fn finish(mut self) -> Result<u64, BodyError> {
         self.keep();
-        match self.trouble {
+        match self.error {
             Some(error) => Err(BodyError::Intake(error)),
             None => Ok(self.reported),
         }
@@ -406,7 +406,7 @@ fn read(kind: Kind, body: Bytes, now: Nanos, sink: &mut impl Sink) -> Result<Sum
         workers: 1,
         max_total_bytes: UNPACKED,
         bomb_floor_bytes: UNPACKED / 8,
-        rejected_kept: TOLD,
+        rejected_kept: MOST_REPORTED,
         ..Options::default()
     };
     let input = Input::Bytes(name.into(), records);

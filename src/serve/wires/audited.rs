@@ -53,7 +53,7 @@ pub(super) async fn run(
     statement: &str,
     wire: WireStatement,
 ) -> Result<StatementOutput, StatementError> {
-    if let Some(why) = service.audit.trouble() {
+    if let Some(why) = service.audit.blocked_by() {
         return Err(StatementError::Refused(
             format!("statements are refused because the audit trail cannot be written: {why}"),
             vec!["the operator must free space on the store's disk".to_owned()],

@@ -136,14 +136,14 @@ pub async fn cancel(scheduler: &str, job: &str) -> Result<(), Error> {
 #[derive(Debug, Default)]
 pub(super) struct Running {
     jobs: Mutex<BTreeSet<String>>,
-    tell: Option<fn(&str)>,
+    notify: Option<fn(&str)>,
 }
 
 impl Running {
-    pub(super) fn telling(tell: fn(&str)) -> Self {
+    pub(super) fn notifying(notify: fn(&str)) -> Self {
         Self {
             jobs: Mutex::default(),
-            tell: Some(tell),
+            notify: Some(notify),
         }
     }
 
@@ -169,8 +169,8 @@ impl JobGuard {
         running.change(|jobs| {
             jobs.insert(job.to_owned());
         });
-        if let Some(tell) = running.tell {
-            tell(job);
+        if let Some(notify) = running.notify {
+            notify(job);
         }
         Self {
             running: Arc::clone(running),
@@ -280,15 +280,15 @@ impl Submission {
             let asked = GetJobStatusParams {
                 job_id: job.clone(),
             };
-            let told = client
+            let reply = client
                 .get_job_status(asked)
                 .await
                 .map_err(|status| failed(&status.message()))?
                 .into_inner();
-            match told.status.and_then(|told| told.status) {
+            match reply.status.and_then(|reply| reply.status) {
                 Some(job_status::Status::Successful(done)) => {
                     guard.ended();
-                    return Ok(Some((done.partition_location, told.flight_proxy)));
+                    return Ok(Some((done.partition_location, reply.flight_proxy)));
                 }
                 Some(job_status::Status::Failed(why)) => {
                     guard.ended();

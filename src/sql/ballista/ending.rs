@@ -148,9 +148,9 @@ async fn watch(
             job_id: job.clone(),
         };
         // A scheduler that does not answer may be back soon.
-        let told = tokio::time::timeout(ANSWERS, scheduler.get_job_status(asked)).await;
-        let told = told.ok().and_then(std::result::Result::ok);
-        let is_running = told.is_none_or(|told| runs(told.into_inner(), &mut unknown));
+        let reply = tokio::time::timeout(ANSWERS, scheduler.get_job_status(asked)).await;
+        let reply = reply.ok().and_then(std::result::Result::ok);
+        let is_running = reply.is_none_or(|reply| runs(reply.into_inner(), &mut unknown));
         if (is_late || !is_running)
             && let Some(ending) = ending.upgrade()
         {
@@ -162,8 +162,8 @@ async fn watch(
 }
 
 /// Whether a job still needs what executors do for it.
-fn runs(told: GetJobStatusResult, unknown: &mut u8) -> bool {
-    match told.status.and_then(|told| told.status) {
+fn runs(reply: GetJobStatusResult, unknown: &mut u8) -> bool {
+    match reply.status.and_then(|reply| reply.status) {
         Some(job_status::Status::Queued(_) | job_status::Status::Running(_)) => {
             *unknown = 0;
             true
@@ -335,8 +335,8 @@ mod tests {
         assert!(rows.next().await.unwrap().is_ok());
         ending.end();
         // What is missing is never taken for the end of the rows.
-        let told = rows.next().await.unwrap().unwrap_err();
-        assert!(told.to_string().contains("no client waits"), "{told}");
+        let reply = rows.next().await.unwrap().unwrap_err();
+        assert!(reply.to_string().contains("no client waits"), "{reply}");
         assert!(rows.next().await.is_none());
     }
 
@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn a_job_that_is_not_known_twice_is_over() {
-        let told = |status| GetJobStatusResult {
+        let reply = |status| GetJobStatusResult {
             status: Some(JobStatus {
                 status,
                 ..JobStatus::default()
@@ -377,14 +377,14 @@ mod tests {
             flight_proxy: None,
         };
         let mut unknown = 0;
-        let running = || told(Some(job_status::Status::Running(RunningJob::default())));
+        let running = || reply(Some(job_status::Status::Running(RunningJob::default())));
         assert!(runs(running(), &mut unknown));
-        assert!(runs(told(None), &mut unknown));
+        assert!(runs(reply(None), &mut unknown));
         assert!(runs(running(), &mut unknown));
-        assert!(runs(told(None), &mut unknown));
-        assert!(!runs(told(None), &mut unknown));
+        assert!(runs(reply(None), &mut unknown));
+        assert!(!runs(reply(None), &mut unknown));
         let failed = job_status::Status::Failed(FailedJob::default());
-        assert!(!runs(told(Some(failed)), &mut unknown));
+        assert!(!runs(reply(Some(failed)), &mut unknown));
     }
 
     #[test]

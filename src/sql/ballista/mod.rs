@@ -69,10 +69,10 @@ impl Ballista {
         self.timeout
     }
 
-    /// Calls `tell` with the scheduler's name of each job.
+    /// Calls `notify` with the scheduler's name of each job.
     #[must_use]
-    pub fn telling(self, tell: fn(&str)) -> Self {
-        let running = Arc::new(client::Running::telling(tell));
+    pub fn notifying(self, notify: fn(&str)) -> Self {
+        let running = Arc::new(client::Running::notifying(notify));
         Self { running, ..self }
     }
 

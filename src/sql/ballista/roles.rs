@@ -30,7 +30,7 @@ const GONE: u64 = 15;
 /// How often executors say that they are there, and how often it is looked, in seconds.
 const HEARTBEAT: u64 = 3;
 /// How long the rows of a statement wait to be fetched, in seconds.
-const KEPT: u64 = 300;
+const RETENTION_S: u64 = 300;
 /// How long an executor waits for its scheduler to be there, in seconds.
 const PATIENCE: u16 = 120;
 
@@ -116,8 +116,8 @@ impl Scheduler {
             // Ballista 55 forgets the free places of executors that it hands tasks to, where a job
             // is cancelled or an executor is lost; those that fetch work know their own.
             scheduling_policy: TaskSchedulingPolicy::PullStaged,
-            finished_job_data_clean_up_interval_seconds: KEPT,
-            finished_job_state_clean_up_interval_seconds: KEPT,
+            finished_job_data_clean_up_interval_seconds: RETENTION_S,
+            finished_job_state_clean_up_interval_seconds: RETENTION_S,
             enable_embedded_flight_proxy: true,
             grpc_server_max_decoding_message_size: message(),
             grpc_server_max_encoding_message_size: message(),
@@ -177,8 +177,8 @@ impl Executor {
             vcores: self.tasks,
             task_scheduling_policy: TaskSchedulingPolicy::PullStaged,
             work_dir: Some(self.work.display().to_string()),
-            job_data_ttl_seconds: 2 * KEPT,
-            job_data_clean_up_interval_seconds: KEPT,
+            job_data_ttl_seconds: 2 * RETENTION_S,
+            job_data_clean_up_interval_seconds: RETENTION_S,
             grpc_max_decoding_message_size: message(),
             grpc_max_encoding_message_size: message(),
             executor_heartbeat_interval_seconds: HEARTBEAT,

@@ -121,7 +121,7 @@ impl WireStatement {
     fn types(&self, plan: &LogicalPlan) -> DataFusionResult<Vec<u32>> {
         match self.dialect {
             Dialect::Own => {
-                let _not_told = plan;
+                let _untyped = plan;
                 Ok(Vec::new())
             }
             #[cfg(feature = "postgres")]

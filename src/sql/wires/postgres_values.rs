@@ -60,11 +60,11 @@ pub(super) fn read(plan: &LogicalPlan, values: &[PostgresValue]) -> Result<Param
         .iter()
         .map(|value| value.bytes.clone().map(Into::into));
     let bind = Bind::new(None, None, formats.collect(), bytes.collect(), Vec::new());
-    let said = values
+    let types = values
         .iter()
         .map(|value| value.oid.and_then(Type::from_oid))
         .map(|kind| kind.filter(|kind| *kind != Type::UNKNOWN));
-    let statement = StoredStatement::new(String::new(), (), said.collect());
+    let statement = StoredStatement::new(String::new(), (), types.collect());
     let bound = Portal::try_new(&bind, Arc::new(statement)).map_err(failed)?;
     let arrow: Vec<Option<&DataType>> = wanted.iter().map(|one| one.arrow.as_ref()).collect();
     let postgres: Vec<Option<&Type>> = wanted

@@ -86,7 +86,7 @@ impl AccessFilter {
 
     /// A text of no owner without the names of what others own.
     pub(crate) fn text(&self, text: &str) -> Option<String> {
-        self.words.as_ref()?.hide_told(text)
+        self.words.as_ref()?.hide_in_machine_text(text)
     }
 
     /// A value of the caller's own without what names a pod or a namespace of others.

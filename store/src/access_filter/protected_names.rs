@@ -36,7 +36,7 @@ pub(super) struct ProtectedNames {
     /// Names of others' workloads and experiments, in lower case.
     workloads: HashSet<String>,
     /// Those of them that tell whose they are wherever they stand.
-    telling: NameFinder,
+    distinctive: NameFinder,
     /// Namespaces of others that the catalogue knows, in lower case.
     namespaces: HashSet<String>,
     /// The caller's own, in lower case.
@@ -125,7 +125,7 @@ impl ProtectedNames {
 
     /// What a record says of a machine, without any name of others, also of those that
     /// no catalogue knows; `None` where it has none.
-    pub(super) fn hide_told(&self, text: &str) -> Option<String> {
+    pub(super) fn hide_in_machine_text(&self, text: &str) -> Option<String> {
         self.hide(text, &|lower| {
             let mut ranges = self.all.ranges(lower);
             ranges.extend(mentions::find(lower, self));
@@ -138,8 +138,8 @@ impl ProtectedNames {
     pub(super) fn hide_foreign(&self, text: &str) -> Option<String> {
         self.hide(text, &|lower| {
             let mut ranges = self.foreign.ranges(lower);
-            let telling = self.telling.ranges(lower).into_iter();
-            ranges.extend(telling.filter(|place| workload_names::stands(lower, place)));
+            let distinctive = self.distinctive.ranges(lower).into_iter();
+            ranges.extend(distinctive.filter(|place| workload_names::stands(lower, place)));
             ranges.extend(mentions::find(lower, self));
             ranges
         })

@@ -55,7 +55,7 @@ impl AccessFilter {
             return None;
         }
         if !self.source(fact.event.source_kind) {
-            untold(&mut fact);
+            hide_copy(&mut fact);
         }
         let Some(words) = &self.words else {
             return Some(fact);
@@ -140,7 +140,7 @@ impl AccessFilter {
 /// who look after machines; what a process said is not, whatever else is known of it.
 fn is_of_machine(event: &Event, words: &ProtectedNames) -> bool {
     let of = &event.entities;
-    let said = event.fact.starts_with("log.") || event.fact.starts_with("nccl.");
+    let is_output = event.fact.starts_with("log.") || event.fact.starts_with("nccl.");
     let mut names = [&of.node, &of.instance, &of.host]
         .into_iter()
         .flatten()
@@ -148,11 +148,11 @@ fn is_of_machine(event: &Event, words: &ProtectedNames) -> bool {
     if names.peek().is_none() {
         return event.fact.starts_with("cloud.") || event.fact == "node.log";
     }
-    !said && !names.any(|name| words.is_member(name))
+    !is_output && !names.any(|name| words.is_member(name))
 }
 
 /// Of a fact whose copy is of a source that may not be seen, what the others witnessed.
-fn untold(fact: &mut Fact) {
+fn hide_copy(fact: &mut Fact) {
     let event = &mut fact.event;
     event.raw = String::new();
     event.message = None;
@@ -230,14 +230,14 @@ fn of_machine(fact: &mut Fact, words: &ProtectedNames, permits: impl Fn(&str) ->
         .into_iter()
         .flatten()
     {
-        let told = words.hide_told(text);
-        replace(text, told);
+        let hidden = words.hide_in_machine_text(text);
+        replace(text, hidden);
     }
     event
         .attributes
         .retain(|key, value| !is_owned(key) && !value.as_str().is_some_and(is_owned));
     for value in event.attributes.values_mut() {
-        in_value(value, &|text| words.hide_told(text));
+        in_value(value, &|text| words.hide_in_machine_text(text));
     }
     fact.redacted = true;
 }

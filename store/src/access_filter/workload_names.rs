@@ -12,13 +12,13 @@ const RANDOM: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
 /// Whether a name, in lower case, tells whose it is wherever it stands: one of several
 /// words, of which one at least is not one that everybody uses.
-pub(super) fn is_telling(name: &str) -> bool {
+pub(super) fn is_distinctive(name: &str) -> bool {
     let parts = || name.split(|letter: char| !letter.is_alphanumeric());
-    let tells = |part: &str| {
+    let is_distinctive = |part: &str| {
         let letters = part.chars().filter(|letter| letter.is_alphabetic());
         letters.count() > 2 && !public_names::is_ordinary(part) && !is_generic(part)
     };
-    parts().filter(|part| !part.is_empty()).count() > 1 && parts().any(tells)
+    parts().filter(|part| !part.is_empty()).count() > 1 && parts().any(is_distinctive)
 }
 
 /// Whether a name stands for itself at a place of a text in lower case: nothing goes on
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn a_name_of_several_words_tells_unless_everybody_uses_them() {
         for name in ["walrus-train", "llama-7b", "ml.walrus", "walrus_0"] {
-            assert!(is_telling(name), "{name}");
+            assert!(is_distinctive(name), "{name}");
         }
         for name in [
             "walrus",
@@ -76,7 +76,7 @@ mod tests {
             "7-8",
             "",
         ] {
-            assert!(!is_telling(name), "{name}");
+            assert!(!is_distinctive(name), "{name}");
         }
     }
 

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::Root;
 use crate::db::has;
-use crate::kept_sum::{matches, sum};
+use crate::row_checksum::{matches, sum};
 
 /// What keeps them; readers do without.
 pub(crate) const TABLE: &str = "

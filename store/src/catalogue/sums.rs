@@ -5,7 +5,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::Entity;
 use crate::db::has_column;
-use crate::kept_sum::{columns_sum, matches, values_sum};
+use crate::row_checksum::{columns_sum, matches, values_sum};
 
 /// The columns of an entity, in the order of their checksum.
 pub(crate) const ENTITY: &str = "kind, namespace, name, uid, owner, node, first, last";

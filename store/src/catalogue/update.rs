@@ -60,10 +60,10 @@ struct HeardPlace {
 }
 
 impl HeardPlace {
-    fn is_of(&self, told: &SourceRow<'_>) -> bool {
+    fn is_of(&self, other: &SourceRow<'_>) -> bool {
         (self.source, self.resource, self.rough, self.day)
-            == (told.source, told.resource, told.rough, told.day)
-            && self.cluster == told.cluster
+            == (other.source, other.resource, other.rough, other.day)
+            && self.cluster == other.cluster
     }
 }
 
@@ -74,11 +74,11 @@ const LATELY: usize = 16;
 /// what the entity graph calls a run that it knows from such a log alone.
 pub(crate) fn lone_log(event: &Event) -> Option<&str> {
     let of = &event.entities;
-    let is_told = [&of.pod, &of.workload, &of.node, &of.instance, &of.host]
+    let has_owner = [&of.pod, &of.workload, &of.node, &of.instance, &of.host]
         .iter()
         .any(|name| name.is_some());
     let is_line = event.fact == "log.line" && event.source_kind == SourceKind::ContainerLog;
-    if !is_line || is_told || event.attribute("slurm_job").is_some() {
+    if !is_line || has_owner || event.attribute("slurm_job").is_some() {
         return None;
     }
     let file = &*event.origin.file;
@@ -105,29 +105,29 @@ impl CatalogueUpdate {
 
     /// Notes that a source told something.
     fn hear(&mut self, row: &FactOrObject) {
-        let Some(told) = source_row(row) else {
+        let Some(report) = source_row(row) else {
             return;
         };
-        let known = self.heard.iter().find(|one| one.is_of(&told));
+        let known = self.heard.iter().find(|one| one.is_of(&report));
         let known = known.map(|one| one.place);
         let place = known.unwrap_or_else(|| {
-            let (uid, name) = told.key();
+            let (uid, name) = report.key();
             let place = self.place((&uid, HEARD, "", &name));
             self.heard.truncate(LATELY);
             let one = HeardPlace {
-                source: told.source,
-                resource: told.resource,
-                rough: told.rough,
-                day: told.day,
-                cluster: told.cluster.to_owned(),
+                source: report.source,
+                resource: report.resource,
+                rough: report.rough,
+                day: report.day,
+                cluster: report.cluster.to_owned(),
                 place,
             };
             self.heard.insert(0, one);
             place
         });
         if let Some(life) = self.entities.get_mut(place) {
-            life.first = life.first.min(told.first);
-            life.last = life.last.max(told.last);
+            life.first = life.first.min(report.first);
+            life.last = life.last.max(report.last);
         }
     }
 
@@ -408,9 +408,9 @@ impl CatalogueUpdate {
         };
         life.first = life.first.min(one.first);
         life.last = life.last.max(one.last);
-        for (own, told) in [(&mut life.owner, &one.owner), (&mut life.node, &one.node)] {
-            if !told.is_empty() {
-                own.clone_from(told);
+        for (own, value) in [(&mut life.owner, &one.owner), (&mut life.node, &one.node)] {
+            if !value.is_empty() {
+                own.clone_from(value);
             }
         }
     }

@@ -76,7 +76,7 @@ fn a_changed_byte_is_not_shown_but_told_until_the_run_is_explained_anew() {
     );
     assert!(store.runs_of_damaged("i-2").unwrap().is_empty());
     let found = store.verify(&mut |_| {}).unwrap();
-    assert_eq!(found.kept, ["incident i-1 is damaged"]);
+    assert_eq!(found.wrong_rows, ["incident i-1 is damaged"]);
     assert!(!found.is_well());
     drop(snapshot);
     drop(store);
@@ -140,7 +140,7 @@ fn a_changed_verdict_or_row_of_coverage_is_left_out() {
     let resources: Vec<_> = rows.iter().map(|row| row.resource.as_str()).collect();
     assert_eq!(resources, ["pods", "coverage"]);
     let found = store.verify(&mut |_| {}).unwrap();
-    assert_eq!(found.kept.len(), 2, "{found:?}");
+    assert_eq!(found.wrong_rows.len(), 2, "{found:?}");
 }
 
 /// A store of before has no checksums; what is in it is believed.

@@ -56,7 +56,7 @@ type Key = String;
 
 /// The blocks in memory, the latest last.
 #[derive(Debug, Default)]
-struct Held {
+struct CachedBlocks {
     blocks: HashMap<Key, Arc<Vec<u8>>>,
     order: VecDeque<Key>,
 }
@@ -68,7 +68,7 @@ pub(super) struct Cache {
     limit: u64,
     /// Bytes in the folder as far as this process knows.
     bytes: Mutex<Option<u64>>,
-    held: Mutex<Held>,
+    held: Mutex<CachedBlocks>,
 }
 
 impl Cache {
@@ -180,7 +180,7 @@ fn whole(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
     (blake3::hash(&block).as_bytes().get(..SUM)? == bytes.as_slice()).then_some(block)
 }
 
-impl Held {
+impl CachedBlocks {
     fn keep(&mut self, key: &str, block: &Arc<Vec<u8>>) {
         if self
             .blocks

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
-use super::kept;
+use super::index_tables;
 use crate::shared_columns::{CLUSTER, shared};
 
 /// By what every table is partitioned.
@@ -20,7 +20,7 @@ pub(super) fn in_files(table: &str) -> SchemaRef {
     match table {
         "events" => Arc::clone(&EVENTS),
         "objects" => Arc::clone(&OBJECTS),
-        kept => kept::schema(kept),
+        kept => index_tables::schema(kept),
     }
 }
 

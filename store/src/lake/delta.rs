@@ -23,7 +23,7 @@ const FORMAT_KEY: &str = "whathappened.format";
 /// Commits after which the log is summed up.
 const CHECKPOINT: &str = "25";
 /// How long what was removed can still be read, and how long older versions can be asked for.
-pub(super) const KEPT: &str = "interval 7 days";
+pub(super) const RETENTION: &str = "interval 7 days";
 
 /// A file that counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,8 +106,10 @@ impl Delta {
     /// Refuses a format of the future.
     fn check(&self, table: &DeltaTable) -> Result<(), StoreError> {
         let snapshot = table.snapshot().map_err(|error| self.failed(&error))?;
-        let told = snapshot.metadata().configuration().get(FORMAT_KEY);
-        let found = told.and_then(|told| told.parse().ok()).unwrap_or(FORMAT);
+        let written = snapshot.metadata().configuration().get(FORMAT_KEY);
+        let found = written
+            .and_then(|written| written.parse().ok())
+            .unwrap_or(FORMAT);
         if found > FORMAT {
             return Err(StoreError::Newer {
                 path: format!("{}/{}", self.place.url, self.name).into(),
@@ -141,8 +143,11 @@ impl Delta {
             .with_configuration([
                 (FORMAT_KEY, Some(FORMAT.to_string())),
                 ("delta.checkpointInterval", Some(CHECKPOINT.to_owned())),
-                ("delta.logRetentionDuration", Some(KEPT.to_owned())),
-                ("delta.deletedFileRetentionDuration", Some(KEPT.to_owned())),
+                ("delta.logRetentionDuration", Some(RETENTION.to_owned())),
+                (
+                    "delta.deletedFileRetentionDuration",
+                    Some(RETENTION.to_owned()),
+                ),
             ])
             .await;
         let version = self.refresh().await?;

@@ -8,8 +8,8 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use whathappened_model::time::Nanos;
 
 use super::delta::LiveFile;
+use super::index_tables;
 use super::keeper::{self, LakeFiles};
-use super::kept;
 use super::place::{has_manifest, tables};
 use super::shared_incidents;
 use super::wait::wait;
@@ -264,12 +264,12 @@ impl Index {
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed())?;
         if is_anew {
-            kept::forget(&tx, table).map_err(failed())?;
+            index_tables::forget(&tx, table).map_err(failed())?;
             tx.execute("DELETE FROM lake_files WHERE file GLOB ?1 || '/*'", [table])
                 .map_err(failed())?;
         }
         for (file, bytes) in new.iter().zip(bytes) {
-            kept::take_in(&tx, table, bytes)
+            index_tables::take_in(&tx, table, bytes)
                 .map_err(|why| StoreError::elsewhere(&file.file, why))?;
             tx.execute(
                 "INSERT OR IGNORE INTO lake_files (file) VALUES (?1)",
@@ -287,7 +287,7 @@ impl Index {
     /// # Errors
     /// When the lake cannot be read.
     pub fn tables(&self) -> Result<Vec<TableStatus>, StoreError> {
-        let mut told = Vec::new();
+        let mut statuses = Vec::new();
         for name in tables() {
             let table = self.keeper.table(name)?;
             let (version, files) = wait(async move {
@@ -295,7 +295,7 @@ impl Index {
                 Ok((table.version(), table.files()?))
             })?;
             let rows = |file: &LiveFile| stats(file)["numRecords"].as_u64().unwrap_or(0);
-            told.push(TableStatus {
+            statuses.push(TableStatus {
                 name: name.to_owned(),
                 version,
                 files: files.len() as u64,
@@ -303,7 +303,7 @@ impl Index {
                 bytes: files.iter().map(|file| file.bytes).sum(),
             });
         }
-        Ok(told)
+        Ok(statuses)
     }
 }
 
@@ -346,8 +346,8 @@ fn list(db: &Connection, table: Table, live: &LiveFile) -> rusqlite::Result<()> 
 
 /// What the log says of the rows of a file.
 fn stats(live: &LiveFile) -> serde_json::Value {
-    let told = live.stats.as_ref();
-    told.and_then(|told| serde_json::from_str(told).ok())
+    let json = live.stats.as_ref();
+    json.and_then(|json| serde_json::from_str(json).ok())
         .unwrap_or_default()
 }
 
@@ -358,12 +358,12 @@ fn times(stats: &serde_json::Value) -> (Nanos, Nanos) {
         let time = chrono::DateTime::parse_from_rfc3339(text).ok()?;
         time.timestamp_nanos_opt()
     };
-    let is_told = |name: &str| stats["nullCount"][name].is_u64();
+    let is_counted = |name: &str| stats["nullCount"][name].is_u64();
     let from = match stats["nullCount"]["time_lo"].as_u64() {
         Some(0) => at("minValues", "time_lo").unwrap_or(Nanos::MIN),
         _ => Nanos::MIN,
     };
-    if !is_told("time_hi") {
+    if !is_counted("time_hi") {
         return (from, Nanos::MAX);
     }
     let latest = ["time_hi", "end_hi"].map(|name| at("maxValues", name));

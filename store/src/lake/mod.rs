@@ -18,9 +18,9 @@ mod delta;
 #[cfg(feature = "lake")]
 mod index;
 #[cfg(feature = "lake")]
-mod keeper;
+mod index_tables;
 #[cfg(feature = "lake")]
-mod kept;
+mod keeper;
 #[cfg(feature = "lake")]
 mod migrate;
 #[cfg(feature = "lake")]

@@ -6,7 +6,7 @@ use object_store::path::Path;
 use object_store::{ObjectStore, parse_url_opts};
 use url::Url;
 
-use super::kept::TABLES;
+use super::index_tables::TABLES;
 use super::wait::wait;
 use crate::error::StoreError;
 

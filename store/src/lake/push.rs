@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use whathappened_model::time::Nanos;
 
 use super::index::Index;
+use super::index_tables::{self, CATALOGUE, COVERAGE, CoverageRow, INCIDENTS};
 use super::keeper::TRIES;
-use super::kept::{self, CATALOGUE, COVERAGE, CoverageRow, INCIDENTS};
 use super::whole;
 use crate::catalogue::CatalogueUpdate;
 use crate::day::Day;
@@ -255,7 +255,7 @@ impl<'a> Pusher<'a> {
             rows.push((key.clone(), self.now, None));
         }
         self.index
-            .append(COVERAGE, kept::of_coverage(&rows), self.now)
+            .append(COVERAGE, index_tables::of_coverage(&rows), self.now)
     }
 
     fn incidents(&mut self) -> Result<(), StoreError> {
@@ -275,7 +275,7 @@ impl<'a> Pusher<'a> {
         }
         self.pushed.incidents = changed.len() as u64;
         self.index
-            .append(INCIDENTS, kept::of_incidents(&changed), self.now)
+            .append(INCIDENTS, index_tables::of_incidents(&changed), self.now)
     }
 }
 
@@ -353,7 +353,7 @@ impl Index {
         let news = seen
             .news(&self.store.db)
             .map_err(StoreError::database(&self.store.db_path))?;
-        self.append(CATALOGUE, kept::of_catalogue(&news), now)
+        self.append(CATALOGUE, index_tables::of_catalogue(&news), now)
     }
 
     /// Adds rows to a table beside facts and objects, and takes them in.
@@ -366,7 +366,8 @@ impl Index {
         let Some(batch) = batch else {
             return Ok(());
         };
-        let bytes = kept::to_file(&batch).map_err(|why| StoreError::elsewhere(table, why))?;
+        let bytes =
+            index_tables::to_file(&batch).map_err(|why| StoreError::elsewhere(table, why))?;
         let hash = blake3::hash(&bytes).to_hex();
         let file = format!(
             "{table}/cluster={}/day={}/{now:020}-{}-{}.parquet",

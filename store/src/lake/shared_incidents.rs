@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use whathappened_model::time::Nanos;
 
 use super::index::Index;
-use super::kept::{self, INCIDENTS};
+use super::index_tables::{self, INCIDENTS};
 use crate::error::StoreError;
 use crate::incidents::StoredIncident;
 
@@ -70,7 +70,7 @@ impl Index {
         }
         let own = self.store.identity()?;
         self.write_as(&own, now);
-        self.append(INCIDENTS, kept::of_incidents(&news), now)?;
+        self.append(INCIDENTS, index_tables::of_incidents(&news), now)?;
         Ok(news.len() as u64)
     }
 }

@@ -10,7 +10,7 @@ use whathappened_model::time::Nanos;
 
 use super::delta::NewFiles;
 use super::index::Index;
-use super::kept::{self, CATALOGUE, COVERAGE, TABLES};
+use super::index_tables::{self, CATALOGUE, COVERAGE, TABLES};
 use super::place::{cause, tables};
 use super::wait::wait;
 use super::whole;
@@ -177,9 +177,9 @@ impl Index {
             return Ok(());
         }
         let batch = match table {
-            CATALOGUE => kept::of_catalogue(&whole::catalogue(&self.store, oldest)?),
-            COVERAGE => kept::of_coverage(&whole::coverage(&self.store)?),
-            _ => kept::of_incidents(&self.store.incidents_with_machines(Nanos::MIN)?),
+            CATALOGUE => index_tables::of_catalogue(&whole::catalogue(&self.store, oldest)?),
+            COVERAGE => index_tables::of_coverage(&whole::coverage(&self.store)?),
+            _ => index_tables::of_incidents(&self.store.incidents_with_machines(Nanos::MIN)?),
         };
         let mut change = NewFiles::new(true);
         for old in &files {
@@ -187,7 +187,8 @@ impl Index {
         }
         let mut new = None;
         if let Some(batch) = batch {
-            let bytes = kept::to_file(&batch).map_err(|why| StoreError::elsewhere(table, why))?;
+            let bytes =
+                index_tables::to_file(&batch).map_err(|why| StoreError::elsewhere(table, why))?;
             // Later than what it is made of, earlier than what is told from here on.
             let at = last.split('-').next().unwrap_or_default();
             let file = format!(
@@ -196,8 +197,13 @@ impl Index {
                 Day::of(now),
                 self.store.writer()
             );
-            let told = serde_json::json!({ "numRecords": batch.num_rows() });
-            change.add(&file, bytes.len() as u64, now / 1_000_000, told.to_string());
+            let stats = serde_json::json!({ "numRecords": batch.num_rows() });
+            change.add(
+                &file,
+                bytes.len() as u64,
+                now / 1_000_000,
+                stats.to_string(),
+            );
             new = Some((file, bytes));
         }
         let (place, seen) = (self.keeper.place.clone(), files);

@@ -25,11 +25,12 @@ pub(super) fn wait<T: Send + 'static>(
     let runtime = RUNTIME
         .as_ref()
         .map_err(|error| StoreError::elsewhere("starting threads", error))?;
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     runtime.spawn(async move {
         // Whoever asked may be gone.
-        let _gone = tell.send(work.await);
+        let _gone = sender.send(work.await);
     });
-    told.recv()
+    receiver
+        .recv()
         .unwrap_or_else(|_| Err(StoreError::elsewhere("the lake", "its thread ended early")))
 }

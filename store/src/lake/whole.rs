@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::Connection;
 use whathappened_model::time::Nanos;
 
-use super::kept::CoverageRow;
+use super::index_tables::CoverageRow;
 use crate::catalogue::{CatalogueUpdate, Entity};
 use crate::error::StoreError;
 use crate::store::Store;

@@ -19,7 +19,7 @@ use crate::store::{DATABASE, Store};
 pub(super) fn is_lost(root: &Path, limits: Limits, has_segments: bool) -> Result<bool, StoreError> {
     let checked = Store::open(root, limits).and_then(|store| store.close_check());
     match checked {
-        Ok(said) => Ok(!said.is_empty() && has_segments),
+        Ok(findings) => Ok(!findings.is_empty() && has_segments),
         Err(StoreError::Unlisted { .. } | StoreError::Foreign { .. }) => Ok(has_segments),
         Err(StoreError::Database { error, .. })
             if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) =>

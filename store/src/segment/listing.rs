@@ -13,8 +13,8 @@ use crate::day::Day;
 use crate::db::has;
 use crate::elsewhere::FilterOf;
 use crate::error::StoreError;
-use crate::kept_sum::{columns_sum, matches, sum};
 use crate::record::Table;
+use crate::row_checksum::{columns_sum, matches, sum};
 use crate::store::Origin;
 
 const COLUMNS: &str = "id, tbl, day, file, rows, bytes, time_from, time_to, stored_at";

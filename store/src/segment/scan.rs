@@ -124,10 +124,10 @@ pub(super) fn select(
         if kept.selects_any() {
             groups.push(number);
             // All rows of a group are told of, so that the next begins where it should.
-            let told: usize = kept.iter().map(|one| one.row_count).sum();
+            let covered: usize = kept.iter().map(|one| one.row_count).sum();
             selectors.extend(kept.iter().copied());
-            if told < rows {
-                selectors.push(RowSelector::skip(rows - told));
+            if covered < rows {
+                selectors.push(RowSelector::skip(rows - covered));
             }
         }
     }

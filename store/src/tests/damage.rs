@@ -292,7 +292,7 @@ fn a_flipped_byte_of_what_came_lately_costs_its_row_and_is_told() {
         assert_eq!(facts(&store).len(), 40 - lost, "{flipped}");
         let verified = store.verify(&mut |_| {}).unwrap();
         assert!(
-            verified.kept[0].contains(&format!("{lost} fact")),
+            verified.wrong_rows[0].contains(&format!("{lost} fact")),
             "{verified:?}"
         );
         assert!(!store.status().unwrap().is_well());
@@ -536,13 +536,13 @@ fn damage_after_a_look_is_told_by_whoever_opens_the_store_next() {
     assert!(
         Store::open_to_read(&root)
             .unwrap()
-            .trouble()
+            .problems()
             .unwrap()
             .is_empty()
     );
     damage_index(store, |page| page[3..9].fill(0xa5));
     let read = Store::open_to_read(&root).unwrap();
-    assert!(!read.trouble().unwrap().is_empty());
+    assert!(!read.problems().unwrap().is_empty());
     let missing = read.snapshot().unwrap().missing().unwrap();
     assert!(
         missing.iter().any(|row| row.resource == "database"),

@@ -135,7 +135,7 @@ fn a_wrong_row_of_the_list_changes_no_answer_and_is_told_until_it_is_repaired() 
         let mut store = opened(&root);
         let verified = store.verify(&mut |_| {}).unwrap();
         assert_eq!(verified.damaged, [], "{column}");
-        assert_eq!(verified.kept.len(), 1, "{column}: {verified:?}");
+        assert_eq!(verified.wrong_rows.len(), 1, "{column}: {verified:?}");
         assert!(!store.status().unwrap().is_well(), "{column}");
         // What is told again is known, and nothing is too old.
         assert_eq!(import(&mut store, told_of()), 0, "{column}");
@@ -323,7 +323,7 @@ fn a_wrong_row_of_the_catalogue_is_told_and_made_anew_from_the_segments() {
         assert!(told.iter().any(is_told), "{column}: {told:?}");
         drop(snapshot);
         let verified = store.verify(&mut |_| {}).unwrap();
-        assert_eq!(verified.kept.len(), 1, "{column}: {verified:?}");
+        assert_eq!(verified.wrong_rows.len(), 1, "{column}: {verified:?}");
         assert!(!store.status().unwrap().is_well(), "{column}");
         drop(store);
         let repaired = repair(&root, Limits::default(), START, &mut |_| {}).unwrap();

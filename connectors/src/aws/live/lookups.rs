@@ -203,8 +203,8 @@ impl LookupScan<'_> {
         self.part.records = self.records.len() as u64;
         for record in &self.records {
             let emitted = decode::emitted(record, origin, &mut self.part);
-            let kept = emitted.into_iter().filter(|one| about.keeps(one));
-            self.part.observations.extend(kept);
+            let matching = emitted.into_iter().filter(|one| about.keeps(one));
+            self.part.observations.extend(matching);
         }
         self.part
     }

@@ -144,7 +144,7 @@ impl Reader<'_> {
         }
         let others = if anything { of_machines } else { of_region };
         let mut pages = self.pages(&list(&others), "events of the region").await;
-        pages.records.retain(|event| bears_on(event, question.span));
+        pages.records.retain(|event| concerns(event, question.span));
         found.take(pages.records, anything);
         found
     }
@@ -217,7 +217,7 @@ fn paged(
 
 /// Whether an event of the region lies in the time asked about. What is
 /// scheduled was announced and may lie ahead.
-fn bears_on(event: &Fields, span: Span) -> bool {
+fn concerns(event: &Fields, span: Span) -> bool {
     let at = |key: &str| field::time(event, &[key]).map(|read| read.stamp.lo);
     let scheduled = field::text(event, &["eventTypeCategory"]) == Some("scheduledChange");
     let begun = at("startTime").is_none_or(|start| start <= span.to.saturating_add(AFTER));
@@ -231,9 +231,9 @@ fn complete(fact: &mut Event, event: &Fields, described: Option<&Fields>) {
     let at = |key: &str| field::time(event, &[key]).map(|read| rfc3339(read.stamp.lo));
     fact.set_attribute("not_before", at("startTime"));
     fact.set_attribute("not_after", at("endTime"));
-    let said =
+    let description =
         described.and_then(|text| field::text(text, &["eventDescription", "latestDescription"]));
-    if let Some(said) = said {
-        set_message(fact, said);
+    if let Some(description) = description {
+        set_message(fact, description);
     }
 }

@@ -57,7 +57,7 @@ impl Kind {
     }
 
     /// How long it is kept, in seconds; `None` for what is only as it is now.
-    pub(super) fn kept_s(self) -> Option<i64> {
+    pub(super) fn retention_s(self) -> Option<i64> {
         match self {
             Self::Instances | Self::ScheduledEvents | Self::SpotRequests => None,
             Self::ScalingActivities => Some(42 * DAY_S),
@@ -75,10 +75,10 @@ impl Kind {
 
     /// The part of a time that is still kept; `None` where nothing is.
     pub(super) fn available(self, span: Span, now: Nanos) -> Option<Span> {
-        let Some(kept) = self.kept_s() else {
+        let Some(retention) = self.retention_s() else {
             return Some(span);
         };
-        let from = span.from.max(now.saturating_sub(kept * SECOND));
+        let from = span.from.max(now.saturating_sub(retention * SECOND));
         (from <= span.to).then_some(Span { from, ..span })
     }
 }
@@ -177,10 +177,10 @@ impl KindResult {
 
 /// What is wrong and what to do about it.
 pub(super) fn advice(permission: &str, failure: &HttpError) -> String {
-    let said = failure.to_string();
-    if said.contains("SubscriptionRequired") {
+    let text = failure.to_string();
+    if text.contains("SubscriptionRequired") {
         return format!(
-            "{permission}: {said}; the AWS Health API is available only with a Business or Enterprise support plan; the same information is in the AWS Health Dashboard and in EventBridge"
+            "{permission}: {text}; the AWS Health API is available only with a Business or Enterprise support plan; the same information is in the AWS Health Dashboard and in EventBridge"
         );
     }
     // AWS takes no request that was signed more than five minutes ago or in the future.
@@ -190,14 +190,14 @@ pub(super) fn advice(permission: &str, failure: &HttpError) -> String {
         "Signature expired",
         "Signature not yet current",
     ];
-    if skewed.iter().any(|words| said.contains(words)) {
+    if skewed.iter().any(|words| text.contains(words)) {
         return format!(
-            "{permission}: {said}; this machine's clock is off by more than five minutes: correct it"
+            "{permission}: {text}; this machine's clock is off by more than five minutes: correct it"
         );
     }
     match failure.meant() {
-        Some(403) => format!("{said}; request the permission {permission}"),
-        _ => format!("{permission}: {said}; {}", failure.hint()),
+        Some(403) => format!("{text}; request the permission {permission}"),
+        _ => format!("{permission}: {text}; {}", failure.hint()),
     }
 }
 
@@ -211,12 +211,12 @@ pub(super) fn row(
 ) -> Coverage {
     let status = status(parts);
     let whole = status == Status::Complete;
-    let interval = kind.kept_s().is_some();
-    let kept = kind.available(span, now);
-    let got = kept.filter(|_| whole && interval);
+    let interval = kind.retention_s().is_some();
+    let retained = kind.available(span, now);
+    let got = retained.filter(|_| whole && interval);
     let mut detail: Vec<String> = Vec::new();
-    if status == Status::Expired && kept.is_none() {
-        let days = kind.kept_s().unwrap_or_default() / DAY_S;
+    if status == Status::Expired && retained.is_none() {
+        let days = kind.retention_s().unwrap_or_default() / DAY_S;
         detail.push(format!("AWS keeps it {days} days"));
     }
     for part in parts {
@@ -242,7 +242,7 @@ pub(super) fn row(
         },
         asked_from: interval.then_some(span.from),
         asked_to: Some(if interval { span.to } else { now }),
-        retention_s: kind.kept_s(),
+        retention_s: kind.retention_s(),
         rows: parts.iter().map(|part| part.records).sum(),
         ..Coverage::new(source, kind.resource())
     };

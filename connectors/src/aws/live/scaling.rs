@@ -87,8 +87,8 @@ fn concerned(records: &mut Vec<Fields>, known: &KnownInstances, question: &AwsQu
     let mut groups: BTreeSet<String> = known.groups.clone();
     groups.extend(question.experiments.iter().cloned());
     for record in records.iter() {
-        let said = text(record, "Description");
-        if known.ids.iter().any(|id| said.contains(id.as_str())) {
+        let description = text(record, "Description");
+        if known.ids.iter().any(|id| description.contains(id.as_str())) {
             groups.insert(text(record, "AutoScalingGroupName"));
         }
     }

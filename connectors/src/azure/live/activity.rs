@@ -16,7 +16,7 @@ use crate::observation::Observation;
 use crate::time::{Nanos, SECOND, rfc3339};
 
 /// How long Azure keeps it.
-pub(super) const KEPT: Nanos = 90 * 86_400 * SECOND;
+pub(super) const RETENTION: Nanos = 90 * 86_400 * SECOND;
 
 /// What is about to be removed is not asked for: Azure refuses it by its own clock.
 const MARGIN: Nanos = 600 * SECOND;
@@ -34,14 +34,14 @@ const ACTIVITY: Resource = Resource {
     name: "activity",
     would_have_shown: "who stopped, deleted or changed machines, and what Azure did to them",
     needs: NEEDS,
-    retention_s: Some(KEPT / SECOND),
+    retention_s: Some(RETENTION / SECOND),
 };
 
 const SERVICE: Resource = Resource {
     name: "service_health",
     would_have_shown: "outages and planned maintenance of Azure itself",
     needs: NEEDS,
-    retention_s: Some(KEPT / SECOND),
+    retention_s: Some(RETENTION / SECOND),
 };
 
 /// The fields that decoding uses; not, for one, the addresses of callers.
@@ -154,7 +154,7 @@ async fn read(
         .to
         .saturating_add(after)
         .min(span.to.max(query.fetch_request.now));
-    let oldest = query.fetch_request.now.saturating_sub(KEPT - MARGIN);
+    let oldest = query.fetch_request.now.saturating_sub(RETENTION - MARGIN);
     let from = span.from.max(oldest);
     let mut tally = ResourceTally::default();
     let mut out = Vec::new();

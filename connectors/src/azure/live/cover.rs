@@ -10,7 +10,7 @@ use crate::observation::Rejection;
 use crate::time::Nanos;
 
 /// Reasons a row tells of.
-const TOLD: usize = 4;
+const MOST_REASONS: usize = 4;
 
 /// What a row is of.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +110,7 @@ impl ResourceTally {
             reasons.push(format!("{times} {records} not read: {why}"));
         }
         let all = reasons.iter().map(String::as_str);
-        let mut parts = first_reasons(all.chain(self.came.reasons()), TOLD, "reasons more");
+        let mut parts = first_reasons(all.chain(self.came.reasons()), MOST_REASONS, "reasons more");
         if self.of_others > 0 {
             let records = if self.of_others == 1 {
                 "record"

@@ -17,12 +17,12 @@ const GAVE_UP: &str = "retry policy expired";
 
 /// An error of Azure's library in one line, without its links and boilerplate.
 pub(super) fn of_library(error: &azure_core::Error) -> String {
-    let said = error.to_string();
-    if !said.contains(GAVE_UP) {
-        return one_line(&said);
+    let text = error.to_string();
+    if !text.contains(GAVE_UP) {
+        return one_line(&text);
     }
     // What broke stands innermost.
-    let mut inner = said;
+    let mut inner = text;
     let mut next = error.source();
     while let Some(cause) = next {
         inner = cause.to_string();

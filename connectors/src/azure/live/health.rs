@@ -10,7 +10,7 @@ use crate::observation::Observation;
 use crate::time::{Nanos, SECOND};
 
 /// How long Azure keeps it.
-const KEPT: Nanos = 30 * 86_400 * SECOND;
+const RETENTION: Nanos = 30 * 86_400 * SECOND;
 
 const VERSION: (&str, &str) = ("api-version", "2020-05-01");
 
@@ -24,7 +24,7 @@ const HEALTH: Resource = Resource {
     name: "health",
     would_have_shown: "whether Azure took the machine or its host for broken, and since when",
     needs: NEEDS,
-    retention_s: Some(KEPT / SECOND),
+    retention_s: Some(RETENTION / SECOND),
 };
 
 /// The path of the first page about a machine or a subscription.
@@ -40,7 +40,7 @@ pub(super) async fn of_machines(
     query: &SubscriptionQuery<'_>,
 ) -> (Vec<Observation>, Vec<Coverage>) {
     let (span, now) = (query.span, query.fetch_request.now);
-    let oldest = now.saturating_sub(KEPT);
+    let oldest = now.saturating_sub(RETENTION);
     let mut tally = ResourceTally::default();
     let mut out = Vec::new();
     let mut got_from = span.from.max(oldest);

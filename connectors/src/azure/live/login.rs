@@ -158,19 +158,19 @@ impl Login {
     }
 
     async fn by(&self, way: LoginMethod) -> Result<AccessToken, String> {
-        let said = |error: azure_core::Error| error_messages::of_library(&error);
+        let to_text = |error: azure_core::Error| error_messages::of_library(&error);
         if way == LoginMethod::ManagedIdentity && self.transport.is_none() {
             knock().await?;
         }
         let credential = self.credential(way)?;
         let scope = self.options.cloud.scope();
-        credential.get_token(&[&scope], None).await.map_err(said)
+        credential.get_token(&[&scope], None).await.map_err(to_text)
     }
 
     /// Made anew each time, so that nothing old is kept in it.
     fn credential(&self, way: LoginMethod) -> Result<Arc<dyn TokenCredential>, String> {
         let options = &self.options;
-        let said = |error: azure_core::Error| error_messages::of_library(&error);
+        let to_text = |error: azure_core::Error| error_messages::of_library(&error);
         let needs = |value: &Option<String>, name: &str| {
             value.clone().ok_or_else(|| format!("{name} is not set"))
         };
@@ -186,7 +186,7 @@ impl Login {
                         client_options: self.reach(false)?,
                     }),
                 )
-                .map_err(said)?
+                .map_err(to_text)?
             }
             LoginMethod::WorkloadIdentity => {
                 let file = options.federated_token_file.clone();
@@ -198,21 +198,21 @@ impl Login {
                     tenant_id: Some(needs(&options.tenant, "AZURE_TENANT_ID")?),
                     token_file_path: Some(file.ok_or("AZURE_FEDERATED_TOKEN_FILE is not set")?),
                 }))
-                .map_err(said)?
+                .map_err(to_text)?
             }
             LoginMethod::ManagedIdentity => {
                 ManagedIdentityCredential::new(Some(ManagedIdentityCredentialOptions {
                     user_assigned_id: options.client.clone().map(UserAssignedId::ClientId),
                     client_options: self.reach(true)?,
                 }))
-                .map_err(said)?
+                .map_err(to_text)?
             }
             LoginMethod::AzureCli => AzureCliCredential::new(Some(AzureCliCredentialOptions {
                 tenant_id: options.tenant.clone(),
                 executor: self.executor.clone(),
                 subscription: None,
             }))
-            .map_err(said)?,
+            .map_err(to_text)?,
         })
     }
 

@@ -36,7 +36,7 @@ const ALL: Resource = Resource {
     name: "activity",
     would_have_shown: "who stopped, deleted or changed machines, and what Azure did to them",
     needs: "Microsoft.Resources/subscriptions/read",
-    retention_s: Some(activity::KEPT / crate::time::SECOND),
+    retention_s: Some(activity::RETENTION / crate::time::SECOND),
 };
 
 /// Azure, to be asked.

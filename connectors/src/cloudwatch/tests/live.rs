@@ -30,7 +30,7 @@ async fn e2e_a_real_service_answers() {
     for (only, newest) in [
         (LineFilter::All, false),
         (LineFilter::All, true),
-        (LineFilter::Telling, false),
+        (LineFilter::Significant, false),
     ] {
         let requested = LineQuery {
             about: LineSubject::Pods(vec![PodRef {

@@ -90,7 +90,7 @@ async fn every_line_once_and_in_order_though_pages_are_empty() {
         };
         let fake = serve(manner, puts(N));
         let store = store_with(&fake, |_| {});
-        for only in [LineFilter::All, LineFilter::Telling] {
+        for only in [LineFilter::All, LineFilter::Significant] {
             let step = if only == LineFilter::All { 1 } else { 5 };
             let all: Vec<i64> = (0..N).filter(|n| n % step == 0 && n % 3 != 2).collect();
             for newest in [false, true] {
@@ -167,7 +167,7 @@ async fn where_streams_do_not_tell_bodies_do() {
     };
     let fake = serve(manner, events);
     let store = store_with(&fake, |_| {});
-    for only in [LineFilter::All, LineFilter::Telling] {
+    for only in [LineFilter::All, LineFilter::Significant] {
         let requested = fetch_request(&["w-0"], only, true, 1_000);
         let got = store.lines(&requested, soon()).await.unwrap();
         assert_eq!(got.lines.len(), 1);

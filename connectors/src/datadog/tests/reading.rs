@@ -59,7 +59,7 @@ fn each_line_once_and_in_order_whatever_is_asked() {
         options.page = 100;
         options.requests_per_question = 1_000;
     });
-    for only in [LineFilter::All, LineFilter::Telling] {
+    for only in [LineFilter::All, LineFilter::Significant] {
         let mut wanted: Vec<(Nanos, String)> = lines()
             .into_iter()
             .filter(|line| only == LineFilter::All || line.message.contains('O'))

@@ -32,7 +32,7 @@ async fn e2e_a_real_server_answers() {
             from,
             to: from + 30 * 86_400 * SECOND,
         },
-        only: LineFilter::Telling,
+        only: LineFilter::Significant,
         newest: false,
         limit: 100,
     };

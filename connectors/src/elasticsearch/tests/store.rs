@@ -98,7 +98,7 @@ async fn every_line_once_and_in_order_however_pages_follow_each_other() {
         let served = serve(plays, docs(N));
         // Fewer than stand at one time, and not a divisor of anything.
         let store = store_with(&served, 37).await;
-        for only in [LineFilter::All, LineFilter::Telling] {
+        for only in [LineFilter::All, LineFilter::Significant] {
             let step = if only == LineFilter::All { 1 } else { 5 };
             let all: Vec<i64> = (0..N).filter(|n| n % step == 0 && n % 3 != 2).collect();
             for newest in [false, true] {
@@ -177,7 +177,12 @@ async fn words_are_searched_as_the_server_allows() {
     let served = serve(FakeDialect::Elasticsearch, all);
     served.state.lock().unwrap().no_regexp = true;
     let store = store_with(&served, 100).await;
-    let requested = fetch_request(&["w-0", "w-1", "w-2"], LineFilter::Telling, false, 1_000);
+    let requested = fetch_request(
+        &["w-0", "w-1", "w-2"],
+        LineFilter::Significant,
+        false,
+        1_000,
+    );
     let got = store.lines(&requested, soon()).await.unwrap();
     assert_eq!(got.lines.len(), 1);
     assert!(got.partial[0].contains("not search within words"));

@@ -18,7 +18,7 @@ const SERIAL: &str = "serialconsole.googleapis.com/serial_port_1_output";
 const LASTING: Nanos = 86_400 * SECOND;
 
 /// What the telling lines hold, as one pattern.
-fn telling() -> String {
+fn evidence_pattern() -> String {
     let words = node_log::asked();
     let words: Vec<String> = words.iter().map(|word| regex::escape(&word.part)).collect();
     format!("(?i)({})", words.join("|"))
@@ -105,7 +105,7 @@ fn lines(names: &[SearchName<'_>]) -> Option<String> {
     let logs = [SERIAL, "syslog", "kern"].map(filter::log);
     let node = r#"resource.type="k8s_node""#.to_owned();
     let texts = ["textPayload", "jsonPayload.MESSAGE"]
-        .map(|field| format!("{field}=~{}", filter::quoted(&telling())));
+        .map(|field| format!("{field}=~{}", filter::quoted(&evidence_pattern())));
     let all = filter::all([
         filter::either(logs.into_iter().chain([node])),
         filter::either(of),

@@ -13,10 +13,10 @@ const DAY: Nanos = 86_400 * SECOND;
 
 /// How long system events and admin activity are kept (bucket `_Required`, which
 /// nobody can change), in seconds.
-const KEPT_S: i64 = 400 * 86_400;
+const RETENTION_S: i64 = 400 * 86_400;
 
 /// How long other logs are kept unless told otherwise (bucket `_Default`).
-const OTHERS_KEPT: Nanos = 30 * DAY;
+const OTHERS_RETENTION: Nanos = 30 * DAY;
 
 /// Entries are there some seconds after they were written, seldom minutes.
 const LAG: Nanos = 300 * SECOND;
@@ -36,11 +36,11 @@ pub(super) fn row(source: &str, resource: &str, project: Option<&str>) -> Covera
 
 /// The row where none of the machines is Google's.
 pub(super) fn none_here(source: &str, elsewhere: usize, span: Span) -> Coverage {
-    let said =
+    let detail =
         format!("none of the {elsewhere} machines is in Google Cloud, so it was not queried");
     row(source, "activity", None)
         .asked(Some((span.from, span.to)))
-        .ended(Status::NotConfigured, &[said])
+        .ended(Status::NotConfigured, &[detail])
 }
 
 /// The row where nothing can be asked for at all.
@@ -55,10 +55,10 @@ pub(super) fn nothing(
         HttpError::BadRequest(_) => Status::NotConfigured,
         _ => failure.status(),
     };
-    let said = RequestContext::logs(project.unwrap_or_default()).emitted(failure);
+    let detail = RequestContext::logs(project.unwrap_or_default()).emitted(failure);
     row(source, "activity", project)
         .asked(Some((span.from, span.to)))
-        .ended(status, &[said])
+        .ended(status, &[detail])
         .lacking(ACTIVITY_SHOWS)
 }
 
@@ -103,8 +103,8 @@ impl ProjectTally {
 
     /// The row of it.
     pub(super) fn row(&self, source: &str, project: &str, span: Span, now: Nanos) -> Coverage {
-        let kept_from = now.saturating_sub(KEPT_S.saturating_mul(SECOND));
-        let forgotten = span.to <= kept_from;
+        let retained_from = now.saturating_sub(RETENTION_S.saturating_mul(SECOND));
+        let forgotten = span.to <= retained_from;
         let status = self.came.status(if forgotten {
             Status::Expired
         } else {
@@ -113,7 +113,7 @@ impl ProjectTally {
         let mut parts: Vec<String> = self.came.reasons().map(str::to_owned).collect();
         if forgotten {
             parts.push("these logs are kept for 400 days, and this is older".to_owned());
-        } else if span.from < now.saturating_sub(OTHERS_KEPT) {
+        } else if span.from < now.saturating_sub(OTHERS_RETENTION) {
             parts.push(
                 "decisions of GKE's autoscaler, Events and lines of machines are kept for 30 days unless configured otherwise"
                     .to_owned(),
@@ -127,12 +127,12 @@ impl ProjectTally {
             _ => None,
         };
         let row = Coverage {
-            retention_s: Some(KEPT_S),
+            retention_s: Some(RETENTION_S),
             rows: self.rows,
             ..row(source, "activity", Some(project))
         };
         row.asked(Some((span.from, span.to)))
-            .got(got_to.map(|to| (span.from.max(kept_from), to)))
+            .got(got_to.map(|to| (span.from.max(retained_from), to)))
             .ended(status, &parts)
             .lacking(ACTIVITY_SHOWS)
     }

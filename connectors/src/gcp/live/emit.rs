@@ -14,7 +14,7 @@ use crate::observation::{Observation, Rejection};
 use crate::time::Nanos;
 
 /// Reasons for which records were turned away that are told.
-const TOLD: usize = 3;
+const MOST_REASONS: usize = 3;
 
 /// Makes facts of the records of one answer, each record once.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl Emitter {
 
     fn reject(&mut self, why: &str) {
         self.broken += 1;
-        if self.why.len() < TOLD {
+        if self.why.len() < MOST_REASONS {
             self.why.insert(format!("record {}: {why}", self.line));
         }
     }

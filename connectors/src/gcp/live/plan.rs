@@ -28,7 +28,7 @@ const DAY: Nanos = 86_400 * SECOND;
 const ANNOUNCED_BEFORE: Nanos = 7 * DAY;
 
 /// How long after a window records may still tell of it.
-const TOLD_AFTER: Nanos = 900 * SECOND;
+const REPORTED_AFTER: Nanos = 900 * SECOND;
 
 /// Machines, groups or clusters in one filter.
 pub(super) const AT_ONCE: usize = 100;
@@ -50,7 +50,7 @@ impl Span {
                 .window
                 .from
                 .unwrap_or(to.min(now).saturating_sub(DAY)),
-            to: to.saturating_add(TOLD_AFTER).min(now),
+            to: to.saturating_add(REPORTED_AFTER).min(now),
         }
     }
 }

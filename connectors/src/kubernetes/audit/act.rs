@@ -52,7 +52,7 @@ impl AuditAct<'_> {
                 if self.reports() {
                     return Some("k8s.audit.report");
                 }
-                if self.tells_of_silence() {
+                if self.reports_silence() {
                     return Some("k8s.audit.node_not_ready");
                 }
                 let marks_disruption = self.kind == "Pod"
@@ -101,7 +101,7 @@ impl AuditAct<'_> {
     }
 
     /// The controller of nodes writes the status of pods once it has found their node not to be ready, and for nothing else.
-    fn tells_of_silence(&self) -> bool {
+    fn reports_silence(&self) -> bool {
         const CONTROLLER: &str = "system:serviceaccount:kube-system:node-controller";
         self.kind == "Pod" && self.verb == "update" && user(self.record) == Some(CONTROLLER)
     }

@@ -125,8 +125,8 @@ impl LogStore for MemoryStore {
         _: Instant,
     ) -> BoxFuture<'a, Result<LinesRead, HttpError>> {
         self.note();
-        if let Some((failure, only_telling)) = &self.fails
-            && (!only_telling || query.only == LineFilter::Telling)
+        if let Some((failure, only_significant)) = &self.fails
+            && (!only_significant || query.only == LineFilter::Significant)
         {
             return Box::pin(std::future::ready(Err(failure.clone())));
         }

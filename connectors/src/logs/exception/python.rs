@@ -64,12 +64,15 @@ fn is_handled(one: &Exception, part: &str, next: &Exception) -> bool {
     let class = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
     let (own, other) = (class(&one.name), class(&next.name));
     let steers = STEERING.contains(&own.as_str()) && one.message.is_none();
-    let said = next.message.as_deref().unwrap_or_default();
-    let is_told = one.message.as_deref().is_some_and(|own| said.contains(own));
+    let message = next.message.as_deref().unwrap_or_default();
+    let is_quoted = one
+        .message
+        .as_deref()
+        .is_some_and(|own| message.contains(own));
     let optional = OPTIONAL.contains(&own.as_str())
         && !OPTIONAL.contains(&other.as_str())
         && part.contains("During handling of the above exception")
-        && !is_told;
+        && !is_quoted;
     steers || optional
 }
 
@@ -123,10 +126,10 @@ fn one(text: &str) -> Option<Exception> {
             ..Exception::default()
         });
     };
-    if let Some((own, said)) = remote.flatten().filter(|(own, _)| !own.is_empty()) {
+    if let Some((own, words)) = remote.flatten().filter(|(own, _)| !own.is_empty()) {
         return Some(Exception {
             name: own.trim().to_owned(),
-            message: some(said),
+            message: some(words),
             location,
             raised_as: Some(name),
         });

@@ -125,7 +125,7 @@ async fn every_line_comes_once_and_in_order() {
             to: BASE + 9 * 3_600 * SECOND,
         };
         for newest in [false, true] {
-            for only in [LineFilter::All, LineFilter::Telling] {
+            for only in [LineFilter::All, LineFilter::Significant] {
                 let question = LineQuery {
                     only,
                     newest,

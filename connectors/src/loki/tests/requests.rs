@@ -493,7 +493,7 @@ async fn minutes_are_counted_and_silence_is_told_from_nothing() {
     };
     assert!(!store.has_any(before, soon()).await.unwrap());
     let evidence = LineQuery {
-        only: LineFilter::Telling,
+        only: LineFilter::Significant,
         ..query(about(&["run-0"]), hours(24))
     };
     assert!(

@@ -26,17 +26,17 @@ pub(super) fn dmesg(line: &str) -> Option<HostLine> {
     let rest = rest.strip_prefix(' ').unwrap_or(rest);
     let rest = without_caller(rest);
     let line = HostLine::new(when, rest);
-    let said = tagged_parts(rest).filter(|said| {
-        let program = said.program.unwrap_or_default();
-        match said.host {
-            Some(_) => program == "kernel" || said.pid.is_some(),
+    let parts = tagged_parts(rest).filter(|parts| {
+        let program = parts.program.unwrap_or_default();
+        match parts.host {
+            Some(_) => program == "kernel" || parts.pid.is_some(),
             // Lines of others in the kernel's log; a process that the kernel
             // speaks of is written the same way.
             None => program.starts_with("systemd"),
         }
     });
-    Some(match said {
-        Some(said) => line.by(said),
+    Some(match parts {
+        Some(parts) => line.by(parts),
         None => HostLine {
             program: Some("kernel".to_owned()),
             ..line
@@ -78,7 +78,7 @@ pub(super) fn bare(line: &str, decoded: bool) -> Option<HostLine> {
     let message = rest.unwrap_or(line);
     Some(HostLine {
         program: Some("kernel".to_owned()),
-        ..HostLine::new(LineTime::Unsaid, message)
+        ..HostLine::new(LineTime::Absent, message)
     })
 }
 
@@ -94,7 +94,7 @@ pub(super) fn strip_uptime(line: &mut HostLine) {
     let Some((nanos, width)) = uptime(inside.trim()) else {
         return;
     };
-    if line.when == LineTime::Unsaid {
+    if line.when == LineTime::Absent {
         line.when = LineTime::Uptime { nanos, width };
     }
     line.message = without_caller(rest.trim_start()).to_owned();

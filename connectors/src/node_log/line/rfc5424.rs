@@ -9,7 +9,7 @@ pub(super) fn rfc5424(text: &str) -> Option<HostLine> {
     let time = words.next()?;
     let named = |word: Option<&str>| word.filter(|word| *word != "-").map(str::to_owned);
     let when = match time {
-        "-" => LineTime::Unsaid,
+        "-" => LineTime::Absent,
         time => match clock::leading(time)? {
             (clock, end) if end == time.len() => LineTime::Clock(clock),
             _ => return None,

@@ -34,16 +34,16 @@ pub(super) fn stamped(text: &str) -> Option<HostLine> {
     let of_dmesg = text[..text.len() - rest.len()].contains(',');
     let rest = rest.strip_prefix(' ')?;
     let line = HostLine::new(LineTime::Clock(clock), rest);
-    let said = tagged_parts(rest).filter(|said| {
-        let program = said.program.unwrap_or_default();
-        match said.host {
+    let parts = tagged_parts(rest).filter(|parts| {
+        let program = parts.program.unwrap_or_default();
+        match parts.host {
             Some(_) => !of_dmesg || program == "kernel",
             // Some print no host, of programs that only hosts run.
-            None => !of_dmesg && (program == "kernel" || said.pid.is_some()),
+            None => !of_dmesg && (program == "kernel" || parts.pid.is_some()),
         }
     });
-    if let Some(said) = said {
-        return Some(line.by(said));
+    if let Some(parts) = parts {
+        return Some(line.by(parts));
     }
     if of_dmesg && matches!(clock, Clock::Full(_)) {
         return Some(HostLine {
@@ -99,8 +99,8 @@ pub(super) fn supercomputer(line: &str) -> Option<HostLine> {
     // `Nov 9 12:01:01 dn228/dn228 crond[2915]: …`
     let inner = rest.splitn(4, ' ').nth(3).and_then(tagged_parts);
     let line = HostLine::new(when, rest);
-    let parsed = match inner.filter(|said| said.host.is_some()) {
-        Some(said) => line.by(said),
+    let parsed = match inner.filter(|parts| parts.host.is_some()) {
+        Some(parts) => line.by(parts),
         None => line,
     };
     Some(HostLine {

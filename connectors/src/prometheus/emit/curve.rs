@@ -40,7 +40,7 @@ const QUEUES: [(&str, &str, Option<&str>, &str); 3] = [
 pub(super) const OF_QUEUES: [&str; 3] = [QUEUES[0].0, QUEUES[1].0, QUEUES[2].0];
 
 /// Labels that say what a curve is of, beside those that name machines.
-const KEPT: [&str; 3] = ["__name__", "cluster", "cluster_queue"];
+const LABELS: [&str; 3] = ["__name__", "cluster", "cluster_queue"];
 
 /// Samples of a curve; of more every second, third, … one is kept, and the last.
 const SHOWN: usize = 240;
@@ -303,7 +303,7 @@ fn fact(emitter: &Emitter<'_>, whose: FactSubject<'_>, curve: &Curve<'_>) -> Opt
     let kept = kept.filter(|(at, _)| at % every == 0 || *at == end);
     let kept: Vec<Sample> = kept.map(|(_, sample)| *sample).collect();
     // Of a machine's GPUs together: what single ones of them are called and who used them is not of it.
-    let is_whose = |key: &str| OF_NODES.contains(&key) || KEPT.contains(&key);
+    let is_whose = |key: &str| OF_NODES.contains(&key) || LABELS.contains(&key);
     let labels = curve.labels.iter().filter(|(key, _)| is_whose(key));
     let labels = labels.map(|(key, value)| (key.clone(), value.clone()));
     event.raw = raw(&labels.collect(), &kept);

@@ -27,7 +27,7 @@ fn read(all: &[Value]) -> Vec<Series> {
     wire::of_data("matrix", &json!(all).to_string()).unwrap()
 }
 
-fn tell_with(all: &[Value], moments: &DeathTimes) -> Vec<Event> {
+fn events_with(all: &[Value], moments: &DeathTimes) -> Vec<Event> {
     let names = Names::of(["gpu-1".to_owned(), "gpu-2".to_owned()]);
     let emitter = Emitter {
         names: &names,
@@ -47,7 +47,7 @@ fn tell_with(all: &[Value], moments: &DeathTimes) -> Vec<Event> {
 
 pub(super) fn emit(all: &[Value]) -> Vec<Event> {
     let unknown = true;
-    tell_with(
+    events_with(
         all,
         &DeathTimes {
             unknown,
@@ -222,7 +222,7 @@ fn memory(used: &[f64], mark: Option<f64>) -> Option<String> {
     let mut moments = DeathTimes::default();
     let key = ("lab".to_owned(), "run-0".to_owned());
     moments.pods.insert(key, vec![(NOON + 120) * SECOND]);
-    let emitted = tell_with(&all, &moments);
+    let emitted = events_with(&all, &moments);
     assert!(emitted.len() < 2, "{emitted:#?}");
     emitted.first()?.attribute("level").map(str::to_owned)
 }

@@ -100,14 +100,14 @@ impl Commands {
         if done.status.success() {
             return Ok(done.stdout);
         }
-        let said = String::from_utf8_lossy(&done.stderr);
-        let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        let said = redact(said.get(..240).unwrap_or(&said)).into_owned();
-        let denied = said.contains("ermission denied") || said.contains("not authorized");
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        let stderr: String = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        let stderr = redact(stderr.get(..240).unwrap_or(&stderr)).into_owned();
+        let denied = stderr.contains("ermission denied") || stderr.contains("not authorized");
         Err(if denied {
-            HttpError::Credentials(format!("{tool} reports: {said}"))
+            HttpError::Credentials(format!("{tool} reports: {stderr}"))
         } else {
-            HttpError::Broken(format!("{tool} reports: {said}"))
+            HttpError::Broken(format!("{tool} reports: {stderr}"))
         })
     }
 }

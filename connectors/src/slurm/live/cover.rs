@@ -84,22 +84,22 @@ pub(super) fn row(
     } else {
         row.mode = Mode::Snapshot;
     }
-    let mut said = Vec::new();
+    let mut details = Vec::new();
     match received {
         Ok(received) => {
             row.rows = received.records;
             let mut status = Status::Complete;
             if received.rejected > 0 {
                 status = Status::Truncated;
-                said.push(format!(
+                details.push(format!(
                     "{} records were not as Slurm writes them",
                     received.rejected
                 ));
             } else if note.is_some() {
                 status = Status::Sampled;
             }
-            said.extend(note);
-            row.ended(status, &said)
+            details.extend(note);
+            row.ended(status, &details)
         }
         Err(failure) => {
             let status = match failure.status() {
@@ -110,9 +110,9 @@ pub(super) fn row(
                 }
                 _ => Status::Failed,
             };
-            said.push(words(failure));
-            said.extend(note);
-            row.ended(status, &said).lacking(kind.shows())
+            details.push(words(failure));
+            details.extend(note);
+            row.ended(status, &details).lacking(kind.shows())
         }
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn is_scaled_away(graph: &EntityGraph, run: &Run, ends: &Table<Task, 
     let Some(root) = graph.workloads.get(number) else {
         return false;
     };
-    let scaled = graph.last_said(number, SCALED);
+    let scaled = graph.last_signal_at(number, SCALED);
     let made_since = |pod: &TaskRow| {
         let begin = graph.pods.get(*pod).and_then(Task::known_begin);
         begin

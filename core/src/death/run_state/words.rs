@@ -36,7 +36,7 @@ pub(super) fn is_made_anew_since(
     let later = completed.saturating_add(CLOCKS);
     let mut failed = FAILED
         .iter()
-        .filter_map(|signal| graph.last_said(root, signal));
+        .filter_map(|signal| graph.last_signal_at(root, signal));
     failed.any(|failed| failed > later) || begun(graph, run).any(|begun| begun > later)
 }
 
@@ -49,9 +49,9 @@ pub(super) fn begun(graph: &EntityGraph, run: &Run) -> impl Iterator<Item = Nano
 /// When it said so.
 pub(super) fn failed_at(graph: &EntityGraph, run: &Run) -> Option<Nanos> {
     let root = run.root.workload()?;
-    let said = FAILED.iter();
-    let failed = said
-        .filter_map(|signal| graph.last_said(root, signal))
+    let times = FAILED.iter();
+    let failed = times
+        .filter_map(|signal| graph.last_signal_at(root, signal))
         .max()?;
     // Its own last word, of which nobody knows since when it is so, is later than whatever it made.
     const GIVEN_UP: [&str; 6] = [
@@ -77,8 +77,8 @@ pub(super) fn says_it_is_suspended(graph: &EntityGraph, run: &Run) -> bool {
     let Root::Workload(root) = run.root else {
         return false;
     };
-    let suspended = graph.last_said(root, named::K8S_WORKLOAD_SUSPENDED);
-    let resumed = graph.last_said(root, named::K8S_WORKLOAD_RESUMED);
+    let suspended = graph.last_signal_at(root, named::K8S_WORKLOAD_SUSPENDED);
+    let resumed = graph.last_signal_at(root, named::K8S_WORKLOAD_RESUMED);
     suspended.is_some() && suspended > resumed
 }
 

@@ -113,7 +113,7 @@ fn what_is_kept_does_not_depend_on_the_order_of_lines() {
     let lines = lines(&[(3000, 1.0), (3000, 3.0)]);
     let forward = pace_of(lines.iter().copied());
     let backward = pace_of(lines.iter().rev().copied());
-    assert!(forward.points.len() <= KEPT);
+    assert!(forward.points.len() <= MOST_STEPS);
     assert_eq!(forward.slowdown(), backward.slowdown());
     let after = forward.slowdown().unwrap().after;
     assert!((29_000..=30_000).contains(&after), "{after}");

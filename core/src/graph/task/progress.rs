@@ -99,7 +99,7 @@ impl Progress {
     /// The instant after which steps were made that were told after a line, as the line's log orders
     /// them: one that has no time of its own stands before the next one that has.
     #[must_use]
-    pub fn told_by(line: Stamp) -> Nanos {
+    pub fn written_by(line: Stamp) -> Nanos {
         /// What a time that a line states is less exact than.
         const STATED: Nanos = 2 * SECOND;
         if line.width() > STATED {
@@ -122,10 +122,10 @@ impl Progress {
 
     /// How many steps are made for each that is told, at least: many programs tell of every tenth.
     fn each(&self) -> i64 {
-        let told = i64::try_from(self.reported).unwrap_or(i64::MAX) - 1;
+        let intervals = i64::try_from(self.reported).unwrap_or(i64::MAX) - 1;
         let made = self.step.zip(self.first_step);
         let made = made.map_or(0, |(last, first)| last.saturating_sub(first));
-        made / told.max(1)
+        made / intervals.max(1)
     }
 
     /// Whether at least one step of a rank was told after a time, and no part of the one before.

@@ -81,7 +81,7 @@ pub(super) fn adopt(all: &mut Records<'_>) -> Result<(), SpillError> {
     let only_logs =
         all.workloads.all.is_empty() && !all.pods.all.iter().any(|one| is_known(one.kind));
     let owners: Vec<Option<TaskRow>> = {
-        let known = owner::Known::of(all);
+        let known = owner::KnownTasks::of(all);
         tracked.iter().map(|one| known.owner(one)).collect()
     };
     for (one, owner) in tracked.iter().zip(owners) {
@@ -289,15 +289,15 @@ fn give(
     if let Some(owner) = all.pods.all.get_mut(task) {
         owner.called.extend(called);
         owner.folders.extend(folders);
-        let told = side.progress.take();
+        let tracked = side.progress.take();
         if alone {
-            owner.last_line = told.as_ref().map(|told| told.last);
+            owner.last_line = tracked.as_ref().map(|tracked| tracked.last);
         }
-        if told
+        if tracked
             .as_deref()
-            .is_some_and(|told| is_needed(told, owner.progress.as_deref()))
+            .is_some_and(|tracked| is_needed(tracked, owner.progress.as_deref()))
         {
-            owner.progress = told;
+            owner.progress = tracked;
             owner.pace = side.pace;
         }
     }
@@ -305,11 +305,11 @@ fn give(
 }
 
 /// Whether a tracker's steps tell more than a log's.
-fn is_needed(told: &Progress, logged: Option<&Progress>) -> bool {
+fn is_needed(tracked: &Progress, logged: Option<&Progress>) -> bool {
     /// A log and a tracker tell of one step within this time, or within some steps.
     const APART: Nanos = 60 * SECOND;
     logged.is_none_or(|logged| {
         let apart = APART.max(logged.usual().saturating_mul(3));
-        told.last.lo > logged.last.hi.saturating_add(apart)
+        tracked.last.lo > logged.last.hi.saturating_add(apart)
     })
 }

@@ -22,7 +22,7 @@ const LABELS: [&str; 5] = [
 ];
 
 /// What the records tell of tasks.
-pub(super) struct Known<'a> {
+pub(super) struct KnownTasks<'a> {
     symbols: &'a SymbolTable,
     tasks: &'a Table<Task>,
     owner_names: Table<Task, Vec<Symbol>>,
@@ -33,7 +33,7 @@ pub(super) struct Known<'a> {
     logs: BTreeMap<String, TaskRow>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> KnownTasks<'a> {
     pub(super) fn of(all: &'a Records<'_>) -> Self {
         let tasks = &all.pods.all;
         let mut logs = BTreeMap::new();

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::super::fields::may_tell;
+use super::super::fields::may_be_secret;
 use super::super::found;
 
 /// A longer line is no argument and no field of its own.
@@ -60,7 +60,7 @@ impl Tail {
         let opens_text = text.ends_with("\"\"\"") || text.ends_with("'''");
         let is_form = text.contains("form-data; name=");
         let waits = !is_listed || key.starts_with('-') || opens_text || is_form;
-        (waits && may_tell(key)).then(|| Self {
+        (waits && may_be_secret(key)).then(|| Self {
             text: text.to_owned(),
             empty: 0,
         })

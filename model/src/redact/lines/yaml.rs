@@ -27,11 +27,11 @@ pub(super) fn opens_block(text: &str) -> Option<usize> {
         return None;
     }
     let emitted = format!("{key} {VALUE}");
-    let is_telling = memmem::find(redact(&emitted).as_bytes(), VALUE.as_bytes()).is_none();
+    let has_secret = memmem::find(redact(&emitted).as_bytes(), VALUE.as_bytes()).is_none();
     // Behind other words a key is anywhere: what is further in than the text is below it.
     let name = key.trim_start().trim_start_matches("- ");
     let is_first = !name.contains([' ', '(']);
-    is_telling.then(|| if is_first { indent(text) } else { 0 })
+    has_secret.then(|| if is_first { indent(text) } else { 0 })
 }
 
 /// A line of a block: further in than its key. Some writers cut the spaces off; then
@@ -63,7 +63,7 @@ pub(super) fn last_field(text: &str) -> Option<(&'static str, &str)> {
 pub(super) fn named<'t>((key, name): (&str, &'t str)) -> Option<&'t str> {
     const LONGEST: usize = 128;
     let is_name = key == "name" && name.len() <= LONGEST;
-    (is_name && super::super::fields::may_tell(name)).then_some(name)
+    (is_name && super::super::fields::may_be_secret(name)).then_some(name)
 }
 
 /// `value: |-` below such a name: the value is on the lines below. Gives how far in it is.

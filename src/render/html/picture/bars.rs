@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use whathappened_core::death::RunState;
 use whathappened_core::signals::named;
 
-use super::super::super::facts::told_run;
+use super::super::super::facts::subject_run;
 use super::super::super::wording;
 use super::super::page::Page;
 use super::Group;
@@ -24,18 +24,18 @@ pub(super) struct Bar {
     pub(super) text: String,
 }
 
-pub(super) fn of(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
-    let mut bars = attempts(told, times, lanes, whole);
-    bars.extend(lives(told, times, lanes, whole));
-    bars.extend(victims(told, times, lanes, &bars));
-    bars.extend(machines(told, times, lanes, whole));
-    bars.extend(sources::bars(told, times, lanes, whole));
+pub(super) fn of(page: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
+    let mut bars = attempts(page, times, lanes, whole);
+    bars.extend(lives(page, times, lanes, whole));
+    bars.extend(victims(page, times, lanes, &bars));
+    bars.extend(machines(page, times, lanes, whole));
+    bars.extend(sources::bars(page, times, lanes, whole));
     bars
 }
 
 /// The attempts of the run.
-fn attempts(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
-    let Some(run) = told_run(told.answer, told.main) else {
+fn attempts(page: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
+    let Some(run) = subject_run(page.answer, page.main) else {
         return Vec::new();
     };
     let Some(lane) = lanes.find(Group::Experiment, &run.name) else {
@@ -73,15 +73,15 @@ fn attempts(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar
     };
     run.attempts
         .iter()
-        .take(told.room.entries)
+        .take(page.room.entries)
         .filter_map(bar)
         .collect()
 }
 
 /// How the pods that have a place lived.
-fn lives(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
+fn lives(page: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
     let mut bars = Vec::new();
-    for life in &told.answer.drawn.lives {
+    for life in &page.answer.drawn.lives {
         let Some((lane, member)) = place(lanes, Group::Pods, &life.pod) else {
             continue;
         };
@@ -115,19 +115,19 @@ fn lives(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
 }
 
 /// Pods of whose lives nothing else is known, from what was first told of them to their end.
-fn victims(told: Page<'_>, times: Times, lanes: &Lanes, known: &[Bar]) -> Vec<Bar> {
-    let Some(main) = told.main else {
+fn victims(page: Page<'_>, times: Times, lanes: &Lanes, known: &[Bar]) -> Vec<Bar> {
+    let Some(main) = page.main else {
         return Vec::new();
     };
     let mut first: HashMap<&str, f64> = HashMap::new();
-    for row in &told.answer.timeline {
+    for row in &page.answer.timeline {
         if Group::of(row) == Group::Pods
             && let Some(at) = times.at(&row.time)
         {
             first.entry(row.entity.as_str()).or_insert(at);
         }
     }
-    let run = told_run(told.answer, told.main);
+    let run = subject_run(page.answer, page.main);
     let attempt = run.and_then(|run| {
         run.attempts
             .iter()
@@ -144,8 +144,11 @@ fn victims(told: Page<'_>, times: Times, lanes: &Lanes, known: &[Bar]) -> Vec<Ba
         let (Some(lane), Some(end)) = (lane, end(victim, times)) else {
             continue;
         };
-        let told = first.get(victim.pod.as_str()).copied().unwrap_or(end);
-        let from = begun.filter(|begun| *begun < end).unwrap_or(told).min(told);
+        let stated = first.get(victim.pod.as_str()).copied().unwrap_or(end);
+        let from = begun
+            .filter(|begun| *begun < end)
+            .unwrap_or(stated)
+            .min(stated);
         if end > from {
             taken.insert(lane);
             bars.push(Bar {
@@ -201,11 +204,11 @@ const STATES: [(&[&str], &[&str], &str, &str); 4] = [
 ];
 
 /// States of machines between the records that begin and end them.
-fn machines(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
+fn machines(page: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
     let mut bars = Vec::new();
     for (begin, finish, class, what) in STATES {
         let mut open: BTreeMap<(usize, Option<usize>), f64> = BTreeMap::new();
-        for row in &told.answer.timeline {
+        for row in &page.answer.timeline {
             let group = Group::of(row);
             if !matches!(group, Group::Machines | Group::Cloud) {
                 continue;

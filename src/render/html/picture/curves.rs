@@ -211,9 +211,9 @@ mod tests {
 
     #[test]
     fn a_scale_has_as_many_digits_as_tell_its_ends_apart() {
-        let told = |least, most| pair(least, most, "");
-        assert_eq!(told(2.136, 2.138), ("2.136".into(), "2.138".into()));
-        assert_eq!(told(1.0, 2.0), ("1".into(), "2".into()));
+        let labels = |least, most| pair(least, most, "");
+        assert_eq!(labels(2.136, 2.138), ("2.136".into(), "2.138".into()));
+        assert_eq!(labels(1.0, 2.0), ("1".into(), "2".into()));
         let mut one = curve(&[]);
         assert_eq!(constant(&one, [2.1, 2.1].into_iter()), Some(2.1));
         assert_eq!(constant(&one, [2.1, 2.2].into_iter()), None);

@@ -55,10 +55,10 @@ impl Layout {
     }
 }
 
-pub(super) fn svg(picture: &Picture, told: Page<'_>) -> Markup {
+pub(super) fn svg(picture: &Picture, page: Page<'_>) -> Markup {
     let mut layout = Layout::of(&picture.lanes);
     let lanes = layout.height;
-    let curves = &told.answer.drawn.curves;
+    let curves = &page.answer.drawn.curves;
     layout.height += curves::height(curves);
     let bars = picture.bars.iter().filter(|bar| bar.member.is_none());
     html! {
@@ -76,7 +76,7 @@ pub(super) fn svg(picture: &Picture, told: Page<'_>) -> Markup {
                 }
                 clipPath #plot { rect x=(GUTTER) y="0" width=(WIDTH - GUTTER) height=(layout.height) {} }
             }
-            (axis(picture, told, layout.height))
+            (axis(picture, page, layout.height))
             (grounds(picture, &layout))
             g clip-path="url(#plot)" {
                 @for bar in bars { (shown_bar(bar, picture, &layout)) }
@@ -112,7 +112,7 @@ fn describe(picture: &Picture) -> String {
     text
 }
 
-fn axis(picture: &Picture, told: Page<'_>, height: f64) -> Markup {
+fn axis(picture: &Picture, page: Page<'_>, height: f64) -> Markup {
     let (step, places) = ticks(picture.window, picture.times.origin);
     let days = step >= 43_200e3;
     html! {
@@ -122,7 +122,7 @@ fn axis(picture: &Picture, told: Page<'_>, height: f64) -> Markup {
                 line.grid x1=(left) x2=(left) y1=(AXIS - 6.0) y2=(height) {}
                 @if let Some(time) = picture.times.text(at) {
                     text x=(left) y="14" text-anchor="middle" {
-                        @if days { (told.clock.short_day(&time)) } @else { (told.clock.time(&time)) }
+                        @if days { (page.clock.short_day(&time)) } @else { (page.clock.time(&time)) }
                     }
                 }
             }

@@ -38,7 +38,7 @@ pub(super) struct Lanes {
 
 /// What is known of a name before lanes are given out.
 #[derive(Clone, Default)]
-struct Known {
+struct LaneName {
     /// What it is in this story; the lower, the more it matters.
     importance: usize,
     rank: Option<i32>,
@@ -47,9 +47,9 @@ struct Known {
 }
 
 impl Lanes {
-    pub(super) fn of(told: Page<'_>) -> Self {
-        let mut groups: BTreeMap<Group, HashMap<String, Known>> = BTreeMap::new();
-        names(told, &mut groups);
+    pub(super) fn of(page: Page<'_>) -> Self {
+        let mut groups: BTreeMap<Group, HashMap<String, LaneName>> = BTreeMap::new();
+        names(page, &mut groups);
         let mut lanes = Self {
             all: Vec::new(),
             own: HashMap::new(),
@@ -57,9 +57,9 @@ impl Lanes {
             rest: HashMap::new(),
         };
         for (group, names) in groups {
-            lanes.add(group, names, told);
+            lanes.add(group, names, page);
         }
-        for source in sources::of(&told.answer.coverage) {
+        for source in sources::of(&page.answer.coverage) {
             let Some(row) = source.first() else { continue };
             lanes.all.push(Lane {
                 group: Group::Coverage,
@@ -72,10 +72,10 @@ impl Lanes {
         lanes
     }
 
-    fn add(&mut self, group: Group, names: HashMap<String, Known>, told: Page<'_>) {
-        let mut names: Vec<(String, Known)> = names.into_iter().collect();
+    fn add(&mut self, group: Group, names: HashMap<String, LaneName>, page: Page<'_>) {
+        let mut names: Vec<(String, LaneName)> = names.into_iter().collect();
         names.sort_by(|(a, x), (b, y)| {
-            let order = |known: &Known| {
+            let order = |known: &LaneName| {
                 (
                     known.importance,
                     known.rank.unwrap_or(i32::MAX),
@@ -97,7 +97,7 @@ impl Lanes {
         let followed = followed.count();
         for (entity, known) in names {
             self.own.insert((group, entity.clone()), self.all.len());
-            let (label, note) = words(&entity, &known, told);
+            let (label, note) = words(&entity, &known, page);
             self.all.push(Lane {
                 group,
                 label,
@@ -108,9 +108,9 @@ impl Lanes {
         }
         if folded > 0 {
             self.rest.insert(group, self.all.len());
-            let shown = rest.into_iter().take(OPENED.min(told.room.entries / 4));
+            let shown = rest.into_iter().take(OPENED.min(page.room.entries / 4));
             let shown = shown.enumerate().map(|(place, (entity, known))| {
-                let words = words(&entity, &known, told);
+                let words = words(&entity, &known, page);
                 self.folded.insert((group, entity), place);
                 words
             });
@@ -170,27 +170,27 @@ impl Lanes {
 }
 
 /// A lane's label and its note.
-fn words(entity: &str, known: &Known, told: Page<'_>) -> (String, String) {
+fn words(entity: &str, known: &LaneName, page: Page<'_>) -> (String, String) {
     let rank = known.rank.map(|rank| format!("rank {rank}"));
     let parts = [rank.as_deref().unwrap_or(""), known.note];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let label = if entity.is_empty() {
         "not of any one object".to_owned()
     } else {
-        cells::cut(entity, 80.min(told.room.text))
+        cells::cut(entity, 80.min(page.room.text))
     };
     (label, parts.join(" · "))
 }
 
 /// Every name, and what it is in this story.
-fn names(told: Page<'_>, groups: &mut BTreeMap<Group, HashMap<String, Known>>) {
+fn names(page: Page<'_>, groups: &mut BTreeMap<Group, HashMap<String, LaneName>>) {
     let mut note =
         |group: Group, entity: &str, importance: usize, rank: Option<i32>, what: &'static str| {
             let names = groups.entry(group).or_default();
             let first = names.len();
             // A million rows are about some thousand names.
             let Some(known) = names.get_mut(entity) else {
-                let fresh = Known {
+                let fresh = LaneName {
                     importance,
                     rank,
                     first,
@@ -207,11 +207,11 @@ fn names(told: Page<'_>, groups: &mut BTreeMap<Group, HashMap<String, Known>>) {
             }
             known.rank = known.rank.or(rank);
         };
-    if let Some(run) = super::super::super::facts::told_run(told.answer, told.main) {
+    if let Some(run) = super::super::super::facts::subject_run(page.answer, page.main) {
         note(Group::Experiment, &run.name, 0, None, "");
     }
     let mut on: HashSet<&str> = HashSet::new();
-    if let Some(main) = told.main {
+    if let Some(main) = page.main {
         let victims = |list: &[Victim],
                        importance: usize,
                        what: &'static str,
@@ -257,10 +257,10 @@ fn names(told: Page<'_>, groups: &mut BTreeMap<Group, HashMap<String, Known>>) {
         );
     }
     // A run's pods belong to it, also those of which nothing was told but that they were there.
-    for life in &told.answer.drawn.lives {
+    for life in &page.answer.drawn.lives {
         note(Group::Pods, &life.pod, 9, life.rank, "");
     }
-    for row in &told.answer.timeline {
+    for row in &page.answer.timeline {
         let importance = match row.weight {
             _ if row.in_chain => 2,
             _ if on.contains(row.entity.as_str()) => 3,

@@ -39,9 +39,9 @@ pub(super) struct Mark {
     pub(super) in_chain: bool,
 }
 
-pub(super) fn of(told: Page<'_>, times: Times, lanes: &Lanes) -> Vec<Mark> {
+pub(super) fn of(page: Page<'_>, times: Times, lanes: &Lanes) -> Vec<Mark> {
     let mut marks = Vec::new();
-    for (at, part) in numbered(told) {
+    for (at, part) in numbered(page) {
         let VisibleRow::Row(row) = part else { continue };
         let lane = lanes.find(Group::of(row), &row.entity);
         let (Some(span), Some(lane)) = (times.span(&row.time, &row.time_hi), lane) else {
@@ -58,10 +58,10 @@ pub(super) fn of(told: Page<'_>, times: Times, lanes: &Lanes) -> Vec<Mark> {
             in_chain: row.in_chain,
         });
     }
-    let Some(main) = told.main else {
+    let Some(main) = page.main else {
         return marks;
     };
-    let mut told_of: Vec<&str> = Vec::new();
+    let mut marked: Vec<&str> = Vec::new();
     let collateral = main.collateral.iter().take(10_000);
     for victim in main
         .first_victims
@@ -72,11 +72,11 @@ pub(super) fn of(told: Page<'_>, times: Times, lanes: &Lanes) -> Vec<Mark> {
         let is_own = lanes
             .find(Group::Pods, &victim.pod)
             .is_some_and(|lane| !lanes.is_folded(lane));
-        if is_own && told_of.contains(&victim.pod.as_str()) {
+        if is_own && marked.contains(&victim.pod.as_str()) {
             continue;
         }
         if is_own {
-            told_of.push(&victim.pod);
+            marked.push(&victim.pod);
         }
         marks.extend(end(victim, times, lanes));
     }
@@ -108,8 +108,8 @@ fn end(victim: &Victim, times: Times, lanes: &Lanes) -> Option<Mark> {
 }
 
 /// When checkpoints were saved.
-pub(super) fn saves(told: Page<'_>, times: Times) -> Vec<(f64, usize)> {
-    let rows = numbered(told).filter_map(|(at, part)| {
+pub(super) fn saves(page: Page<'_>, times: Times) -> Vec<(f64, usize)> {
+    let rows = numbered(page).filter_map(|(at, part)| {
         let VisibleRow::Row(row) = part else {
             return None;
         };

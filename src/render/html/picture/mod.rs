@@ -49,17 +49,17 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    pub(super) fn of(told: Page<'_>) -> Self {
-        let times = Times::of(told);
-        let lanes = Lanes::of(told);
-        let marks = marks::of(told, times, &lanes);
-        let steps = steps::of(told, times, &lanes);
-        let whole = window::whole(&marks, &steps, &told.answer.drawn, times);
-        let window = window::first(told, times, &steps, whole);
+    pub(super) fn of(page: Page<'_>) -> Self {
+        let times = Times::of(page);
+        let lanes = Lanes::of(page);
+        let marks = marks::of(page, times, &lanes);
+        let steps = steps::of(page, times, &lanes);
+        let whole = window::whole(&marks, &steps, &page.answer.drawn, times);
+        let window = window::first(page, times, &steps, whole);
         let inner = marks::inner(&marks);
         let marks = marks::folded(marks, window, &lanes);
-        let bars = bars::of(told, times, &lanes, whole);
-        let root = trouble(told).and_then(|main| {
+        let bars = bars::of(page, times, &lanes, whole);
+        let root = main_failure(page).and_then(|main| {
             let from = times.at(main.time.as_deref()?)?;
             let to = main.time_hi.as_deref().and_then(|time| times.at(time));
             Some(Span {
@@ -78,44 +78,44 @@ impl Picture {
             window,
             whole,
             root,
-            saves: marks::saves(told, times),
+            saves: marks::saves(page, times),
         }
     }
 }
 
 /// What the picture opens around: a run that is well has an incident that says so, and no root.
-fn trouble<'a>(told: Page<'a>) -> Option<&'a crate::answer::Incident> {
-    told.main.filter(|main| !wording::is_calm(main))
+fn main_failure<'a>(page: Page<'a>) -> Option<&'a crate::answer::Incident> {
+    page.main.filter(|main| !wording::is_calm(main))
 }
 
 /// The picture with its legend and, for the script, its controls.
-pub(super) fn show(picture: &Picture, told: Page<'_>) -> Markup {
+pub(super) fn show(picture: &Picture, page: Page<'_>) -> Markup {
     let is_empty = picture.marks.is_empty() && picture.steps.is_empty();
-    if is_empty && told.answer.drawn.lives.is_empty() {
+    if is_empty && page.answer.drawn.lives.is_empty() {
         return html! {};
     }
     // Where there is a service, it runs statements and tells the record behind a row.
-    let is_site = told.links == Links::Site;
+    let is_site = page.links == Links::Site;
     let (sql, records) = (is_site.then_some(""), is_site.then_some("/record/"));
     html! {
-        (controls(picture, told))
+        (controls(picture, page))
         figure.timeline {
             div.scroll.picture #canvas tabindex="0" role="group"
                 aria-label="Picture of the timeline. Left and right move, plus and minus zoom, 0 resets, a shows all; n and p go from record to record, Enter shows one. Up and down go from line to line and show its state or value, full stop and comma go to where it changes next." {
-                (draw::svg(picture, told))
+                (draw::svg(picture, page))
             }
             figcaption {
-                (caption(picture, told))
-                (legend::show(picture, !picture.saves.is_empty() && !told.answer.drawn.curves.is_empty()))
+                (caption(picture, page))
+                (legend::show(picture, !picture.saves.is_empty() && !page.answer.drawn.curves.is_empty()))
                 (help())
             }
         }
-        script #model type="application/json" { (PreEscaped(model::json(picture, told))) }
+        script #model type="application/json" { (PreEscaped(model::json(picture, page))) }
         div #picked data-sql=[sql] data-records=[records] role="region" aria-label="The record that was chosen" {}
     }
 }
 
-fn caption(picture: &Picture, told: Page<'_>) -> Markup {
+fn caption(picture: &Picture, page: Page<'_>) -> Markup {
     let before = picture
         .marks
         .iter()
@@ -125,11 +125,11 @@ fn caption(picture: &Picture, told: Page<'_>) -> Markup {
         .iter()
         .filter(|mark| mark.span.from > picture.window.to);
     let (before, after) = (before.count(), after.count());
-    let rows = told.answer.timeline.len();
-    let left_out = rows.saturating_sub(told.room.rows);
+    let rows = page.answer.timeline.len();
+    let left_out = rows.saturating_sub(page.room.rows);
     html! {
         p.dim {
-            (opens_on(picture, told))
+            (opens_on(picture, page))
             @if before + after > 0 {
                 " Outside it: "
                 @if before > 0 { (wording::count(before, "mark")) " earlier" }
@@ -148,9 +148,9 @@ fn caption(picture: &Picture, told: Page<'_>) -> Markup {
 }
 
 /// Which stretch of time the picture opens on, and why.
-fn opens_on(picture: &Picture, told: Page<'_>) -> &'static str {
+fn opens_on(picture: &Picture, page: Page<'_>) -> &'static str {
     let is_whole = picture.window == picture.whole;
-    match (picture.root, trouble(told)) {
+    match (picture.root, main_failure(page)) {
         (Some(_), Some(main)) if main.cause == "unknown" => {
             "The picture opens around what went wrong first, the dashed line."
         }
@@ -174,15 +174,15 @@ fn help() -> Markup {
     }
 }
 
-fn controls(picture: &Picture, told: Page<'_>) -> Markup {
+fn controls(picture: &Picture, page: Page<'_>) -> Markup {
     let mut groups: Vec<Group> = picture.lanes.iter().map(|lane| lane.group).collect();
     groups.retain(|group| *group != Group::Coverage);
     groups.dedup();
-    let zone = match &told.answer.now {
-        Some(now) => told.clock.zone(now),
+    let zone = match &page.answer.now {
+        Some(now) => page.clock.zone(now),
         None => "UTC".to_owned(),
     };
-    let sources = sources(told);
+    let sources = sources(page);
     html! {
         form.controls #controls hidden {
             span.buttons {
@@ -231,9 +231,9 @@ fn controls(picture: &Picture, told: Page<'_>) -> Markup {
 }
 
 /// Who saw what is shown, for the filter; only names that are words.
-fn sources(told: Page<'_>) -> Vec<String> {
+fn sources(page: Page<'_>) -> Vec<String> {
     let is_word = |name: &&String| name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
-    let seen = told.answer.timeline.iter().flat_map(|row| &row.seen_by);
+    let seen = page.answer.timeline.iter().flat_map(|row| &row.seen_by);
     let seen: std::collections::BTreeSet<&String> = seen.filter(is_word).collect();
     seen.into_iter().take(24).cloned().collect()
 }

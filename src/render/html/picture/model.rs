@@ -12,7 +12,7 @@ use super::{Group, Picture};
 const POINTS: usize = 1_500;
 
 /// As JSON that can stand within an element: nothing in it ends one.
-pub(super) fn json(picture: &Picture, told: Page<'_>) -> String {
+pub(super) fn json(picture: &Picture, page: Page<'_>) -> String {
     let mut groups: Vec<Group> = picture.lanes.iter().map(|lane| lane.group).collect();
     groups.dedup();
     let place = |group: Group| groups.iter().position(|one| *one == group).unwrap_or(0);
@@ -56,7 +56,7 @@ pub(super) fn json(picture: &Picture, told: Page<'_>) -> String {
         .map(|group| json!({"key": group.key(), "title": group.title()}));
     let model = json!({
         "origin": picture.times.origin,
-        "zone": zone(told),
+        "zone": zone(page),
         "window": span(picture.window),
         "whole": span(picture.whole),
         "root": picture.root.map(span),
@@ -65,7 +65,7 @@ pub(super) fn json(picture: &Picture, told: Page<'_>) -> String {
         "bars": bars.collect::<Vec<_>>(),
         "marks": marks,
         "steps": steps.collect::<Vec<_>>(),
-        "curves": curves(picture, told),
+        "curves": curves(picture, page),
         "saves": picture.saves.iter().map(|(at, row)| json!([n(*at), row])).collect::<Vec<_>>(),
     });
     model.to_string().replace('<', "\\u003c")
@@ -87,8 +87,8 @@ fn mark(mark: &Mark) -> Value {
     ])
 }
 
-fn curves(picture: &Picture, told: Page<'_>) -> Vec<Value> {
-    let curves = told.answer.drawn.curves.iter();
+fn curves(picture: &Picture, page: Page<'_>) -> Vec<Value> {
+    let curves = page.answer.drawn.curves.iter();
     let drawn = curves.map(|curve| {
         let every = curve.points.len().div_ceil(POINTS).max(1);
         let kept = curve.points.iter().enumerate();
@@ -110,8 +110,8 @@ fn curves(picture: &Picture, told: Page<'_>) -> Vec<Value> {
 }
 
 /// The zone in which times are written, by a name that browsers know.
-fn zone(told: Page<'_>) -> String {
-    match told.clock.0 {
+fn zone(page: Page<'_>) -> String {
+    match page.clock.0 {
         Tz::Utc => "UTC".to_owned(),
         Tz::Local => "local".to_owned(),
         Tz::Fixed(offset) => offset.to_string(),

@@ -59,12 +59,12 @@ pub(super) struct Times {
 
 impl Times {
     /// From the root, else from the last row.
-    pub(super) fn of(told: Page<'_>) -> Self {
-        let root = told.main.and_then(|main| main.time.as_deref());
-        let chain = told
+    pub(super) fn of(page: Page<'_>) -> Self {
+        let root = page.main.and_then(|main| main.time.as_deref());
+        let chain = page
             .main
             .and_then(|main| main.chain.iter().find_map(|link| link.time.as_deref()));
-        let last = told.answer.timeline.last().map(|row| row.time.as_str());
+        let last = page.answer.timeline.last().map(|row| row.time.as_str());
         let found = [root, chain, last].into_iter().flatten().find_map(instant);
         Self {
             origin: found.map_or(0, |at| at.timestamp_millis()),

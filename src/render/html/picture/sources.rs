@@ -32,12 +32,12 @@ impl<'a> Source<'a> {
         let mut how = self
             .first()
             .map_or_else(String::new, |row| row.status.as_str().replace('_', " "));
-        let told = self.rows.iter().map(|row| row.rows);
-        let told = told.fold(0, u64::saturating_add);
-        if let Ok(told) = usize::try_from(told)
-            && told > 0
+        let records = self.rows.iter().map(|row| row.rows);
+        let records = records.fold(0, u64::saturating_add);
+        if let Ok(records) = usize::try_from(records)
+            && records > 0
         {
-            how = format!("{how} · {}", wording::count(told, "record"));
+            how = format!("{how} · {}", wording::count(records, "record"));
         }
         match (self.rows.is_empty(), self.gaps.len()) {
             (_, 0) | (true, 1) => how,
@@ -108,7 +108,7 @@ pub(super) fn of(rows: &[CoverageRow]) -> Vec<Source<'_>> {
 }
 
 /// From its first to its last record, hatched where it fell short.
-pub(super) fn bars(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
+pub(super) fn bars(page: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
     let Some(begin) = lanes.first(Group::Coverage) else {
         return Vec::new();
     };
@@ -119,7 +119,7 @@ pub(super) fn bars(told: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> 
         to: whole.to + far,
     };
     let mut bars = Vec::new();
-    for (number, source) in of(&told.answer.coverage).iter().enumerate() {
+    for (number, source) in of(&page.answer.coverage).iter().enumerate() {
         let pieces = unseen(source, times).into_iter().chain(read(source, times));
         bars.extend(pieces.filter_map(|(span, class, text)| {
             Some(Bar {
@@ -267,7 +267,7 @@ mod tests {
             gap("running", 50, 90),
         ];
         let sources = of(&rows);
-        let told: Vec<_> = sources
+        let shown: Vec<_> = sources
             .iter()
             .map(|source| {
                 let resource = source.first().unwrap().resource.as_str();
@@ -276,7 +276,7 @@ mod tests {
             .collect();
         let forever = (f64::NEG_INFINITY, f64::INFINITY, "unseen");
         assert_eq!(
-            told,
+            shown,
             [
                 (
                     "running",

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::answer::{ChainLink, Edge, Incident, StepRole};
 
-use super::super::super::facts::told_run;
+use super::super::super::facts::subject_run;
 use super::super::cells;
 use super::super::page::Page;
 use super::Group;
@@ -31,8 +31,8 @@ pub(super) struct Step {
     pub(super) is_context: bool,
 }
 
-pub(super) fn of(told: Page<'_>, times: Times, lanes: &Lanes) -> Vec<Step> {
-    let Some(main) = told.main else {
+pub(super) fn of(page: Page<'_>, times: Times, lanes: &Lanes) -> Vec<Step> {
+    let Some(main) = page.main else {
         return Vec::new();
     };
     // Lanes and times of the rows that tell of what the chain holds.
@@ -40,7 +40,7 @@ pub(super) fn of(told: Page<'_>, times: Times, lanes: &Lanes) -> Vec<Step> {
     for link in &main.chain {
         wanted.extend(link.event_ids.iter().map(|id| (id.as_str(), None)));
     }
-    for row in &told.answer.timeline {
+    for row in &page.answer.timeline {
         for id in &row.event_ids {
             if let Some(place) = wanted.get_mut(id.as_str()) {
                 let lane = || lanes.find(Group::of(row), &row.entity);
@@ -49,19 +49,19 @@ pub(super) fn of(told: Page<'_>, times: Times, lanes: &Lanes) -> Vec<Step> {
         }
     }
     let mut steps: Vec<Step> = Vec::new();
-    for (at, link) in main.chain.iter().take(told.room.entries).enumerate() {
-        let told_at = link.time.as_deref().and_then(|time| times.at(time));
+    for (at, link) in main.chain.iter().take(page.room.entries).enumerate() {
+        let stated_at = link.time.as_deref().and_then(|time| times.at(time));
         let by_record = link
             .event_ids
             .iter()
             .find_map(|id| *wanted.get(id.as_str())?);
         // A step without a time stands where its record does, else with the one before it.
-        let when = told_at
+        let when = stated_at
             .or(by_record.map(|(_, at)| at))
             .or(steps.last().map(|step| step.at));
         let lane = by_record
             .map(|(lane, _)| lane)
-            .or_else(|| lane(link, main, told, lanes))
+            .or_else(|| lane(link, main, page, lanes))
             .or(steps.last().map(|step| step.lane));
         let (Some(when), Some(lane)) = (when, lane.or_else(|| lanes.first(Group::Experiment)))
         else {
@@ -81,9 +81,9 @@ pub(super) fn of(told: Page<'_>, times: Times, lanes: &Lanes) -> Vec<Step> {
 }
 
 /// The lane of a step of which no row of the timeline tells.
-fn lane(link: &ChainLink, main: &Incident, told: Page<'_>, lanes: &Lanes) -> Option<usize> {
+fn lane(link: &ChainLink, main: &Incident, page: Page<'_>, lanes: &Lanes) -> Option<usize> {
     let of_run = || {
-        let run = told_run(told.answer, Some(main))?;
+        let run = subject_run(page.answer, Some(main))?;
         lanes.find(Group::Experiment, &run.name)
     };
     let of_pod = |pod: &str| lanes.find(Group::Pods, pod);

@@ -27,13 +27,13 @@ pub(super) fn whole(marks: &[Mark], steps: &[Step], drawn: &Drawn, times: Times)
 }
 
 /// The minutes around the root: from it to the outcome, where that is near.
-pub(super) fn first(told: Page<'_>, times: Times, steps: &[Step], whole: Span) -> Span {
-    let root = super::trouble(told).and_then(|main| times.at(main.time.as_deref()?));
-    let told_at = root.or(steps
+pub(super) fn first(page: Page<'_>, times: Times, steps: &[Step], whole: Span) -> Span {
+    let root = super::main_failure(page).and_then(|main| times.at(main.time.as_deref()?));
+    let moment = root.or(steps
         .iter()
         .find(|step| !step.is_context)
         .map(|step| step.at));
-    let Some(root) = told_at else {
+    let Some(root) = moment else {
         // Nothing leads: all of it where that is short, else what is nearest to the present.
         const SHORT: f64 = 6.0 * 60.0 * MINUTE;
         if whole.length() <= SHORT {

@@ -66,38 +66,38 @@ impl AnswerPage {
 
 fn whole(answer: &Answer, view: &AnswerView<'_>, room: Room) -> AnswerPage {
     let asked = view.incident.and_then(|at| answer.incidents.get(at));
-    let told = Page {
+    let shown = Page {
         answer,
         main: asked.or_else(|| leading(answer)),
         clock: Clock(Tz::Utc),
         room,
         links: Links::Site,
     };
-    let own = [("history", "How this verdict changed", history(view, told))];
+    let own = [("history", "How this verdict changed", history(view, shown))];
     let page = html! {
-        (way(view, told))
-        div data-follow=[view.follow] { (page::body(told, &own)) }
+        (way(view, shown))
+        div data-follow=[view.follow] { (page::body(shown, &own)) }
     };
     AnswerPage {
-        title: page::title(told),
+        title: page::title(shown),
         page,
     }
 }
 
 /// Where the reader can go from here.
-fn way(view: &AnswerView<'_>, told: Page<'_>) -> Markup {
-    let permalink = told.main.and_then(|main| main.id.as_deref());
+fn way(view: &AnswerView<'_>, shown: Page<'_>) -> Markup {
+    let permalink = shown.main.and_then(|main| main.id.as_deref());
     let permalink = permalink.filter(|_| view.experiment.is_none());
     html! {
         nav.way aria-label="Related pages" {
             @if let Some(name) = view.experiment {
-                a href={ "/x/" (super::super::super::text::in_address(name)) } { "All of " (cells::text(name, told.room)) }
+                a href={ "/x/" (super::super::super::text::in_address(name)) } { "All of " (cells::text(name, shown.room)) }
             }
             @if let Some(id) = permalink {
                 a href={ "/i/" (super::super::super::text::in_address(id)) } { "Link to this incident" }
             }
-            @for node in told.main.into_iter().flat_map(|main| &main.machines).filter_map(|one| one.node.as_deref()).take(3) {
-                span { "Machine " (told.links.node(node, told.room)) }
+            @for node in shown.main.into_iter().flat_map(|main| &main.machines).filter_map(|one| one.node.as_deref()).take(3) {
+                span { "Machine " (shown.links.node(node, shown.room)) }
             }
             @if let Some(fetch) = view.fetch {
                 a href=(fetch) { "Ask the live sources again" }
@@ -108,7 +108,7 @@ fn way(view: &AnswerView<'_>, told: Page<'_>) -> Markup {
 }
 
 /// What was thought of it before more became known.
-fn history(view: &AnswerView<'_>, told: Page<'_>) -> Markup {
+fn history(view: &AnswerView<'_>, shown: Page<'_>) -> Markup {
     let verdicts = view.verdicts;
     if verdicts.len() < 2 {
         return html! {};
@@ -119,12 +119,12 @@ fn history(view: &AnswerView<'_>, told: Page<'_>) -> Markup {
                 li {
                     p.head {
                         (level(one.level)) " "
-                        b { @if one.title.is_empty() { "Cause unknown" } @else { (cells::text(&one.title, told.room)) } }
+                        b { @if one.title.is_empty() { "Cause unknown" } @else { (cells::text(&one.title, shown.room)) } }
                         @if at + 1 == verdicts.len() { span.dim { " · now" } }
                     }
-                    p { (cells::text(&one.summary, told.room)) }
-                    p.dim { "since " (cells::time(&one.time, told.clock, told.room)) " · " code { (cells::text(&one.cause, told.room)) }
-                        " · rules " (cells::text(&one.ruleset, told.room)) }
+                    p { (cells::text(&one.summary, shown.room)) }
+                    p.dim { "since " (cells::time(&one.time, shown.clock, shown.room)) " · " code { (cells::text(&one.cause, shown.room)) }
+                        " · rules " (cells::text(&one.ruleset, shown.room)) }
                 }
             }
         }

@@ -21,7 +21,7 @@ pub fn node(frame: &Frame, history: &NodeHistory) -> String {
     let room = Room::new(None);
     let clock = Clock(Tz::Utc);
     let sources = sources_of(history);
-    let told = Page {
+    let shown = Page {
         answer: &sources,
         main: None,
         clock,
@@ -62,9 +62,9 @@ pub fn node(frame: &Frame, history: &NodeHistory) -> String {
             (machines(history, room))
             (happened(&history.happened, room))
             (runs(&history.runs, room))
-            @let missing = coverage::missing(told);
+            @let missing = coverage::missing(shown);
             @if !missing.0.is_empty() { section { h2 #missing { "Missing data" } (missing) } }
-            section { h2 #coverage { "Sources read" } (coverage::read(told)) }
+            section { h2 #coverage { "Sources read" } (coverage::read(shown)) }
         }
         footer { p { "rules " (cells::text(&history.ruleset, room)) " · times in UTC" } }
     };
@@ -73,19 +73,19 @@ pub fn node(frame: &Frame, history: &NodeHistory) -> String {
 
 fn machines(history: &NodeHistory, room: Room) -> Markup {
     let clock = Clock(Tz::Utc);
-    let told: Vec<&MachineTenure> = history
+    let tenures: Vec<&MachineTenure> = history
         .machines
         .iter()
         .filter(|one| !one.faults.is_empty() || one.instance.is_some())
         .collect();
-    if told.is_empty() {
+    if tenures.is_empty() {
         return html! {};
     }
     html! {
         section {
             h2 #faults { "Faults" }
             @if history.machines.len() > 1 { p.dim { "Several machines had this name, one after another." } }
-            @for one in told {
+            @for one in tenures {
                 div.record {
                     p {
                         @match &one.instance {

@@ -256,8 +256,8 @@ mod plot_tests {
 
     #[test]
     fn small_values_are_not_nothing() {
-        let told = [0.5, 0.0421, 0.0004, -0.000_025, 1e-9].map(number);
-        assert_eq!(told, ["0.5", "0.042", "4e-4", "-2.5e-5", "1e-9"]);
+        let labels = [0.5, 0.0421, 0.0004, -0.000_025, 1e-9].map(number);
+        assert_eq!(labels, ["0.5", "0.042", "4e-4", "-2.5e-5", "1e-9"]);
         let losses = Series {
             name: "loss".to_owned(),
             points: vec![(0.0, 4e-4), (1e6, 1e-4)],

@@ -243,10 +243,10 @@ fn plotted(rows: &SqlRows) -> Markup {
 
 /// A plot, and how many rows are not in it: what is NULL is not nothing.
 fn with_undrawn(drawn: &Markup, undrawn: usize) -> Markup {
-    let is_told = undrawn > 0 && !drawn.0.is_empty();
+    let has_note = undrawn > 0 && !drawn.0.is_empty();
     html! {
         (drawn)
-        @if is_told {
+        @if has_note {
             p.dim { (wording::count(undrawn, "row")) " with NULL in place of a value " @if undrawn == 1 { "is" } @else { "are" } " not drawn." }
         }
     }

@@ -233,8 +233,8 @@ async fn came_back(
     let back = back(service).map_err(|why| Refused::Failed(Failure::own(why)))?;
     let given = provider::exchanged(config, &discovered, (&brought.code, &begun.verifier, &back));
     let given = given.await.map_err(|why| {
-        let told = "the identity provider gave no token for this sign-in";
-        Refused::Failed(Failure::new(told, why))
+        let message = "the identity provider gave no token for this sign-in";
+        Refused::Failed(Failure::new(message, why))
     })?;
     let wanted = Expected {
         issuer: &config.issuer,
@@ -242,34 +242,34 @@ async fn came_back(
         nonce: &begun.nonce,
         now: (service.clock)() / SECOND,
     };
-    let mut told = claims(&given, &keys, wanted);
-    if told == Err(Wrong::UnknownKey) {
+    let mut verified = claims(&given, &keys, wanted);
+    if verified == Err(Wrong::UnknownKey) {
         // Keys change; those that were read may be old.
         let anew = provider.of(config, Some(&keys)).await;
         let (_, keys) = anew.map_err(unknown)?;
-        told = claims(&given, &keys, wanted);
+        verified = claims(&given, &keys, wanted);
     }
-    let told = told.map_err(|wrong| {
+    let verified = verified.map_err(|wrong| {
         let why = match wrong {
-            Wrong::Said(why) => why,
+            Wrong::Invalid(why) => why,
             Wrong::UnknownKey => "it names a key that the provider does not have",
         };
-        let told = format!("the identity provider\u{2019}s token is not accepted, since {why}");
+        let message = format!("the identity provider\u{2019}s token is not accepted, since {why}");
         let wanted = format!(
             "issuer {:?} and client {:?} are expected",
             config.issuer, config.client_id
         );
-        Refused::Failed(Failure::new(&told, wanted))
+        Refused::Failed(Failure::new(&message, wanted))
     })?;
-    caller(config, &told).ok_or_else(|| Refused::Nobody(of_no_group(config, &told)))
+    caller(config, &verified).ok_or_else(|| Refused::Nobody(of_no_group(config, &verified)))
 }
 
 /// That somebody may see nothing. Whether the provider told of groups at all is for the log: one that has to be asked
 /// for them by a scope of their own tells of none.
-fn of_no_group(config: &Oidc, told: &Map<String, Value>) -> String {
-    let name = name_of(config, told);
+fn of_no_group(config: &Oidc, claims: &Map<String, Value>) -> String {
+    let name = name_of(config, claims);
     let claim = &config.groups_claim;
-    let is_none = told
+    let is_none = claims
         .get(claim)
         .is_none_or(|groups| groups.as_array().is_some_and(Vec::is_empty));
     if is_none {
@@ -283,8 +283,8 @@ fn of_no_group(config: &Oidc, told: &Map<String, Value>) -> String {
 }
 
 /// What somebody may see and do: all that one of their groups may.
-fn caller(config: &Oidc, told: &Map<String, Value>) -> Option<Caller> {
-    let groups: BTreeSet<&str> = match told.get(&config.groups_claim) {
+fn caller(config: &Oidc, claims: &Map<String, Value>) -> Option<Caller> {
+    let groups: BTreeSet<&str> = match claims.get(&config.groups_claim) {
         Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).collect(),
         Some(Value::String(one)) => BTreeSet::from([one.as_str()]),
         _ => BTreeSet::new(),
@@ -309,17 +309,19 @@ fn caller(config: &Oidc, told: &Map<String, Value>) -> Option<Caller> {
         rights.extend(&group.rights);
     }
     Some(Caller {
-        name: name_of(config, told),
+        name: name_of(config, claims),
         access,
         rights,
     })
 }
 
 /// How the trail calls them. A name that the provider has not checked is no name.
-fn name_of(config: &Oidc, told: &Map<String, Value>) -> String {
-    let text = |name: &str| told.get(name).and_then(Value::as_str);
-    let is_checked =
-        config.name_claim != "email" || told.get("email_verified").is_none_or(|told| told != false);
+fn name_of(config: &Oidc, claims: &Map<String, Value>) -> String {
+    let text = |name: &str| claims.get(name).and_then(Value::as_str);
+    let is_checked = config.name_claim != "email"
+        || claims
+            .get("email_verified")
+            .is_none_or(|verified| verified != false);
     let named = text(&config.name_claim).filter(|_| is_checked);
     let name = named.or_else(|| text("sub")).unwrap_or_default();
     let name: String = name.chars().filter(|c| !c.is_control()).take(200).collect();
@@ -382,12 +384,12 @@ pub(super) fn title(service: &Service) -> Option<&str> {
 }
 
 fn failed(service: &Service, next: &str, failure: &Failure) -> Response {
-    let Failure { told, why } = failure;
-    tracing::error!("signing in with OpenID Connect failed: {told}: {why}");
-    let told = format!(
-        "Signing in failed: {told}. Try again; if it fails again, the service\u{2019}s log says more."
+    let Failure { message, why } = failure;
+    tracing::error!("signing in with OpenID Connect failed: {message}: {why}");
+    let message = format!(
+        "Signing in failed: {message}. Try again; if it fails again, the service\u{2019}s log says more."
     );
-    let page = site::login(next, Some(&told), title(service));
+    let page = site::login(next, Some(&message), title(service));
     (StatusCode::BAD_GATEWAY, Html(page)).into_response()
 }
 

@@ -39,7 +39,7 @@ pub(super) struct Provider {
 }
 
 #[derive(Deserialize)]
-struct Given {
+struct TokenResponse {
     id_token: String,
 }
 
@@ -113,7 +113,7 @@ pub(super) async fn exchanged(
         None => {}
     }
     let request = |path: &str| Request::post(path).form(&fields).once();
-    let given: Given = ask(&discovered.token_endpoint, auth, request).await?;
+    let given: TokenResponse = ask(&discovered.token_endpoint, auth, request).await?;
     Ok(given.id_token)
 }
 
@@ -183,12 +183,12 @@ async fn ask<T: serde::de::DeserializeOwned>(
         max_body: 1 << 20,
         ..HttpOptions::new(base)
     };
-    let told = |error: HttpError| error.to_string();
-    let client = Client::new(options).map_err(told)?;
+    let to_text = |error: HttpError| error.to_string();
+    let client = Client::new(options).map_err(to_text)?;
     client
         .json(&request(last), Instant::now() + PATIENCE)
         .await
-        .map_err(told)
+        .map_err(to_text)
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 
 /// Why nobody is signed in: what they are told, and what is for the log alone.
 pub(super) struct Failure {
-    pub(super) told: String,
+    pub(super) message: String,
     pub(super) why: String,
 }
 
 impl Failure {
-    pub(super) fn new(told: &str, why: String) -> Self {
+    pub(super) fn new(message: &str, why: String) -> Self {
         Self {
-            told: told.to_owned(),
+            message: message.to_owned(),
             why,
         }
     }

@@ -64,7 +64,7 @@ pub(super) struct Expected<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Wrong {
     /// It is no token, or says something that it must not.
-    Said(&'static str),
+    Invalid(&'static str),
     /// None of the provider's keys is the one that it names: keys may have changed.
     UnknownKey,
 }
@@ -76,29 +76,29 @@ pub(super) fn claims(
     wanted: Expected<'_>,
 ) -> Result<Map<String, Value>, Wrong> {
     if token.len() > LONGEST {
-        return Err(Wrong::Said("it is too long"));
+        return Err(Wrong::Invalid("it is too long"));
     }
     let mut parts = token.split('.');
     let (Some(head), Some(body), Some(signature), None) =
         (parts.next(), parts.next(), parts.next(), parts.next())
     else {
-        return Err(Wrong::Said("it does not have three parts"));
+        return Err(Wrong::Invalid("it does not have three parts"));
     };
     let decoded = |part: &str| {
         let bytes = URL_SAFE_NO_PAD.decode(part);
-        bytes.map_err(|_| Wrong::Said("a part of it is no base64url"))
+        bytes.map_err(|_| Wrong::Invalid("a part of it is no base64url"))
     };
     let header: Header = serde_json::from_slice(&decoded(head)?)
-        .map_err(|_| Wrong::Said("its header cannot be read"))?;
+        .map_err(|_| Wrong::Invalid("its header cannot be read"))?;
     if header.crit.is_some() {
-        return Err(Wrong::Said("it has extensions that must be understood"));
+        return Err(Wrong::Invalid("it has extensions that must be understood"));
     }
     let signed = token
         .get(..head.len() + 1 + body.len())
-        .ok_or(Wrong::Said("it does not have three parts"))?;
+        .ok_or(Wrong::Invalid("it does not have three parts"))?;
     verify(&header, keys, signed.as_bytes(), &decoded(signature)?)?;
     let claims: Map<String, Value> = serde_json::from_slice(&decoded(body)?)
-        .map_err(|_| Wrong::Said("its claims cannot be read"))?;
+        .map_err(|_| Wrong::Invalid("its claims cannot be read"))?;
     judge(&claims, wanted)?;
     Ok(claims)
 }
@@ -108,7 +108,7 @@ fn verify(header: &Header, keys: &Keys, signed: &[u8], signature: &[u8]) -> Resu
     let kty = match header.alg.as_str() {
         "RS256" => "RSA",
         "ES256" => "EC",
-        _ => return Err(Wrong::Said("it is signed neither by RS256 nor by ES256")),
+        _ => return Err(Wrong::Invalid("it is signed neither by RS256 nor by ES256")),
     };
     let fits = |key: &&Key| {
         key.kty == kty
@@ -126,7 +126,7 @@ fn verify(header: &Header, keys: &Keys, signed: &[u8], signature: &[u8]) -> Resu
     if is_own {
         Ok(())
     } else {
-        Err(Wrong::Said("its signature is not the provider's"))
+        Err(Wrong::Invalid("its signature is not the provider's"))
     }
 }
 
@@ -152,7 +152,7 @@ fn is_signed_by(key: &Key, signed: &[u8], signature: &[u8]) -> Option<()> {
 fn judge(claims: &Map<String, Value>, wanted: Expected<'_>) -> Result<(), Wrong> {
     let text = |name: &str| claims.get(name).and_then(Value::as_str);
     if text("iss") != Some(wanted.issuer) {
-        return Err(Wrong::Said("another issuer made it"));
+        return Err(Wrong::Invalid("another issuer made it"));
     }
     let (is_ours, is_only) = match claims.get("aud") {
         Some(Value::String(one)) => (one == wanted.client, true),
@@ -167,7 +167,7 @@ fn judge(claims: &Map<String, Value>, wanted: Expected<'_>) -> Result<(), Wrong>
         || party.is_some_and(|party| party != wanted.client)
         || (!is_only && party.is_none())
     {
-        return Err(Wrong::Said("it is for another client"));
+        return Err(Wrong::Invalid("it is for another client"));
     }
     let seconds = |name: &str| {
         let value = claims.get(name)?;
@@ -176,20 +176,22 @@ fn judge(claims: &Map<String, Value>, wanted: Expected<'_>) -> Result<(), Wrong>
         Some(whole)
     };
     let Some(until) = seconds("exp") else {
-        return Err(Wrong::Said("it does not say how long it counts"));
+        return Err(Wrong::Invalid("it does not say how long it counts"));
     };
     if wanted.now.saturating_sub(SKEW_S) >= until {
-        return Err(Wrong::Said("it has expired by this machine's clock"));
+        return Err(Wrong::Invalid("it has expired by this machine's clock"));
     }
     let early = ["nbf", "iat"].into_iter().filter_map(seconds);
     if early.max().is_some_and(|from| from > wanted.now + SKEW_S) {
-        return Err(Wrong::Said("it does not count yet by this machine's clock"));
+        return Err(Wrong::Invalid(
+            "it does not count yet by this machine's clock",
+        ));
     }
     if text("nonce") != Some(wanted.nonce) {
-        return Err(Wrong::Said("it is of another sign-in"));
+        return Err(Wrong::Invalid("it is of another sign-in"));
     }
     if text("sub").is_none_or(str::is_empty) {
-        return Err(Wrong::Said("it names no subject (sub)"));
+        return Err(Wrong::Invalid("it names no subject (sub)"));
     }
     Ok(())
 }
@@ -238,7 +240,7 @@ mod tests {
         let forged = signed(&other, &header, &good());
         assert!(matches!(
             claims(&forged, &keys, WANTED),
-            Err(Wrong::Said(_))
+            Err(Wrong::Invalid(_))
         ));
         let unknown = signed(&pair, &json!({"alg": "ES256", "kid": "k2"}), &good());
         assert_eq!(claims(&unknown, &keys, WANTED), Err(Wrong::UnknownKey));

@@ -36,7 +36,7 @@ const STARTUP: Duration = Duration::from_secs(30);
 const IDLE: Duration = Duration::from_secs(3_600);
 
 /// Bytes of prepared statements and of bound values that one client may leave here,
-const MOST_KEPT: usize = 32 << 20;
+const MOST_PREPARED: usize = 32 << 20;
 /// and what each counts beside its text.
 const EACH: usize = 1_024;
 
@@ -96,7 +96,7 @@ async fn talk(socket: &mut Socket, shared: &Arc<Shared>) -> io::Result<()> {
         cancel: Arc::new(DefaultCancelHandler::new(Arc::clone(&shared.cancels))),
     };
     let by = tokio::time::Instant::now() + STARTUP;
-    let mut kept = PreparedState::default();
+    let mut prepared = PreparedState::default();
     loop {
         let is_known = socket.session_extensions().get::<Session>().is_some();
         let message = if is_known {
@@ -114,7 +114,7 @@ async fn talk(socket: &mut Socket, shared: &Arc<Shared>) -> io::Result<()> {
             }
             Err(_) => return Ok(()),
         };
-        if !kept.note(&message) {
+        if !prepared.note(&message) {
             let error = fatal("53200", "too many prepared statements are kept");
             return send_error(socket, error).await;
         }
@@ -155,7 +155,7 @@ impl PreparedState {
         let bytes = bytes + EACH;
         let before = self.of.insert(key, bytes).unwrap_or(0);
         self.bytes = self.bytes - before + bytes;
-        self.bytes <= MOST_KEPT
+        self.bytes <= MOST_PREPARED
     }
 }
 
@@ -213,7 +213,7 @@ fn is_fatal(error: &PgWireError) -> bool {
 async fn send_error(socket: &mut Socket, error: PgWireError) -> io::Result<()> {
     let mut info = ErrorInfo::from(error);
     "FATAL".clone_into(&mut info.severity);
-    let told = socket.send(PgWireBackendMessage::ErrorResponse(info.into()));
-    timeout(STARTUP, told).await??;
+    let sent = socket.send(PgWireBackendMessage::ErrorResponse(info.into()));
+    timeout(STARTUP, sent).await??;
     socket.close().await
 }

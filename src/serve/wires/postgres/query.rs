@@ -146,8 +146,8 @@ impl Queries {
             Command::Fetch {
                 cursor,
                 rows,
-                is_told,
-            } => fetch(store, cursor, *rows, *is_told).await,
+                is_returned,
+            } => fetch(store, cursor, *rows, *is_returned).await,
             Command::Close(name) => {
                 match name {
                     Some(name) => store.rm_portal(name),
@@ -193,7 +193,7 @@ async fn fetch(
     store: &Store,
     cursor: &str,
     most: Option<usize>,
-    is_told: bool,
+    is_returned: bool,
 ) -> PgWireResult<Response> {
     let Some(Entry::Value(portal)) = store.get_portal(cursor) else {
         return Err(no_cursor(cursor));
@@ -211,7 +211,7 @@ async fn fetch(
             None => break,
         }
     }
-    if !is_told {
+    if !is_returned {
         let moved = Tag::new("MOVE").with_rows(found.len());
         return Ok(Response::Execution(moved));
     }
@@ -330,7 +330,7 @@ impl ExtendedQueryHandler for Queries {
             Command::Show(name) => Ok(known(Vec::new(), rows::setting_column(name))),
             Command::Fetch {
                 cursor,
-                is_told: true,
+                is_returned: true,
                 ..
             } => {
                 let fields = cursor_fields(store(client)?, cursor).await?;
@@ -363,7 +363,12 @@ impl ExtendedQueryHandler for Queries {
 fn has_rows(command: &Command) -> bool {
     matches!(
         command,
-        Command::Query | Command::Show(_) | Command::Fetch { is_told: true, .. }
+        Command::Query
+            | Command::Show(_)
+            | Command::Fetch {
+                is_returned: true,
+                ..
+            }
     )
 }
 
@@ -381,12 +386,12 @@ fn no_cursor(name: &str) -> PgWireError {
 }
 
 /// Types of parameters: what the client said, else what the statement needs.
-fn types(said: &[Option<Type>], needed: &[u32]) -> Vec<Type> {
-    let each = 0..said.len().max(needed.len());
+fn types(declared: &[Option<Type>], needed: &[u32]) -> Vec<Type> {
+    let each = 0..declared.len().max(needed.len());
     each.map(|index| {
-        let said = said.get(index).cloned().flatten();
+        let declared = declared.get(index).cloned().flatten();
         let needed = needed.get(index).and_then(|oid| Type::from_oid(*oid));
-        said.or(needed).unwrap_or(Type::TEXT)
+        declared.or(needed).unwrap_or(Type::TEXT)
     })
     .collect()
 }

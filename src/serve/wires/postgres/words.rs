@@ -36,7 +36,7 @@ pub(super) enum Command {
     Fetch {
         cursor: String,
         rows: Option<usize>,
-        is_told: bool,
+        is_returned: bool,
     },
     /// A cursor, or each, is closed.
     Close(Option<String>),
@@ -81,8 +81,8 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
 }
 
 fn spoken(part: &[Token]) -> Vec<&Token> {
-    let is_said = |word: &&Token| !matches!(word, Token::Whitespace(_) | Token::EOF);
-    part.iter().filter(is_said).collect()
+    let is_word = |word: &&Token| !matches!(word, Token::Whitespace(_) | Token::EOF);
+    part.iter().filter(is_word).collect()
 }
 
 fn joined(part: &[Token]) -> String {
@@ -216,7 +216,7 @@ impl Command {
 
     /// `FETCH [FORWARD] [n | ALL | NEXT] [FROM | IN] name`.
     fn fetch(words: &[&Token], upper: &[String]) -> Self {
-        let is_told = upper.first().is_some_and(|word| word == "FETCH");
+        let is_returned = upper.first().is_some_and(|word| word == "FETCH");
         let Some(cursor) = words.get(1..).and_then(<[&Token]>::last) else {
             return Self::Query;
         };
@@ -240,7 +240,7 @@ impl Command {
         Self::Fetch {
             cursor: value(cursor),
             rows,
-            is_told,
+            is_returned,
         }
     }
 }

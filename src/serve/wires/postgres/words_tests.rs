@@ -53,10 +53,10 @@ fn cursors_are_opened_fetched_and_closed() {
         command("DECLARE \"My c\" NO SCROLL CURSOR WITHOUT HOLD FOR SELECT ';', E'a\\'b' FROM t"),
         Command::Declare("My c".to_owned(), "SELECT ';', E'a\\'b' FROM t".to_owned())
     );
-    let fetch = |rows, is_told| Command::Fetch {
+    let fetch = |rows, is_returned| Command::Fetch {
         cursor: "c".to_owned(),
         rows,
-        is_told,
+        is_returned,
     };
     assert_eq!(command("FETCH FORWARD 100 FROM c"), fetch(Some(100), true));
     assert_eq!(command("fetch all in C"), fetch(None, true));

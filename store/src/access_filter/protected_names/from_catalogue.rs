@@ -108,9 +108,9 @@ impl ProtectedNames {
         };
         words.all = NameFinder::new(all.union(&pods).filter(|word| !free(word)));
         let named = workloads.iter().filter(|word| !free(word));
-        words.telling = NameFinder::new(named.clone().filter(|word| {
+        words.distinctive = NameFinder::new(named.clone().filter(|word| {
             let word = word.to_ascii_lowercase();
-            workload_names::is_telling(&word)
+            workload_names::is_distinctive(&word)
         }));
         let workloads = named.map(lower).collect();
         // Alone and in other people's words an ordinary word names no namespace.
@@ -119,10 +119,10 @@ impl ProtectedNames {
             words.is_foreign(&name) && !public_names::is_ordinary(&name)
         });
         // Where a name may have no hyphen, programs write another sign.
-        let telling = pods
+        let distinctive = pods
             .iter()
-            .filter(|name| workload_names::is_telling(&name.to_ascii_lowercase()));
-        let joined: Vec<String> = telling
+            .filter(|name| workload_names::is_distinctive(&name.to_ascii_lowercase()));
+        let joined: Vec<String> = distinctive
             .chain(named.clone())
             .map(|name| name.replace('-', "_"))
             .collect();

@@ -6,7 +6,7 @@ use whathappened_model::time::Nanos;
 use super::CatalogueUpdate;
 use crate::catalogue::Entity;
 use crate::catalogue::sums::{self, ENTITY};
-use crate::kept_sum::WRONG;
+use crate::row_checksum::WRONG;
 
 /// Writes an entity; what is known already is widened. A row that was wrong stays so.
 fn write_entity(db: &Connection, entity: &Entity) -> rusqlite::Result<()> {

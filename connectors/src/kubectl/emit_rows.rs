@@ -59,7 +59,7 @@ impl Reader<'_, '_> {
         last
     }
 
-    pub(super) fn tell_rows(&mut self) {
+    pub(super) fn emit_rows(&mut self) {
         let stay = self.later_rows();
         let is_deleted = |name: &str| {
             self.deleted.iter().any(|(number, one)| {
@@ -98,7 +98,7 @@ impl Reader<'_, '_> {
             let object = row::pod(row, !self.paste.objects_beside, ended_as);
             let mut emitted = Vec::new();
             // What is made here is sound, so nothing is refused.
-            let _told = kubernetes::decode(
+            let _refused = kubernetes::decode(
                 object.to_string().as_bytes(),
                 None,
                 &self.origin(row.line),
@@ -153,7 +153,7 @@ impl Reader<'_, '_> {
             let origin = self.origin(*line);
             let mut emitted = Vec::new();
             let json = object.to_string();
-            let _told = kubernetes::decode(json.as_bytes(), None, &origin, &mut emitted);
+            let _refused = kubernetes::decode(json.as_bytes(), None, &origin, &mut emitted);
             // Since when it has been so a row does not tell, only that it was when it was printed.
             if crate::kind::is_workload(text("/kind")) {
                 let moment = self.seen.get(*number).and_then(|seen| seen.moment.shown());

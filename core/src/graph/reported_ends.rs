@@ -10,19 +10,19 @@ use crate::evidence::EvidenceRow;
 use crate::graph::TaskRow;
 
 /// Whether the end of a container is told by another object than its pod.
-pub(super) fn is_told(event: &Event) -> bool {
+pub(super) fn is_reported(event: &Event) -> bool {
     event.fact == "k8s.container.terminated" && event.attribute("told_by").is_some()
 }
 
 /// Takes out what was told of pods whose own records tell their ends: the workload's controller saw the same, a while later.
-/// `told` are rows, each with the pod it is about. To be called once what was heard of ends is settled.
+/// `reported` are rows, each with the pod it is about. To be called once what was heard of ends is settled.
 pub(super) fn forget(
-    told: &[(EvidenceRow, Option<TaskRow>)],
+    reported: &[(EvidenceRow, Option<TaskRow>)],
     pods: &Table<Task>,
     facts: &mut Vec<Fact>,
 ) {
     let is_known = |pod: Option<TaskRow>| pods.get(pod).is_some_and(|pod| !pod.heard.is_empty());
-    let known = told.iter().filter(|(_, pod)| is_known(*pod));
+    let known = reported.iter().filter(|(_, pod)| is_known(*pod));
     let rows: HashSet<EvidenceRow> = known.map(|(row, _)| *row).collect();
     if !rows.is_empty() {
         facts.retain(|fact| !rows.contains(&fact.row));
