@@ -292,6 +292,7 @@ pub(super) async fn explain(
     };
     let now = clock::now();
     let done = fetch::explain_rest(&mut store, window, most, rules, now, &mut tick).await?;
+    store.keep_roots()?;
     bar.finish_and_clear();
     Ok(Some(done))
 }

@@ -177,8 +177,12 @@ impl Store {
         self.refuse_shared()?;
         let _lock = Lock::wait(&self.root)?;
         self.clean(now)?;
-        Ok(self.compact_table::<Fact>(most, now, progress)?
-            + self.compact_table::<Object>(most, now, progress)?)
+        let replaced = self.compact_table::<Fact>(most, now, progress)?
+            + self.compact_table::<Object>(most, now, progress)?;
+        if replaced > 0 {
+            self.keep_roots()?;
+        }
+        Ok(replaced)
     }
 
     fn compact_table<R: Record>(

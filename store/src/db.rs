@@ -174,6 +174,7 @@ CREATE INDEX IF NOT EXISTS names_unsummed ON names (tier) WHERE sum IS NULL;
 fn complete(db: &Connection, path: &Path) -> Result<(), StoreError> {
     let add = || {
         db.execute_batch(ADDITIONS)?;
+        db.execute_batch(catalogue::kept_roots::TABLE)?;
         for (table, column) in SUMMED {
             if !has_column(db, table, column)? {
                 let add = format!("ALTER TABLE {table} ADD COLUMN {column} BLOB");

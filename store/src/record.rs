@@ -385,6 +385,11 @@ impl Record for Fact {
     }
 }
 
+/// Whether objects of a kind are machines, which lie by themselves.
+pub(crate) fn is_machine(kind: &str) -> bool {
+    matches!(kind, "Node" | "Instance")
+}
+
 impl Record for Object {
     const TABLE: Table = Table::Objects;
 
@@ -411,7 +416,7 @@ impl Record for Object {
 
     fn place(&self) -> SortKey {
         let key = &self.version.key;
-        if matches!(key.kind.as_str(), "Node" | "Instance") {
+        if is_machine(&key.kind) {
             let name = if key.name.is_empty() {
                 &key.uid
             } else {

@@ -14,7 +14,7 @@ use whathappened_model::time::Nanos;
 
 use crate::access::Access;
 use crate::access_filter::{AccessFilter, in_value};
-use crate::catalogue::{self, CatalogueView, Entity, Heard, Root};
+use crate::catalogue::{self, CatalogueView, Entity, Heard, Root, kept_roots};
 use crate::damage::DamagedSegment;
 use crate::elsewhere::FilterOf;
 use crate::error::StoreError;
@@ -23,7 +23,7 @@ use crate::record::{Class, Fact, Object, Record as _, Table};
 use crate::scope::{MatchTier, ScopedRows};
 use crate::segment::{self, Filter, Segment, SubjectKey};
 use crate::store::Store;
-use crate::{damage, hot, scope};
+use crate::{damage, hot, scope, version};
 
 /// A moment of a store. While it is held, writers go on unseen.
 #[derive(Debug)]
@@ -390,7 +390,25 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// When the database cannot be read.
     pub fn roots(&self, from: Nanos, to: Nanos) -> Result<Vec<Root>, StoreError> {
-        catalogue::roots(self.look(), from, to).map_err(self.failed())
+        let read = || {
+            let Some(mut kept) = self.kept_roots()? else {
+                return catalogue::roots(self.look(), from, to);
+            };
+            kept.retain(|root| root.last >= from && root.first <= to);
+            Ok(kept)
+        };
+        read().map_err(self.failed())
+    }
+
+    /// Those of all times, where they are kept and all of them may be seen.
+    fn kept_roots(&self) -> rusqlite::Result<Option<Vec<Root>>> {
+        if self.is_restricted() {
+            return Ok(None);
+        }
+        match version::of_catalogue(&self.tx)? {
+            Some(catalogue) => kept_roots::read(&self.tx, catalogue),
+            None => Ok(None),
+        }
     }
 
     /// Every pod and workload there is.

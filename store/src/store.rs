@@ -11,7 +11,7 @@ use whathappened_model::observation::Observation;
 use whathappened_model::time::Nanos;
 
 use crate::access::Access;
-use crate::catalogue::{CatalogueUpdate, Root};
+use crate::catalogue::{CatalogueUpdate, Root, kept_roots};
 use crate::day::Day;
 use crate::db::begin_write;
 use crate::elsewhere::Elsewhere;
@@ -23,7 +23,9 @@ use crate::place_cache::PlaceCache;
 use crate::record::{Fact, FactOrObject, Object, Record, Table};
 use crate::segment::{self, Segment, VerifiedFile};
 use crate::snapshot::Snapshot;
-use crate::{bulk, damage, db, dedup, health, hot, lake, lock, permissions, reserve, retain};
+use crate::{
+    bulk, damage, db, dedup, health, hot, lake, lock, permissions, reserve, retain, version,
+};
 
 /// The format of stores that this program writes, and the newest one it reads.
 pub const FORMAT: i64 = 1;
@@ -328,6 +330,53 @@ impl Store {
             .and_then(|()| tx.commit())
             .map_err(StoreError::database(&self.db_path))?;
         Ok(news)
+    }
+
+    /// Keeps what runs are of, for those who ask for all of them until who is known changes: in a large
+    /// store that is most of what a list of runs or a report takes.
+    ///
+    /// # Errors
+    /// When the database cannot be used.
+    pub fn keep_roots(&self) -> Result<(), StoreError> {
+        /// A catalogue of fewer is read as quickly as it is kept.
+        const FEW: i64 = 5_000;
+        if self.is_shared() {
+            return Ok(());
+        }
+        let failed = || StoreError::database(&self.db_path);
+        let last: Option<i64> = self
+            .db
+            .query_row("SELECT max(id) FROM entities", [], |row| row.get(0))
+            .map_err(failed())?;
+        if last.is_none_or(|last| last < FEW) {
+            return Ok(());
+        }
+        let now = || version::of_catalogue(&self.db).map_err(failed());
+        let Some(before) = now()? else {
+            return Ok(());
+        };
+        if kept_roots::read(&self.db, before)
+            .map_err(failed())?
+            .is_some()
+        {
+            return Ok(());
+        }
+        let snapshot = self.snapshot()?;
+        let roots = snapshot.roots(Nanos::MIN, Nanos::MAX)?;
+        // What a disk changed is to be told of each time.
+        let is_whole = snapshot.look().wrong.get() == 0;
+        drop(snapshot);
+        if !is_whole {
+            return Ok(());
+        }
+        let write = || {
+            let tx = begin_write(&self.db)?;
+            if version::of_catalogue(&tx)? == Some(before) {
+                kept_roots::write(&tx, before, &roots)?;
+            }
+            tx.commit()
+        };
+        write().map_err(failed())
     }
 
     /// Turns hot rows into segments where there are too many of them. Returns

@@ -5,8 +5,9 @@
 //! processes as well. What changes all the time and is in no answer is left out: cursors, marks of
 //! a collector that runs, an incident that is explained anew with the same verdict.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension as _};
 
+use crate::catalogue::HEARD;
 use crate::db::has;
 use crate::error::StoreError;
 use crate::store::Store;
@@ -49,6 +50,9 @@ const COUNTED: [(&str, &str, &str); 19] = [
     ("damaged_incidents", "INSERT", "verdicts"),
 ];
 
+/// The trigger that is made last: where it is, all of them are.
+const LAST: &str = "damaged_incidents_insert_counts";
+
 /// Adds to a database what counts there; an older program leaves it alone.
 pub(crate) fn count(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(
@@ -59,14 +63,23 @@ pub(crate) fn count(db: &Connection) -> rusqlite::Result<()> {
         .exists([])?;
     if !begun {
         // Not by the triggers: what they insert is replaced where the row that they are about is.
-        db.execute_batch("INSERT OR IGNORE INTO version VALUES ('records', 0), ('verdicts', 0)")?;
+        db.execute_batch(
+            "INSERT OR IGNORE INTO version VALUES ('catalogue', 0), ('records', 0), ('verdicts', 0)",
+        )?;
     }
     let mut sql = String::new();
     for (table, change, what) in COUNTED {
         let name = change.split(' ').next().unwrap_or(change).to_lowercase();
+        let catalogue = match (table, change) {
+            // When sources were heard of stands among the entities and is none.
+            ("entities", "DELETE") => format!(" OR (what = 'catalogue' AND OLD.kind <> '{HEARD}')"),
+            ("entities", _) => format!(" OR (what = 'catalogue' AND NEW.kind <> '{HEARD}')"),
+            ("names", _) => " OR what = 'catalogue'".to_owned(),
+            _ => String::new(),
+        };
         sql.push_str(&format!(
             "CREATE TRIGGER IF NOT EXISTS {table}_{name}_counts AFTER {change} ON {table} BEGIN
-               UPDATE version SET number = number + 1 WHERE what = '{what}';
+               UPDATE version SET number = number + 1 WHERE what = '{what}'{catalogue};
              END;\n"
         ));
     }
@@ -74,8 +87,7 @@ pub(crate) fn count(db: &Connection) -> rusqlite::Result<()> {
 }
 
 fn numbers(db: &Connection) -> rusqlite::Result<Option<(i64, i64)>> {
-    // The last trigger is made last.
-    if !has(db, "damaged_incidents_insert_counts")? {
+    if !has(db, LAST)? {
         return Ok(None);
     }
     db.prepare_cached(
@@ -83,6 +95,16 @@ fn numbers(db: &Connection) -> rusqlite::Result<Option<(i64, i64)>> {
                 coalesce(max(number) FILTER (WHERE what = 'verdicts'), 0) FROM version",
     )?
     .query_row([], |row| Ok(Some((row.get(0)?, row.get(1)?))))
+}
+
+/// Changes of who there is and of names, where they are counted.
+pub(crate) fn of_catalogue(db: &Connection) -> rusqlite::Result<Option<i64>> {
+    if !has(db, LAST)? {
+        return Ok(None);
+    }
+    db.prepare_cached("SELECT number FROM version WHERE what = 'catalogue'")?
+        .query_row([], |row| row.get(0))
+        .optional()
 }
 
 impl Store {

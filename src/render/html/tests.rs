@@ -10,6 +10,7 @@ mod attacks;
 use self::attacks::ATTACKS;
 
 use crate::answer::Answer;
+use whathappened_core::death::RunState;
 
 pub(super) fn page(of: &Answer) -> String {
     let mut out = Vec::new();
@@ -459,4 +460,18 @@ fn who_followed_is_counted_by_how_they_ended_and_opens_on_demand() {
     let mut few = large();
     few.incidents[0].collateral.truncate(1);
     assert!(!page(&few).contains("class=\"followed\""));
+}
+
+#[test]
+fn the_last_attempt_of_a_run_that_was_deleted_did_not_fail() {
+    let mut told = gpt2();
+    let run = &mut told.runs[0];
+    let last = run.attempts.last_mut().unwrap();
+    last.state = RunState::Failed;
+    let number = last.number;
+    let words = |state: &str| format!("attempt {number}: {state}");
+    assert!(page(&told).contains(&words("failed")));
+    told.runs[0].state = RunState::Deleted;
+    let page = page(&told);
+    assert!(page.contains(&words("deleted")) && !page.contains(&words("failed")));
 }

@@ -3,16 +3,18 @@
 
 mod closure;
 mod heard;
+pub(crate) mod kept_roots;
 mod lookup;
 mod roots;
 mod sums;
 mod update;
 
+use serde::{Deserialize, Serialize};
 use whathappened_core::resolve::Name;
 
 pub(crate) use closure::{above, closure, others};
 pub use heard::Heard;
-pub(crate) use heard::{cluster, heard};
+pub(crate) use heard::{HEARD, cluster, heard};
 pub(crate) use lookup::{
     CatalogueView, all, family, has_lone_logs, has_others, is_of_logs, is_on_top, machines,
     nearest, on_node,
@@ -46,7 +48,7 @@ pub struct Entity {
 }
 
 /// An object on top of its owner chain: what runs are of.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Root {
     /// Its kind; `Pod` for one that nobody owns.
     pub kind: String,

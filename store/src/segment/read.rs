@@ -39,10 +39,11 @@ pub(crate) struct Rows<R> {
 
 impl<R: Record> Rows<R> {
     /// Rows of the pages that may have one of the values of each of `words`, a column and its values.
-    /// Which of them do have one is for the caller to see.
+    /// Which of them do have one is for the caller to see. Where a class is named, only rows of it are wanted.
     pub(crate) fn open_some(
         file: VerifiedFile,
         words: &[(String, Vec<String>)],
+        class: Option<Class>,
     ) -> Result<Self, StoreError> {
         if words.is_empty() {
             return Self::open(file);
@@ -52,7 +53,10 @@ impl<R: Record> Rows<R> {
         let metadata =
             ArrowReaderMetadata::load(&file, options).map_err(StoreError::segment(path))?;
         let decoder = Decoder::of(&file, metadata.metadata());
-        let (groups, selection) = select_words(metadata.metadata(), words);
+        // Others that rewrite a shared segment put its rows in an order of their own.
+        let class = class.filter(|_| file.shared().is_none());
+        let (groups, selection) =
+            select_words(metadata.metadata(), words, class.map(Class::number));
         if file.shared().is_some() {
             let all = ProjectionMask::all();
             file.prefetch(read_of(metadata.metadata(), &groups, &selection, &all))?;
@@ -467,7 +471,7 @@ pub(super) fn read_of(
 }
 
 /// A row group is of one class.
-fn class_of(metadata: &ParquetMetaData, group: usize, column: usize) -> Option<i32> {
+pub(super) fn class_of(metadata: &ParquetMetaData, group: usize, column: usize) -> Option<i32> {
     let index = metadata.column_index()?.get(group)?.get(column)?;
     let ColumnIndexMetaData::INT32(index) = index else {
         return None;

@@ -14,7 +14,7 @@ use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
 use parquet::file::reader::Length as _;
 
 use super::VerifiedFile;
-use super::read::{Decoder, column_of, pages, read_of};
+use super::read::{Decoder, class_of, column_of, pages, read_of};
 use crate::error::StoreError;
 use crate::record::Record;
 use crate::shared_columns::{beside, from_shared};
@@ -34,7 +34,7 @@ pub(crate) fn columns<R: Record>(
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
     let metadata = ArrowReaderMetadata::load(&file, options).map_err(StoreError::segment(path))?;
     let decoder = Decoder::of(&file, metadata.metadata());
-    let (groups, selection) = select(metadata.metadata(), words);
+    let (groups, selection) = select(metadata.metadata(), words, None);
     if groups.is_empty() {
         return Ok(ControlFlow::Continue(()));
     }
@@ -89,13 +89,21 @@ pub(crate) fn columns<R: Record>(
     Ok(ControlFlow::Continue(()))
 }
 
-/// Row groups and rows that may have one of the values of each column.
+/// Row groups and rows that may have one of the values of each column; of a class alone, where one is named.
 pub(super) fn select(
     metadata: &ParquetMetaData,
     words: &[(String, Vec<String>)],
+    class: Option<i32>,
 ) -> (Vec<usize>, RowSelection) {
     let (mut groups, mut selectors) = (Vec::new(), Vec::<RowSelector>::new());
+    let of_class = class.zip(column_of(metadata, "class"));
     for number in 0..metadata.num_row_groups() {
+        let is_other = |(class, column): (i32, usize)| {
+            class_of(metadata, number, column).is_some_and(|own| own != class)
+        };
+        if of_class.is_some_and(is_other) {
+            continue;
+        }
         let rows = usize::try_from(metadata.row_group(number).num_rows()).unwrap_or(0);
         let mut kept = RowSelection::from(vec![RowSelector::select(rows)]);
         for (name, values) in words {

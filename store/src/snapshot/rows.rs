@@ -10,7 +10,7 @@ use whathappened_model::time::Nanos;
 use super::{ALWAYS, Snapshot};
 use crate::catalogue::Root;
 use crate::error::StoreError;
-use crate::record::{Fact, Object, Record, SortKey, Table};
+use crate::record::{Class, Fact, Object, Record, SortKey, Table, is_machine};
 use crate::segment::{self, Rows, Segment, SubjectKey, subject_key};
 use crate::{hot, scope};
 
@@ -322,7 +322,8 @@ impl Snapshot<'_> {
         take: &mut dyn FnMut(R) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, StoreError> {
         let opened = self.store.open_segment(segment);
-        let opened = opened.and_then(|file| Rows::<R>::open_some(file, words));
+        let opened =
+            opened.and_then(|file| Rows::<R>::open_some(file, words, class_of::<R>(words)));
         let opened = self.or_noted(segment, opened.map(Some))?;
         for row in opened.into_iter().flatten() {
             // What was read before is right; behind it nothing can be read.
@@ -338,6 +339,14 @@ impl Snapshot<'_> {
         }
         Ok(ControlFlow::Continue(()))
     }
+}
+
+/// The class of all rows that have one of the values of each column, where there is one: kinds of pods and of machines
+/// stand in each other's way in the statistics of a page.
+fn class_of<R: Record>(words: &[(String, Vec<String>)]) -> Option<Class> {
+    let (_, kinds) = words.iter().find(|(column, _)| column == "kind")?;
+    let is_all = R::TABLE == Table::Objects && kinds.iter().all(|kind| is_machine(kind));
+    is_all.then_some(Class::Machine)
 }
 
 /// Whether a row may be of a window; one without a time is of every one.

@@ -349,3 +349,36 @@ fn damage_is_told_again_while_places_are_kept() {
         assert!(!snapshot.coverage_of(Vec::new()).is_empty());
     }
 }
+
+#[test]
+fn machines_are_found_beside_pods() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path(), Limits::default()).unwrap();
+    let node = |number: u64| {
+        let mut made = pod(&format!("node-{number}"), "x", "job", START);
+        if let Observation::Object(one) = &mut made {
+            one.key.kind = "Node".to_owned();
+            one.key.namespace = String::new();
+        }
+        made
+    };
+    let pods = (0..3_000).map(|n| pod(&format!("p-{n}"), "x", "job", START));
+    import(&mut store, pods.chain((0..5).map(node)));
+    store.write(vec![node(5)], &[]).unwrap();
+    let found = |kinds: &[&str]| {
+        let kinds: Vec<String> = kinds.iter().map(|kind| (*kind).to_owned()).collect();
+        let mut found: Vec<String> = Vec::new();
+        let snapshot = store.snapshot().unwrap();
+        snapshot
+            .objects_named(Some(&kinds), None, &mut |one| {
+                found.push(one.version.key.kind);
+            })
+            .unwrap();
+        let of = |kind: &str| found.iter().filter(|one| *one == kind).count();
+        (of("Node"), of("Pod"))
+    };
+    assert_eq!(found(&["Node"]), (6, 0));
+    assert_eq!(found(&["Node", "Instance"]), (6, 0));
+    assert_eq!(found(&["Pod"]), (0, 3_000));
+    assert_eq!(found(&["Node", "Pod"]), (6, 3_000));
+}

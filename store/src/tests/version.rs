@@ -1,12 +1,15 @@
-//! What counts as a change of a store.
+//! What counts as a change of a store, and what is kept until there is one.
 
 use whathappened_model::connector::Cursor;
 use whathappened_model::coverage::Coverage;
 
-use super::samples::{START, event, reported};
+use super::samples::{START, event, import, pod, reported};
+use crate::access::Access;
+use crate::catalogue::kept_roots;
 use crate::incidents::StoredIncident;
 use crate::limits::Limits;
 use crate::store::Store;
+use crate::version;
 
 #[test]
 fn what_questions_are_answered_from_counts_and_nothing_else() {
@@ -65,4 +68,64 @@ fn what_questions_are_answered_from_counts_and_nothing_else() {
     assert_eq!(now(), one, "explained anew, with the same verdict");
     keep(3, "another");
     assert_ne!(now(), one);
+}
+
+#[test]
+fn roots_are_kept_until_another_one_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path(), Limits::default()).unwrap();
+    let pods = |from: u64, to: u64| -> Vec<_> {
+        (from..to)
+            .map(|n| {
+                pod(
+                    &format!("p-{n}"),
+                    &format!("x-{}", n % 9),
+                    &format!("job-{}", n % 40),
+                    START,
+                )
+            })
+            .collect()
+    };
+    import(&mut store, pods(0, 6_000));
+    let read = || {
+        let snapshot = store.snapshot().unwrap();
+        snapshot.roots(i64::MIN, i64::MAX).unwrap()
+    };
+    let before = read();
+    store.keep_roots().unwrap();
+    let kept = |store: &Store| -> bool {
+        let now = version::of_catalogue(&store.db).unwrap().unwrap();
+        kept_roots::read(&store.db, now).unwrap().is_some()
+    };
+    assert!(kept(&store));
+    assert_eq!(read(), before);
+    let snapshot = store.snapshot().unwrap();
+    assert_eq!(snapshot.roots(i64::MIN, 0).unwrap(), []);
+    drop(snapshot);
+    // Whoever may not see all of it is given none of what was kept.
+    let some = Access {
+        namespaces: Some(["nowhere".to_owned()].into()),
+        ..Access::default()
+    };
+    let restricted = store.snapshot_for(&some).unwrap();
+    assert_eq!(restricted.roots(i64::MIN, i64::MAX).unwrap(), []);
+    drop(restricted);
+    store.write(pods(6_000, 6_001), &[]).unwrap();
+    assert!(!kept(&store), "a pod more");
+    let pods: u64 = store
+        .snapshot()
+        .unwrap()
+        .roots(i64::MIN, i64::MAX)
+        .unwrap()
+        .iter()
+        .map(|root| root.pods)
+        .sum();
+    assert_eq!(pods, 6_001);
+    store.keep_roots().unwrap();
+    // A byte that a disk changed is not believed.
+    store
+        .db
+        .execute_batch("UPDATE kept_roots SET body = x'00'")
+        .unwrap();
+    assert!(!kept(&store));
 }

@@ -126,3 +126,29 @@ fn steps_that_were_told_of_later_stand_where_they_were() {
     );
     judge(&browser.seen(), &base, "the file");
 }
+
+#[test]
+fn a_curve_that_ended_before_tells_its_last_value() {
+    let Some((mut browser, _, _folder)) = file("hang-1", "fixtures/hang-with-fault-handler/input")
+    else {
+        return;
+    };
+    browser.look(1280, "light");
+    let words = browser.eval(
+        "(() => { const words = []; const c = window.__picture.context; const whole = c.fillText.bind(c); \
+         c.fillText = (text, ...rest) => { words.push(text); whole(text, ...rest); }; \
+         window.__picture.top = 0; window.__picture.tall = 5000; window.__picture.draw(); return words; })()",
+    );
+    let words: Vec<&str> = words
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one.as_str())
+        .collect();
+    assert!(
+        words.iter().any(|one| one.starts_with(
+            "nothing in this stretch of time; the last before: 1009 at 2026-11-18 02:59:40"
+        )),
+        "{words:?}"
+    );
+}

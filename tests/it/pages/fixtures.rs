@@ -77,9 +77,12 @@ fn keep(browser: &mut Browser, what: &str) {
             }
         })
         .collect();
+    // All of the page, not the part that is in sight; what goes on for ever is cut.
+    let size = browser.eval("[innerWidth, Math.min(8000, document.documentElement.scrollHeight)]");
     let shot = browser.call(
         "Page.captureScreenshot",
-        &serde_json::json!({"format": "png"}),
+        &serde_json::json!({"format": "png", "captureBeyondViewport": true,
+            "clip": {"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}}),
     );
     let bytes = base64::engine::general_purpose::STANDARD.decode(shot["data"].as_str().unwrap());
     std::fs::create_dir_all(&folder).unwrap();

@@ -50,6 +50,12 @@ fn attempts(page: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar
             _ => "running",
         };
         let still = if is_over { "" } else { ", no end seen" };
+        // Of a run that somebody deleted its last attempt did not fail by itself.
+        let is_last = run.attempts.last().map(|last| last.number) == Some(attempt.number);
+        let state = match (attempt.state, run.state) {
+            (RunState::Failed, RunState::Deleted) if is_last => RunState::Deleted,
+            (state, _) => state,
+        };
         Some(Bar {
             lane,
             member: None,
@@ -61,7 +67,7 @@ fn attempts(page: Page<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar
             text: format!(
                 "attempt {}: {}{still}",
                 attempt.number,
-                wording::state_took(attempt.state, None)
+                wording::state_took(state, None)
             ),
         })
     };

@@ -20,7 +20,10 @@ class CurvePainter {
     const values = near.flatMap(([, value]) => (value === null ? [] : [value]));
     if (!values.length) {
       c.fillStyle = this.painter.ink.dim ?? "";
-      c.fillText("nothing in this stretch of time", 6, row.track + 0.5);
+      // A run that hangs reports nothing any more: what it reported last is what there is to see.
+      const last = curve.points.filter(([at, value]) => at < view.from && value !== null).pop();
+      const known = last && last[1] !== null ? `; the last before: ${Numbers.number(last[1], curve.unit)} at ${Times.full(last[0])}` : "";
+      c.fillText(this.painter.cut(`nothing in this stretch of time${known}`, view.width - 12), 6, row.track + 0.5);
       return;
     }
     let [least, most] = [Math.min(...values), Math.max(...values)];
