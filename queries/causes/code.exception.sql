@@ -2,7 +2,7 @@
 -- title: The program failed
 -- rank: 8
 -- level: supported
--- needs: k8s.workload.failed.exception, log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.exception.logged, log.gives_up, log.fatal, launcher.exception, launcher.worker_exited, mpi.aborted, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed, slurm.task_failed, log.tool_failed
+-- needs: log.cuda_error.address, log.cuda_error.program, k8s.workload.failed.exception, log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.exception.logged, log.gives_up, log.fatal, launcher.exception, launcher.worker_exited, mpi.aborted, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed, slurm.task_failed, log.tool_failed
 -- overturned_by: logs: the traceback
 -- summary: {pod} failed with an error: {message}
 -- summary_of: k8s.container.exited_nonzero: The program of {pod} ended with exit code {exit_code}; no log shows why.
@@ -201,6 +201,15 @@ WHERE t.signal = 'log.traceback' AND t.via = 'pod' AND t.mode IN ('killed', 'los
   AND p.death IS NULL AND t.detail <> ''
   AND t.detail NOT LIKE '%DistBackendError' AND t.detail NOT LIKE '%ChildFailedError'
   AND t.detail NOT LIKE '%SignalException' AND t.detail NOT LIKE '%KeyboardInterrupt'
+UNION ALL
+-- What a kernel on a GPU did wrong may be told by a thread that watches it, which aborts the process, and by no exception of Python's.
+SELECT e.death, MIN(e.fact) AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
+FROM links e
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal IN ('log.traceback', 'log.exception.stack')
+             AND NOT regexp_like(COALESCE(detail, ''), '(DistBackendError|ChildFailedError)$')) w ON w.death = e.death
+WHERE e.signal IN ('log.cuda_error.address', 'log.cuda_error.program') AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
+  AND COALESCE(e.exit_code, 1) NOT IN (0, 130, 137, 143) AND e.lag_s BETWEEN -5 AND 60 AND e.steps_after IS NOT TRUE AND w.death IS NULL
+GROUP BY e.death
 UNION ALL
 -- A launcher that starts the same failure anew hides its end.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
