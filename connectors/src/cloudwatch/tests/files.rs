@@ -127,7 +127,7 @@ fn the_console_exports_rows_as_csv_the_newest_first() {
         2026-11-25 23:09:59.000,Traceback (most recent call last):,w-0,research\n\
         2026-11-25 23:08:00.000,step 400 loss 2.1,w-0,research\n";
     let (events, summary) = named("logs-insights-results.csv", table);
-    assert_eq!((summary.total.used, summary.total.rejected), (4, 0));
+    assert_eq!((summary.total.records, summary.total.rejected), (4, 0));
     let exception: Vec<_> = events
         .iter()
         .filter_map(|event| event.attribute("exception"))
