@@ -243,7 +243,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, Error> {
 async fn run(cli: Cli) -> Result<u8, Error> {
     let done = match cli.command {
         Some(Command::Experiments(args)) => experiments::run(&args).await,
-        Some(Command::Sql(args)) => sql::run(&args).await,
+        Some(Command::Sql(args)) => Box::pin(sql::run(&args)).await,
         Some(Command::Statement(args)) => statement::run(&args).await,
         #[cfg(feature = "distributed")]
         Some(Command::Ballista(args)) => whathappened::commands::ballista::run(&args).await,

@@ -10,7 +10,7 @@
 -- level: established
 -- needs: k8s.container.cannot_run*, k8s.container.hook_failed.post_start, k8s.workload.invalid, k8s.workload.create_failed*
 -- needs: log.exception.config, log.command, slurm.exec_failed, slurm.request_refused, slurm.output_failed, log.usage, log.limits, log.address_in_use, log.permission.file
--- needs: log.no_gpu, nccl.no_interface
+-- needs: log.no_gpu, nccl.no_interface, nccl.duplicate_gpu
 -- needs: kueue.no_queue, log.device_ordinal, log.storage_missing, log.checkpoint_load_failed, kernel.fork_rejected, kernel.files_exhausted
 -- summary: {pod} could not run as configured: {message}
 -- summary_of: k8s.workload.create_failed: The pods of {workload} could not be created: {message}
@@ -30,6 +30,8 @@
 -- summary_of: log.no_gpu: {pod} saw no GPU: {message}
 -- advice_of: log.no_gpu: Check that the container requests GPUs, what CUDA_VISIBLE_DEVICES is set to in it, and whether nvidia-smi shows the GPUs on {node}.
 -- advice_of: log.device_ordinal: Compare the number of processes that the program starts with the GPUs that its container requests, CUDA_VISIBLE_DEVICES in it, and what nvidia-smi shows on {node}.
+-- summary_of: nccl.duplicate_gpu: NCCL refused to start in {pod}: {detail}
+-- advice_of: nccl.duplicate_gpu: Give each rank a GPU of its own: compare the number of processes that are started on {node} with the GPUs that they see (CUDA_VISIBLE_DEVICES, local rank).
 -- summary_of: nccl.no_interface: NCCL found no network interface in {pod}: {message}
 -- advice_of: nccl.no_interface: Compare NCCL_SOCKET_IFNAME with the interfaces that the container has (ip address).
 -- summary_of: log.limits: {pod} reached a limit on processes, threads, open files or locked memory: {message}
@@ -123,7 +125,7 @@ WHERE signal = 'log.no_gpu' AND via = 'pod' AND same_container AND mode = 'exite
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links
-WHERE signal = 'nccl.no_interface' AND via = 'pod' AND same_container AND mode = 'exited'
+WHERE signal IN ('nccl.duplicate_gpu', 'nccl.no_interface') AND via = 'pod' AND same_container AND mode = 'exited'
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 120
 UNION ALL
 -- The kernel names the pod that may have no more processes. It says so once for each group, maybe long before, so what the program

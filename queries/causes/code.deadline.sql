@@ -3,9 +3,11 @@
 -- title_of: slurm.signalled.usr1, slurm.signalled.usr2: A signal to the job was not handled
 -- rank: 55
 -- level: supported
--- needs: k8s.workload.deadline, k8s.pod.deadline, k8s.container.deadline, kueue.evicted.deadline
+-- needs: k8s.workload.deadline, k8s.pod.deadline, k8s.container.deadline, k8s.container.timed_out, kueue.evicted.deadline
 -- needs: slurm.deadline, slurm.time_limit, slurm.time_nearly_up, slurm.signalled.usr1, slurm.signalled.usr2, unit.timed_out, batch.time_limit.pbs, batch.time_limit.lsf
 -- summary: {workload} exceeded its deadline and was stopped.
+-- summary_of: k8s.container.timed_out: {pod} ended with exit code 124, as `timeout` does when the time of the command that it runs is up.
+-- advice_of: k8s.container.timed_out: Look for `timeout` in the command of {pod}, and raise its limit, or save a checkpoint before it.
 -- summary_of: slurm.deadline: {pod} {was} removed because it could not end before its deadline (sbatch --deadline).
 -- summary_of: slurm.time_limit: {pod} exceeded its time limit (Slurm's --time) and {was} stopped.
 -- summary_of: slurm.time_nearly_up: {pod} {was} stopped by its launcher because its time was nearly up: {message}
@@ -61,6 +63,11 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
 WHERE signal IN ('k8s.pod.deadline', 'k8s.container.deadline') AND via = 'pod'
+UNION ALL
+-- A code that hardly any other program ends with; where the program says why it failed, that leads.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'k8s.container.timed_out' AND via = 'pod' AND mode = 'exited' AND exit_code = 124
 UNION ALL
 -- The service that the program runs as may run for so long, as systemd says of it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role

@@ -2,7 +2,7 @@
 -- title: The program failed
 -- rank: 8
 -- level: supported
--- needs: k8s.workload.failed.exception, log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.exception.logged, log.gives_up, log.fatal, launcher.exception, launcher.worker_exited, mpi.aborted, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed, slurm.task_failed, log.tool_failed
+-- needs: log.cuda_error.address, log.cuda_error.program, k8s.workload.failed.exception, log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.exception.logged, log.gives_up, log.fatal, launcher.exception, launcher.worker_exited, mpi.aborted, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed, slurm.task_failed, log.tool_failed
 -- overturned_by: logs: the traceback
 -- summary: {pod} failed with an error: {message}
 -- summary_of: k8s.container.exited_nonzero: The program of {pod} ended with exit code {exit_code}; no log shows why.
@@ -105,13 +105,20 @@ peers AS (
                      'torchft.gave_up', 'ray.worker_lost', 'horovod.aborted', 'xgboost.collective_failed', 'vllm.engine_died', 'vllm.worker_died',
                      'sglang.child_failed', 'sglang.gives_up', 'sglang.watchdog',
                      -- and of storage or a device that failed under it: nothing says that the code did that.
-                     'log.storage_error', 'log.cuda_error.device', 'gpu.nvlink_error',
+                     'log.storage_error', 'log.cuda_error.device', 'gpu.nvlink_error', 'gpu.memory_error',
                      -- What another signal reads more closely is no surer for being an exception, too.
-                     'log.device_ordinal', 'log.data_loader_failed', 'log.clock_skew', 'log.storage_throttled', 'log.no_licence',
+                     'log.device_ordinal', 'log.data_loader_failed', 'log.clock_skew', 'log.storage_throttled', 'log.no_licence', 'log.control_plane',
                      -- Whoever asked it to stop, or killed a process of it, is another matter.
                      'log.sigterm', 'log.killed',
                      -- An address that is not there may be the GPU's doing as well.
                      'log.cuda_error.address')
+  UNION
+  -- Azure's clients write the store's code on a line of its own, below the exception's.
+  SELECT DISTINCT t.death, t.record
+  FROM links t
+  JOIN links o ON o.death = t.death AND o.via = 'pod' AND o.time - t.time BETWEEN 0 AND 1000000000
+    AND o.signal IN ('log.storage_error', 'log.storage_throttled')
+  WHERE t.via = 'pod' AND t.signal = 'log.traceback' AND t.detail LIKE 'azure.%'
 )
 -- What a logger writes of an exception, the program may have caught.
 -- A traceback without its last line, which names the exception, may be of anything; one that a program shows after it has
@@ -119,7 +126,7 @@ peers AS (
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN p.death IS NOT NULL OR k.death IS NOT NULL OR done.death IS NOT NULL AND t.exit_code IS NULL OR t.signal IN ('launcher.exception', 'log.exception.logged', 'log.gives_up') OR t.signal = 'log.traceback' AND t.detail = ''
          -- What says itself that another process ended, or broke.
-         OR regexp_like(t.detail, '(Process(Exited|Raised)Exception|CancelledError|BrokenProcessPool|ActorDiedError|ActorUnavailableError|RayActorError|WorkerCrashedError|NodeDiedError|ObjectLostError|OwnerDiedError|LocalRayletDiedError|HorovodInternalError|EngineDeadError|KilledWorker|ExecutorLostFailure)$')
+         OR regexp_like(t.detail, '(Process(Exited|Raised)Exception|CancelledError|BrokenProcessPool|ActorDiedError|ActorUnavailableError|RayActorError|WorkerCrashedError|NodeDiedError|ObjectLostError|OwnerDiedError|LocalRayletDiedError|HorovodInternalError|EngineDeadError|KilledWorker|TerminatedWorkerError|ExecutorLostFailure)$')
        THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM told t
 LEFT JOIN peers p ON p.death = t.death AND p.record = t.record
@@ -194,6 +201,15 @@ WHERE t.signal = 'log.traceback' AND t.via = 'pod' AND t.mode IN ('killed', 'los
   AND p.death IS NULL AND t.detail <> ''
   AND t.detail NOT LIKE '%DistBackendError' AND t.detail NOT LIKE '%ChildFailedError'
   AND t.detail NOT LIKE '%SignalException' AND t.detail NOT LIKE '%KeyboardInterrupt'
+UNION ALL
+-- What a kernel on a GPU did wrong may be told by a thread that watches it, which aborts the process, and by no exception of Python's.
+SELECT e.death, MIN(e.fact) AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
+FROM links e
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal IN ('log.traceback', 'log.exception.stack')
+             AND NOT regexp_like(COALESCE(detail, ''), '(DistBackendError|ChildFailedError)$')) w ON w.death = e.death
+WHERE e.signal IN ('log.cuda_error.address', 'log.cuda_error.program') AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
+  AND COALESCE(e.exit_code, 1) NOT IN (0, 130, 137, 143) AND e.lag_s BETWEEN -5 AND 60 AND e.steps_after IS NOT TRUE AND w.death IS NULL
+GROUP BY e.death
 UNION ALL
 -- A launcher that starts the same failure anew hides its end.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role

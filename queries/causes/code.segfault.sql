@@ -3,6 +3,7 @@
 -- rank: 9
 -- level: supported
 -- needs: k8s.container.segfault, k8s.container.crashed, k8s.container.bus_error, k8s.container.aborted, log.segfault, log.aborted
+-- needs: log.cuda_error.address.aborted
 -- needs: log.heap_corrupted, log.bus_error, slurm.crashed, launcher.worker_crashed, unit.crashed, kernel.segfault
 -- summary_of: launcher.worker_crashed: A process of {pod} crashed: {message}
 -- summary: {pod} crashed: {message}
@@ -53,6 +54,13 @@ FROM links l
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'nccl.timeout') w ON w.death = l.death
 WHERE l.signal IN ('log.segfault', 'log.heap_corrupted', 'log.bus_error') AND l.via = 'pod' AND l.same_container AND l.mode = 'exited'
   AND COALESCE(l.exit_code, 1) NOT IN (0, 137, 143) AND l.lag_s BETWEEN -5 AND 60 AND w.death IS NULL
+UNION ALL
+-- A kernel on a GPU used an address that is not there, and the GPU's runtime aborted: the program's mistake as a rule, a faulty GPU's
+-- at times.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
+FROM links
+WHERE signal = 'log.cuda_error.address.aborted' AND via = 'pod' AND same_container AND mode = 'exited'
+  AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 60
 UNION ALL
 -- A launcher's word for the end of one process, of which nothing else is known: what it did last may be to clean up after
 -- another's end.

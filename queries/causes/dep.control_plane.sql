@@ -26,13 +26,16 @@ WHERE signal = 'k8s.workload.create_failed.control_plane' AND via = 'workload' A
   AND NOT EXISTS (SELECT 1 FROM links s WHERE s.death = links.death AND s.signal = 'k8s.workload.suspended' AND s.via = 'workload'
                   AND s.time > links.time_hi)
 UNION ALL
--- What a program was refused is blamed where programs of other runs were refused at the same time.
-SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+-- What a program was refused is blamed where programs of other runs were refused at the same time. Of one alone it may be that it
+-- asked too often; the exception that it ends in says no more than that it was refused.
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN e.shared AND t.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
 FROM links e
 LEFT JOIN troubled t ON t.death = e.death
+LEFT JOIN links w ON w.death = e.death AND w.record = e.record AND w.via = 'pod' AND w.signal = 'log.traceback'
 WHERE e.signal = 'log.control_plane' AND e.via = 'pod' AND e.same_container AND (e.mode = 'exited' OR e.state = 'failing')
   AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120
-  AND e.shared AND t.death IS NULL
+  AND (e.shared AND t.death IS NULL OR w.fact IS NOT NULL AND e.mode = 'exited' AND e.steps_after IS NOT TRUE)
 UNION ALL
 -- Nobody has said yet whether a node takes it: the scheduler that it asks for does not run. Or a Job that no controller has begun
 -- with: the controller manager does not run, or is far behind. That its lease was not renewed, while others were, says so as well.

@@ -82,6 +82,23 @@ LEFT JOIN troubled t ON t.death = k.death
 WHERE k.signal = 'kernel.nfs_not_responding' AND k.via = 'node' AND k.time <= n.time - 300000000000
   AND k.state IN ('died', 'restarted', 'crash_loop') AND k.lag_s BETWEEN 0 AND 3600 AND ok.fact IS NULL
 UNION ALL
+-- Nor does a program that gives itself a time for its files: it ends in an exception of its own, that its time is up, and that record tells
+-- of nothing else that it waited for. That a process hung in the kernel by then, or that the steps stopped as the server fell silent, says
+-- that it was ours.
+SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN h.death IS NOT NULL OR COALESCE(k.at_last_step, FALSE) THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
+FROM links k
+JOIN links t ON t.death = k.death AND t.via = 'pod' AND t.same_container AND t.signal = 'log.traceback' AND t.lag_s BETWEEN -5 AND 60
+  AND regexp_like(t.detail, '(^|\.)\w*Time(d)?[oO]ut\w*$') AND t.time - k.time BETWEEN 60000000000 AND 7200000000000
+LEFT JOIN links x ON x.death = t.death AND x.record = t.record AND x.via = 'pod' AND x.signal NOT LIKE 'log.traceback%'
+  AND x.signal NOT LIKE 'log.exception.%' AND x.signal NOT LIKE 'log.checkpoint_%' AND x.signal NOT LIKE 'log.storage_%'
+LEFT JOIN (SELECT death, machine, time FROM links WHERE signal IN ('kernel.task_hung', 'k8s.node.task_hung') AND via = 'node') h
+  ON h.death = k.death AND h.machine = k.machine AND h.time BETWEEN k.time AND t.time
+LEFT JOIN links ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'kernel.nfs_ok'
+  AND ok.time > k.time AND ok.time < t.time - 60000000000
+WHERE k.signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted') AND k.via = 'node' AND k.mode = 'exited'
+  AND COALESCE(k.exit_code, 1) NOT IN (0, 137, 143) AND k.steps_after IS FALSE AND x.fact IS NULL AND ok.fact IS NULL
+UNION ALL
 -- A file server that does not answer lets whoever reads a file that is mapped end on a bus error, and lets those who
 -- load the data wait until the program gives up on them.
 SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
@@ -115,6 +132,8 @@ UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM links e
 LEFT JOIN links w ON w.death = e.death AND w.via = 'pod' AND w.signal = 'log.traceback' AND w.lag_s BETWEEN -5 AND 120 AND w.record <> e.record
+  -- Azure's clients write the store's code on a line of its own, below the exception's.
+  AND NOT (w.detail LIKE 'azure.%' AND e.time - w.time BETWEEN 0 AND 1000000000)
 WHERE e.signal = 'log.storage_throttled' AND e.via = 'pod' AND e.same_container AND (e.mode = 'exited' OR e.state = 'failing')
   AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120 AND w.fact IS NULL
 UNION ALL
@@ -123,6 +142,13 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'c
 FROM links
 WHERE signal IN ('log.io_error', 'log.storage_error') AND via = 'pod' AND same_container AND (mode = 'exited' OR state = 'failing')
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 120
+UNION ALL
+-- Its process took its time to end after that: the others lost touch with it at once.
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM links e
+JOIN cut_off c ON c.death = e.death AND c.time - e.time BETWEEN -5000000000 AND 60000000000
+WHERE e.signal IN ('log.io_error', 'log.no_space', 'log.storage_error') AND e.via = 'pod' AND e.same_container AND e.state = 'died'
+  AND e.mode = 'exited' AND e.exit_code BETWEEN 1 AND 125 AND e.lag_s BETWEEN 60 AND 900 AND e.steps_after IS FALSE
 UNION ALL
 -- The kernel gave up on the file server and lets programs fail; of what this one said last nothing is there.
 SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role

@@ -3,7 +3,10 @@
 -- rank: 27
 -- level: established
 -- needs: k8s.pod.volume_failed*, k8s.pod.unschedulable.volume, k8s.pvc.failed, k8s.pvc.lost
--- needs: k8s.pvc.pending
+-- needs: k8s.pvc.pending, slurm.waiting.burst_buffer
+-- title_of: slurm.waiting.burst_buffer: The burst buffer failed
+-- summary_of: slurm.waiting.burst_buffer: {pod} cannot start because an operation on its burst buffer failed.
+-- advice_of: slurm.waiting.burst_buffer: Check the burst buffer directives of the job and the log of slurmctld; waiting does not start the job.
 -- summary: {pod} could not start: {message}
 -- advice: Check the volume claim, its storage class, and which node the volume is attached to.
 -- That it failed, without why, says nothing of the volume, its server or the node.
@@ -39,3 +42,8 @@ UNION ALL
 SELECT d.death, u.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM waited_out d
 JOIN links u ON u.death = d.death AND u.via = 'pod' AND u.signal IN ('k8s.pod.unschedulable.volume', 'k8s.pod.volume_failed')
+UNION ALL
+-- Slurm makes a burst buffer ready before a job starts, and says so itself of one that waits for what has failed.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
+FROM links
+WHERE signal = 'slurm.waiting.burst_buffer' AND via = 'pod' AND state = 'never_scheduled'

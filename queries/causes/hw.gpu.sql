@@ -5,6 +5,10 @@
 -- rank: 82
 -- level: supported
 -- needs: gpu.unhealthy, gpu.missing, gpu.hardware_error, gpu.firmware_error, gpu.allocatable_dropped
+-- needs: gpu.reset
+-- title_of: gpu.reset: A GPU was reset
+-- summary_of: gpu.reset: The driver reset a GPU in {node} while {pod} {was} on it: {message}
+-- advice_of: gpu.reset: Read the kernel log of {node} just before that: what hung, and in which process. A program can hang a GPU as well as a fault of the GPU; if other programs show the same on it, have it replaced.
 -- needs: k8s.pod.evicted.device_taint, gpu.test.failed, gpu.fewer, log.cuda_error.device, gpu.application_error.repeated, nvrx.node_unhealthy
 -- alone: gpu.hardware_error, gpu.missing, gpu.firmware_error
 -- overturned_by: metrics: what DCGM measured
@@ -210,3 +214,12 @@ SELECT DISTINCT g.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'infer
 FROM links g
 JOIN links c ON c.death = g.death AND c.via = 'pod' AND c.signal = 'log.device_ordinal' AND c.lag_s BETWEEN -5 AND 120
 WHERE g.signal = 'gpu.fewer' AND g.via = 'node' AND g.mode = 'exited' AND g.lag_s BETWEEN -900 AND 3600
+UNION ALL
+-- Whose work was on a GPU that its driver resets loses it, and says that a call of its own failed. Which GPU a program was on is not
+-- told: of one that says nothing it is a guess.
+SELECT r.death, MIN(r.fact) AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN bool_or(c.fact IS NOT NULL) THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
+FROM links r
+LEFT JOIN links c ON c.death = r.death AND c.via = 'pod' AND c.signal LIKE 'log.cuda_error%' AND c.time - r.time BETWEEN -5000000000 AND 60000000000
+WHERE r.signal = 'gpu.reset' AND r.via = 'node' AND r.mode = 'exited' AND COALESCE(r.exit_code, 1) NOT IN (0, 137, 143)
+  AND r.lag_s BETWEEN -5 AND 120 AND r.steps_after IS NOT TRUE AND COALESCE(r.gpus, 1) > 0 AND r.death NOT IN (SELECT death FROM own_reason)
+GROUP BY r.death

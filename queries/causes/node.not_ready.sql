@@ -6,9 +6,10 @@
 -- level: established
 -- needs: node.kubelet_certificate, k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost, k8s.pod.node_not_ready
 -- needs: ray.node_died, kueue.evicted.node_failures, slurm.node_fail, slurm.batch_missing, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller, k8s.pod.deleted_by_user, k8s.pod.untaken, k8s.lease.past.node
--- needs: node.kubelet_down, node.slurmd_down, cloud.guest_impaired
+-- needs: node.kubelet_down, node.slurmd_down, node.kubelet_stop_requested, cloud.guest_impaired
 -- alone: cloud.guest_impaired
 -- title_of: node.kubelet_down: The node's kubelet stopped
+-- title_of: node.kubelet_stop_requested: The node's kubelet was stopped on request
 -- title_of: node.slurmd_down: The node's Slurm daemon stopped
 -- overturned_by: audit: whether someone stopped the node
 -- overturned_by: kernel: why the machine stopped responding
@@ -24,6 +25,8 @@
 -- summary_of: k8s.lease.past.node: The kubelet of {node} has not acted on {pod}, and has been silent since its {message}
 -- summary_of: k8s.pod.evicted.taint, k8s.pod.deleted_by_node_controller: {pod} {was} evicted from {node}, as happens when a node stops responding.
 -- summary_of: node.kubelet_down, node.slurmd_down: {node} stopped responding because its agent was down; {pod} {was} on it: {message}
+-- summary_of: node.kubelet_stop_requested: {node} stopped responding because its kubelet was stopped{by}; {pod} {was} on it.
+-- advice_of: node.kubelet_stop_requested: Find out why the kubelet was stopped, and start it again; there is no sign of a fault.
 -- summary_of: cloud.guest_impaired: {node} no longer responded to its cloud's check of the instance itself; {pod} {was} on it.
 -- advice_of: cloud.guest_impaired: Read the instance's console output and kernel log: this check fails for what runs in the instance (memory, file systems, the kernel, its network), not for its host.
 -- advice_of: node.kubelet_down: Read the kubelet's log on {node} (journalctl -u kubelet), and start it again; its containers run on meanwhile.
@@ -392,6 +395,14 @@ JOIN (SELECT death, fact, time FROM silent
       SELECT death, fact, time FROM links WHERE via = 'pod' AND signal IN ('k8s.pod.node_lost', 'k8s.pod.untaken')) s
   ON s.death = a.death AND s.time - a.time BETWEEN -60000000000 AND 900000000000
 UNION ALL
+-- Whoever stopped the kubelet is why: it was seen to end then, and was not started again before anybody missed the node.
+SELECT DISTINCT r.death, r.fact AS cause, s.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM links r
+JOIN links k ON k.death = r.death AND k.machine = r.machine AND k.signal = 'node.kubelet_down' AND k.time - r.time BETWEEN -1000000000 AND 120000000000
+JOIN agent a ON a.death = k.death AND a.fact = k.fact
+JOIN silent s ON s.death = a.death AND s.time - a.time BETWEEN 0 AND 900000000000
+WHERE r.signal = 'node.kubelet_stop_requested' AND r.via = 'node'
+UNION ALL
 -- What waits for its node is left where nobody there takes it on.
 SELECT a.death, a.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
 FROM agent a
@@ -404,3 +415,12 @@ FROM links g
 JOIN links s ON s.death = g.death AND s.mode IN ('killed', 'lost') AND s.time_hi - g.time BETWEEN -60000000000 AND 900000000000
   AND s.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'k8s.pod.node_lost')
 WHERE g.signal = 'cloud.guest_impaired' AND g.via = 'node' AND g.lag_s BETWEEN -90 AND 3900
+UNION ALL
+-- A pod that tolerates a silent node stays on it, for all that its object says: the others of its gang wait for it in vain. It fell silent
+-- as they began to wait, which they do for ten minutes or more, and not while they did.
+SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links k
+JOIN missed g ON g.death = k.death AND g.time - k.time BETWEEN 420000000000 AND 7200000000000
+LEFT JOIN links back ON back.death = k.death AND back.via = 'node' AND back.signal = 'k8s.node.ready' AND back.time BETWEEN k.time AND g.time
+WHERE k.signal IN ('k8s.node.silent', 'k8s.node.unreachable') AND k.via = 'node' AND k.state = 'lingering'
+  AND k.steps_after IS NOT TRUE AND back.fact IS NULL

@@ -2,12 +2,14 @@
 -- title: The node rebooted
 -- rank: 75
 -- level: supported
--- needs: k8s.node.rebooted, node.rebooting, node.crashed, node.reboot_requested, node.shutdown_scheduled, k8s.container.status_unknown
+-- needs: k8s.node.rebooted, node.rebooting, node.crashed, node.reboot_requested, node.shutdown_scheduled, node.power_cycled, k8s.container.status_unknown
 -- alone: node.crashed
 -- overturned_by: kernel: who rebooted the node
 -- summary: {node} rebooted while {pod} {was} on it.
 -- summary_of: node.reboot_requested, node.shutdown_scheduled: {node} was rebooted{by} while {pod} {was} on it.
 -- summary_of: cloud.instance_reset_by_*: {node} was reset{by} while {pod} {was} on it.
+-- summary_of: node.power_cycled: The power of {node} was switched off and on again while {pod} {was} on it.
+-- advice_of: node.power_cycled: Find out who or what had its BMC do so: a person, a tool that repairs machines, or a watchdog.
 -- advice: Read the journal before the boot, which shows whether the reboot was requested or followed a crash.
 -- advice_of: node.reboot_requested, node.shutdown_scheduled: Find out why it was rebooted; there is no sign of a fault.
 -- advice_of: cloud.instance_reset_by_*: Find out why it was reset; there is no sign of a fault.
@@ -131,3 +133,10 @@ FROM links o
 JOIN links d ON d.death = o.death AND d.via = 'node' AND d.machine = o.machine AND d.signal = 'node.rebooting'
   AND (o.due_s IS NULL AND d.time - o.time BETWEEN -1000000000 AND 120000000000 OR o.due_s - d.lag_s BETWEEN -5 AND 120)
 WHERE o.signal = 'node.reboot_requested' AND o.via = 'node' AND o.fact <> d.fact
+UNION ALL
+-- A machine whose BMC says that its power was cycled boots some minutes later for that.
+SELECT p.death, p.fact AS cause, b.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links p
+JOIN links b ON b.death = p.death AND b.via = 'node' AND b.machine = p.machine AND b.signal IN ('k8s.node.rebooted', 'node.crashed', 'node.rebooting')
+  AND b.time - p.time BETWEEN -5000000000 AND 900000000000
+WHERE p.signal = 'node.power_cycled' AND p.via = 'node'

@@ -5,7 +5,9 @@
 -- needs: k8s.node.runtime, k8s.container.cannot_run.runtime, k8s.pod.sandbox_failed.runtime
 -- needs: k8s.container.cannot_run.cgroup, k8s.pod.sandbox_failed.cgroup, k8s.pod.sandbox_failed.limits, k8s.container.image_pull_failed.runtime
 -- needs: node.runtime_killed, node.packages_upgraded, node.runtime_stopping, node.changed_by_tool
--- needs: node.runtime_down
+-- needs: node.runtime_down, node.runtime_stop_requested
+-- title_of: node.runtime_stop_requested: The node's container runtime was stopped on request
+-- summary_of: node.runtime_stop_requested: The container runtime on {node} was stopped or restarted{by} while {pod} {was} on it, and it lost its containers.
 -- title_of: node.runtime_killed: The node's container runtime was stopped
 -- title_of: node.runtime_stopping: The node's container runtime was stopped
 -- title_of: node.changed_by_tool: A tool restarted the node's container runtime
@@ -14,7 +16,7 @@
 -- title_of: node.packages_upgraded: The node's container runtime was upgraded
 -- summary_of: node.runtime_killed: The container runtime on {node} was stopped with its containers while {pod} {was} on it: {message}
 -- summary_of: node.packages_upgraded: The container runtime on {node} was upgraded while {pod} {was} on it: {message}
--- advice_of: node.runtime_killed, node.packages_upgraded, node.runtime_stopping, node.changed_by_tool: Find out who or what restarted the runtime; drain the node before that, and let the service leave its containers running (KillMode=process).
+-- advice_of: node.runtime_killed, node.packages_upgraded, node.runtime_stopping, node.changed_by_tool, node.runtime_stop_requested: Find out who or what restarted the runtime; drain the node before that, and let the service leave its containers running (KillMode=process).
 -- summary: The container runtime on {node} failed while {pod} {was} on it: {message}
 -- advice: Check the journal of the container runtime on {node}; restart the runtime or the node.
 -- A machine that goes down stops its runtime as well.
@@ -87,6 +89,13 @@ FROM links c
 JOIN stopped s ON s.death = c.death AND s.signal IN ('node.runtime_stopping', 'node.runtime_killed')
 JOIN links t ON t.death = s.death AND t.fact = s.fact AND t.time - c.time BETWEEN -5000000000 AND 30000000000
 WHERE c.signal = 'node.changed_by_tool' AND c.via = 'node' AND regexp_like(COALESCE(c.detail, ''), 'service\[(containerd|docker|crio|cri-o)\]')
+UNION ALL
+-- So is whoever asked for it.
+SELECT r.death, r.fact AS cause, s.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM links r
+JOIN stopped s ON s.death = r.death AND s.signal IN ('node.runtime_stopping', 'node.runtime_killed')
+JOIN links t ON t.death = s.death AND t.fact = s.fact AND t.machine = r.machine AND t.time - r.time BETWEEN -1000000000 AND 120000000000
+WHERE r.signal = 'node.runtime_stop_requested' AND r.via = 'node'
 UNION ALL
 -- What is upgraded is stopped for it.
 SELECT p.death, p.fact AS cause, k.fact AS effect, 'inferred' AS edge, 'fault' AS role

@@ -3,14 +3,14 @@
 -- rank: 65
 -- level: established
 -- needs: k8s.pod.deleted_by_user, k8s.pod.deleted_by_controller, k8s.workload.deleted_by_user, k8s.workload.deleted_by_remediator, k8s.namespace.deleted_by_user
--- needs: k8s.namespace.deleted_by_controller, k8s.namespace.deleted_by_other
+-- needs: k8s.namespace.deleted_by_controller, k8s.namespace.deleted_by_other, k8s.pod.deleted_by_upgrader, k8s.pod.deleted_by_remediator
 -- needs: k8s.namespace.deletion_requested, k8s.workload.deletion_requested
 -- needs: k8s.node_claim.deleted_by_user, k8s.node_pool.deleted_by_user
 -- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
 -- needs: k8s.pod.drained_by_kubectl, k8s.pod.drain_blocked, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, slurm.cancel_requested, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller, k8s.workload.deleted_by_gc
--- needs: k8s.pod.evicted.descheduler, unit.stop_requested, ray.job_stopped, log.hung_up, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
+-- needs: k8s.pod.evicted.descheduler, batch.cancelled.lsf, node.container_stop_requested, unit.stop_requested, ray.job_stopped, log.hung_up, log.interrupted, k8s.pod.signalled_by_user, k8s.workload.stopped
 -- needs: k8s.workload.stop_requested_by_*, k8s.workload.job_deleted
 -- needs: k8s.service.deleted_by_user, cloud.group_stopped_by_user, cloud.group_resized_by_user, cloud.instance_recreation_requested_by_user, slurm.node.set_down, node.kill_requested, unit.stopping
 -- overturned_by: audit: who requested it
@@ -42,6 +42,10 @@
 -- summary_of: log.hung_up: {pod} {was} ended by SIGHUP, as happens when the terminal or ssh session that it was started in closes; no record shows who sent it.
 -- summary_of: log.interrupted: {pod} {was} interrupted by SIGINT, as by Ctrl-C; no record shows who sent it.
 -- summary_of: unit.stop_requested: The service of {pod} was stopped{by}.
+-- summary_of: batch.cancelled.lsf: {pod} was cancelled at the request of its owner or of an administrator: {message}
+-- title_of: batch.cancelled.lsf: Cancelled on request
+-- summary_of: node.container_stop_requested: A container on {node} was stopped{by} as {pod} ended.
+-- title_of: node.container_stop_requested: A container was stopped on request
 -- summary_of: unit.stopping: The service of {pod} was stopped on request; no record shows who requested it.
 -- summary_of: node.kill_requested: {pod} {was} killed just after a signal was sent to processes of {node}{by}.
 -- title_of: node.kill_requested: Killed by a command
@@ -125,7 +129,15 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'k8s.pod.deleted_by_controller' AND via = 'pod' AND mode IN ('killed', 'lost')
   AND (actor LIKE 'system:serviceaccount:%' OR regexp_like(actor, '(?i)health|doctor|repair|heal|fixer|remediat|quarantin|drainer|watchdog'))
-  AND by_operator IS NOT TRUE AND NOT regexp_like(actor, ':argo(-workflows?)?$|-operator$')
+  AND by_operator IS NOT TRUE
+UNION ALL
+-- Tools that upgrade machines or look after them close a machine first, for a reason of its own: where no record shows either,
+-- such a tool deleted the pod, and no more than that is known.
+SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links d
+LEFT JOIN looked_after l ON l.death = d.death
+WHERE d.signal IN ('k8s.pod.deleted_by_upgrader', 'k8s.pod.deleted_by_remediator') AND d.via = 'pod' AND d.mode IN ('killed', 'lost')
+  AND l.death IS NULL
 UNION ALL
 -- A CronJob that may run one job at a time deletes the one that runs for the next (concurrencyPolicy: Replace). What is over it
 -- clears away, too: its history has a limit, so that something has to tell that the pod still ran.
@@ -356,7 +368,7 @@ UNION ALL
 -- one record, and which it was in the other: on a machine that runs one service it is that.
 SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN e.fact IS NOT NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
 FROM links k
-LEFT JOIN links e ON e.death = k.death AND e.via = 'pod' AND e.signal = 'unit.main_exited' AND e.time - k.time BETWEEN -1000000000 AND 5000000000
+LEFT JOIN links e ON e.death = k.death AND e.via = 'pod' AND e.signal = 'unit.main_exited' AND e.time - k.time BETWEEN -1000000000 AND 2000000000
 WHERE k.signal = 'node.kill_requested' AND k.via = 'node' AND k.mode IN ('exited', 'killed') AND k.lag_s BETWEEN -1 AND 10
   AND COALESCE(k.reason, '') <> 'OOMKilled'
   AND k.exit_code = CASE WHEN COALESCE(k.detail, '') IN ('9', 'KILL') THEN 137 WHEN COALESCE(k.detail, '') IN ('2', 'INT') THEN 130 ELSE 143 END
@@ -416,6 +428,21 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'k8s.workload.stopped' AND via = 'workload' AND lag_s BETWEEN -60 AND 600
   AND (state = 'failed' OR mode = 'killed' OR state = 'died' AND mode = 'exited' AND exit_code IN (137, 143) AND COALESCE(reason, '') <> 'OOMKilled')
+UNION ALL
+-- LSF says so itself; not of who was only cleared away once all was done, or had failed before.
+SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN w.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
+FROM links l
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal IN ('log.traceback', 'log.training_done', 'log.host_oom', 'nccl.timeout')) w ON w.death = l.death
+WHERE l.signal = 'batch.cancelled.lsf' AND l.via = 'pod' AND l.state = 'died'
+UNION ALL
+-- A container that somebody asked a runtime to stop, on the machine on which a program was asked to stop in the next seconds: that the one
+-- ran in the other, nothing tells but that.
+SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM links c
+JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'log.sigterm' AND lag_s BETWEEN -5 AND 30) t ON t.death = c.death
+WHERE c.signal = 'node.container_stop_requested' AND c.via = 'node' AND c.mode IN ('exited', 'killed') AND c.lag_s BETWEEN -5 AND 30
+  -- Of what a kubelet runs it tells how it ended.
+  AND c.exit_code IS NULL
 UNION ALL
 -- A signal that somebody sent from a command in the container ends a program with that signal's code; of which process it was
 -- nothing tells but that.

@@ -14,6 +14,7 @@
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} evicted from {node}, which was being drained{by}.
 -- summary_of: k8s.node.tainted.no_execute: {pod} {was} evicted from {node}, which had been given a NoExecute taint{by}.
+-- summary_of: k8s.pod.evicted.api: {pod} {was} evicted from {node} through the Eviction API{by}, as a drain does.
 -- summary_of: k8s.node.cordoned_by_user: {node} was cordoned{by}, who then deleted {pod}.
 -- summary_of: k8s.node.cordoned, k8s.pod.deletion_requested, k8s.container.killing: {pod} {was} deleted just after its node, {node}, had been cordoned.
 -- summary_of: k8s.pod.evicted.taint, k8s.pod.deleted_by_node_controller: {pod} {was} evicted from {node} because of a taint that no record shows.

@@ -8,6 +8,8 @@
 -- summary_of: node.upgrading: {node} was upgrading its packages when the service of {pod} was stopped; package tools restart the services that use what they upgrade.
 -- advice_of: node.upgrading: Exclude the service from needrestart, or upgrade the machine between runs.
 -- summary: {node} was upgraded or repaired; {pod} {was} on it.
+-- title_of: k8s.node.cordoned_by_upgrader, k8s.node.tainted_by_upgrader, k8s.pod.evicted_by_upgrader, k8s.pod.deleted_by_upgrader: The node was cleared for an upgrade, a repair or a reboot
+-- summary_of: k8s.node.cordoned_by_upgrader, k8s.node.tainted_by_upgrader, k8s.pod.evicted_by_upgrader, k8s.pod.deleted_by_upgrader: {node} was cleared{by} for an upgrade, a repair or a reboot; {pod} {was} on it.
 -- advice: Set a maintenance window or exclusion for the node pool while long jobs run.
 -- What was over, or given up, before the end, so that the node took new pods again, did not bring it about; nor did what was
 -- still waiting when somebody else ended the pod. The GPU operator closes a node long before it drains it, and reboots none.
@@ -36,10 +38,13 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, edge, 'act' AS role
 FROM begun
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM links
-WHERE signal IN ('k8s.pod.evicted_by_upgrader', 'k8s.pod.deleted_by_upgrader')
-  AND via = 'pod' AND mode IN ('killed', 'lost')
+-- Who is called after upgrades and deletes a pod of a machine that nothing was done to is not known to upgrade it.
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN u.signal = 'k8s.pod.deleted_by_upgrader' AND l.death IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
+FROM links u
+LEFT JOIN looked_after l ON l.death = u.death
+WHERE u.signal IN ('k8s.pod.evicted_by_upgrader', 'k8s.pod.deleted_by_upgrader')
+  AND u.via = 'pod' AND u.mode IN ('killed', 'lost')
 UNION ALL
 -- What is done to a whole pool befalls its nodes one after the other, some not at all: it counts
 -- for a node that was then closed, emptied or replaced, and by nobody who does that on their own.

@@ -3,18 +3,16 @@
 -- rank: 29
 -- level: established
 -- needs: k8s.pod.unschedulable.constraint, k8s.pod.unschedulable.gated, slurm.waiting.constraint, slurm.waiting.dependency, slurm.waiting.turn, slurm.dependency_failed
--- needs: slurm.waiting.partition, slurm.waiting.burst_buffer, slurm.waiting.cleaning
+-- needs: slurm.waiting.partition, slurm.waiting.cleaning
 -- needs: k8s.pod.admission_failed.constraint
 -- summary: {pod} {was} never scheduled: {message}
 -- summary_of: slurm.dependency_failed: {pod} never ran because a job that it depended on had failed.
 -- summary_of: slurm.waiting.turn: {pod} is waiting to start; Slurm gives the reason {detail}.
 -- summary_of: slurm.waiting.dependency: {pod} will never run because the job that it depends on did not end as required.
 -- summary_of: slurm.waiting.partition: {pod} cannot start because its partition is not starting jobs; Slurm gives the reason {detail}.
--- summary_of: slurm.waiting.burst_buffer: {pod} cannot start because an operation on its burst buffer failed.
 -- summary_of: slurm.waiting.cleaning: {pod} {was} requeued, and Slurm is still cleaning up after its previous run.
 -- title_of: slurm.waiting.turn: Waiting to start
 -- title_of: slurm.waiting.partition: The partition is down
--- title_of: slurm.waiting.burst_buffer: The burst buffer failed
 -- title_of: slurm.waiting.cleaning: Requeued
 -- title_of: slurm.waiting.dependency: A dependency was never satisfied
 -- title_of: k8s.pod.unschedulable.gated: Held back by a scheduling gate
@@ -23,7 +21,6 @@
 -- advice_of: k8s.pod.unschedulable.gated: Find out what should remove the gate; Kueue removes kueue.x-k8s.io/admission once it admits the workload (check kubectl get workloads, its queue and its quota).
 -- advice_of: slurm.waiting.turn: Wait, or change what the job is waiting for: its start time, its dependency, the limit of its array or its burst buffer (scontrol show job).
 -- advice_of: slurm.waiting.partition: Ask the administrators when the partition will be up again (scontrol show partition), or submit the job to another one.
--- advice_of: slurm.waiting.burst_buffer: Check the burst buffer directives of the job and the log of slurmctld; waiting does not start the job.
 -- advice_of: slurm.waiting.cleaning: Wait; if it takes long, look for processes of the previous run that still run on its nodes.
 -- advice_of: slurm.waiting.dependency: Find out how the job that it depends on ended; cancel this job, and submit it again once that one has succeeded.
 -- advice_of: slurm.dependency_failed: Find out how the job that it depended on ended, and submit this job again once that one has succeeded.
@@ -50,7 +47,7 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
 FROM links
 WHERE signal IN ('slurm.waiting.constraint', 'slurm.waiting.dependency', 'slurm.waiting.turn', 'slurm.waiting.partition',
-                 'slurm.waiting.burst_buffer', 'slurm.waiting.cleaning') AND via = 'pod' AND state = 'never_scheduled'
+                 'slurm.waiting.cleaning') AND via = 'pod' AND state = 'never_scheduled'
 UNION ALL
 -- It takes away what waits for a job that failed.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

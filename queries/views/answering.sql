@@ -1,5 +1,5 @@
--- Nodes that were deleted though nothing said that they had fallen silent before. Clouds look
--- only at nodes that are not ready: whoever deleted such a one did not do so for its silence.
+-- Nodes that were deleted while no record shows them NotReady or silent. Cloud controllers delete only nodes that are
+-- not ready, so such a deletion was not a reaction to silence.
 SELECT n.death, n.fact, n.time
 FROM links n
 LEFT JOIN links s ON s.death = n.death AND s.via = 'node' AND s.time <= n.time_hi

@@ -1,4 +1,5 @@
--- Instances whose end somebody asked their cloud for, and since when: what the cloud says of them later ended nothing.
+-- Instances that someone asked their cloud to stop or delete, and since when. What the cloud reports about them after
+-- that is the result of the request, not its reason.
 SELECT death, MIN(time) AS time
 FROM links
 WHERE via = 'pod' AND lag_s BETWEEN -5 AND 300

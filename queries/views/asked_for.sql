@@ -1,5 +1,5 @@
--- Deaths whose end a person asked for, or a queue, a deadline or a spec change brought about: what was announced for
--- the machine, or begun and not done, has then not been shown to be why.
+-- Deaths that a person requested, or that a queue, a deadline or a change of the spec caused. Maintenance that was
+-- announced for the machine, or begun and not carried out, is not shown to be the reason.
 SELECT DISTINCT death FROM mechanisms WHERE person
 UNION
 SELECT DISTINCT death FROM links

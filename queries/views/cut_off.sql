@@ -1,5 +1,5 @@
--- Members that another one of their gang lost touch with, and that did not complain themselves: each with the time at which a
--- member said so. What befell them just before is what the other one saw of it.
+-- Members that another member of their gang lost contact with and that logged no error themselves, each with the time
+-- of the first such complaint. What happened to them just before is what the other member observed.
 SELECT g.death, MIN(g.time) AS time
 FROM links g
 LEFT JOIN (SELECT DISTINCT death FROM links

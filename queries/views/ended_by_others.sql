@@ -1,5 +1,6 @@
--- Deaths whose end somebody asked for, as a record of the request says, who neither updates nodes nor makes clusters smaller, and
--- is none of the controllers that carry out what others decided: what had closed the node, or meant to, did not end them.
+-- Deaths that someone requested, according to a record of the request, where that actor neither updates nodes nor
+-- scales clusters down and is not one of the controllers that carry out the decisions of others. Whatever cordoned the
+-- node, or intended to, did not end them.
 SELECT DISTINCT death FROM links
 WHERE mode IN ('killed', 'lost') AND lag_s BETWEEN -5 AND 600
   AND (via = 'pod'

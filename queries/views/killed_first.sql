@@ -1,5 +1,5 @@
--- Deaths whose launcher says that the first process to end was killed: what the others wrote of it, and the code that the
--- launcher then ends with, are what came of that. What srun stopped itself it tells in the same words.
+-- Deaths where the launcher reports that the first process to end was killed. What the other processes logged about it,
+-- and the code that the launcher exits with, are consequences. srun reports what it stopped itself in the same words.
 SELECT k.death FROM links k
 WHERE k.signal = 'launcher.worker_killed' AND k.via = 'pod' AND k.lag_s BETWEEN -60 AND 900
 UNION

@@ -1,6 +1,5 @@
--- How something further upstream reaches a pod: draining, evicting, deleting, shutting down.
--- A rule for an upstream cause links its record to these; each of them leads on to the death
--- by the rule of its own.
+-- How an upstream cause reaches a pod: draining, evicting, deleting, shutting down. A rule for an upstream cause links
+-- its record to these; each has a rule of its own that leads on to the death.
 SELECT t.death, t.fact,
   -- An age that was printed leaves some minutes in which a node was found to be silent: of whatever silenced it before the end of them.
   CASE WHEN t.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'k8s.pod.node_lost')

@@ -1,4 +1,4 @@
--- Members that others of their gang waited for in vain, and that did not wait themselves: each with the time at which a
+-- Members that others of their gang waited for in vain and that did not wait themselves, each with the time at which a
 -- member gave up.
 SELECT DISTINCT g.death, g.time
 FROM links g

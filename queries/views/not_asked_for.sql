@@ -1,4 +1,5 @@
--- Deaths of pods for which the autoscaler says that it asked its cloud for nothing: what the cloud refused, it refused to others.
+-- Deaths of pods for which the autoscaler says that it requested nothing from its cloud: what the cloud refused, it
+-- refused to others.
 SELECT DISTINCT n.death
 FROM links n
 LEFT JOIN links a ON a.death = n.death AND a.via = 'pod' AND a.signal IN ('autoscaler.scale_up', 'autoscaler.scale_up.failed')

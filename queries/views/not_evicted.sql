@@ -1,6 +1,6 @@
--- Deaths of which the pod's own object shows that its end was asked for, and no record that it was evicted: before the API server
--- evicts a pod, it marks that with the condition DisruptionTarget (since Kubernetes 1.26). Whoever drains a node evicts. What was
--- printed for people has inexact times, and conditions without their reasons.
+-- Deaths where the pod's own object shows that its end was requested and no record shows an eviction. Before the API
+-- server evicts a pod, it sets the condition DisruptionTarget (since Kubernetes 1.26), and draining a node always
+-- evicts. Output printed for people has rounded times and conditions without their reasons, so it does not count.
 SELECT DISTINCT d.death
 FROM links d
 LEFT JOIN links e ON e.death = d.death AND e.via = 'pod'

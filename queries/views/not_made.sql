@@ -1,5 +1,5 @@
--- Machines that were to be started for a batch job and did not come up, each with the cloud's answer to the request to make that very
--- machine, where it refused it and was not asked again since: its word is why.
+-- Machines that were to be started for a batch job and did not come up, each with the cloud's answer to the request for
+-- that machine, where it was refused and not requested again since: that answer is the reason.
 SELECT n.death, c.fact, c.signal, n.fact AS effect
 FROM links n
 JOIN links c ON c.death = n.death AND c.via = 'node' AND c.machine = n.machine AND n.time - c.time BETWEEN -5000000000 AND 7200000000000

@@ -1,5 +1,5 @@
--- Deaths of those that a time limit, somebody or the cluster ended long after their run's last step, with what befell a machine
--- of the run as the steps stopped, and the end that it led to.
+-- Deaths of members that a time limit, a person or the cluster ended long after their run's last step, with what
+-- happened to a machine of the run when the steps stopped, and the end that it led to.
 SELECT m.death, h.death AS stood, h.fact, h.signal, m.fact AS effect, h.time,
   -- A part of a log may be cut off at that step, and a GPU that another run had may have been its.
   CASE WHEN h.standstill_seen THEN 'inferred' ELSE 'guess' END AS edge,

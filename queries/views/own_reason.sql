@@ -1,5 +1,5 @@
--- Deaths for which the program gave a reason of its own that speaks of no device: a fault of the
--- machine at that time is another matter. `files`: it speaks of reading or writing.
+-- Deaths where the program gave a reason of its own that does not mention a device: a fault of the machine at that time
+-- is a separate matter. `files`: the reason is about reading or writing.
 SELECT t.death, bool_or(w.fact IS NOT NULL) AS files
 FROM links t
 LEFT JOIN links d ON d.death = t.death AND d.via = 'pod'

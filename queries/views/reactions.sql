@@ -1,9 +1,9 @@
--- What may be done, or befall what runs on a machine, because a part of it failed: the mechanisms, of which `person` says that
--- whoever acts has reasons of their own, and what tools that look after machines do to a workload. Who evicts or deletes a
--- pod for a fault looks after machines, as its name says, or closes the machine; an updater of recommendations, a
--- descheduler, a tool that upgrades machines and one that waits for notices of a cloud act for what they are there for; an
--- autoscaler of clusters takes away what is little used. A machine of which nobody had closed the node, and that goes down in good
--- order, was told to by somebody: no part that fails does that, but heat and power.
+-- What may be done to a machine, or to a workload on it, because a part of the machine failed: the mechanisms (`person`
+-- marks those whose actor has reasons of their own) and what tools that look after machines do to a workload. An actor
+-- that evicts or deletes a pod because of a fault is named as a tool for machines, or cordons the machine. Vertical
+-- autoscalers, deschedulers, tools that upgrade machines and handlers of cloud notices act for their own purpose;
+-- cluster autoscalers remove what is little used. If a machine whose node was never cordoned shuts down in good order,
+-- someone requested it: no failing part does that, except overheating and loss of power.
 WITH watchers AS (
   SELECT DISTINCT actor FROM links
   WHERE actor IS NOT NULL

@@ -1,8 +1,8 @@
--- What a cloud refused to make of the machines that a pod or a batch job waits for, and what it kept from them.
--- Told of the pod itself, it explains whatever keeps the pod from a node: a group that is empty
--- shows no node to lack anything. Told of a group, it explains only that there is no room.
+-- Machines that a pod or a batch job waits for and that a cloud refused to create, with what waits for them. If the
+-- refusal is recorded on the pod itself, it explains whatever keeps the pod from a node: an empty node group has no
+-- node that could lack anything. If it is recorded on a node group, it explains only a lack of room.
 SELECT u.death, u.fact, u.signal, m.fact AS effect,
-  -- What a cloud refused somebody in the same account it may have refused to others, unless the cluster's own autoscaler asked.
+  -- What a cloud refused someone in the same account it may have refused to others, unless the cluster's own autoscaler asked.
   CASE WHEN u.via = 'cluster' AND u.source_kind IN ('aws', 'azure', 'gcp') AND t.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge
 FROM links u
 JOIN links m ON m.death = u.death AND m.via = 'pod' AND m.signal LIKE 'k8s.pod.unschedulable.%'

@@ -1,6 +1,6 @@
--- Deaths of members of gangs that waited for others which were refused, until they gave up; where no record tells that they did, it is a
--- guess. None was made after that, and fewer ended than the run asks for (which nobody knows of a JobSet that was not seen): the refused
--- ones were not let in later.
+-- Deaths of members of gangs that waited for other members, which were refused, until they gave up; a guess where no
+-- record shows that they gave up. No member was created after that, and fewer ended than the run asks for (unknown for
+-- a JobSet that was not seen): the refused members were not admitted later.
 SELECT q.death, q.fact, q.signal, CASE WHEN r.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge
 FROM links q
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'rendezvous.error' AND via = 'pod' AND same_container AND lag_s BETWEEN -5 AND 300) r

@@ -1,6 +1,6 @@
--- Resets that somebody asked a cloud for, of a machine that a death was on, each with what tells that the machine then went down or
--- booted: that is the request's doing. `hung` where nothing had been heard of the machine for a while by then: who resets one
--- that hangs did not end what ran there.
+-- Resets that someone requested from a cloud, of a machine that a death was on, each with the record that shows the
+-- machine then shutting down or booting as a result. `hung`: nothing had been received from the machine for a while by
+-- then. Resetting a machine that hangs did not end what ran on it.
 SELECT r.death, r.fact, r.signal, r.actor, b.fact AS effect, bool_or(h.death IS NOT NULL) AS hung
 FROM links r
 -- Of a job on several machines each is one of its own; the cloud may call a node's machine by another name than its cluster does.

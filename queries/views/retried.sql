@@ -1,5 +1,5 @@
--- Evictions that kubectl was refused and asked for again every five seconds, as a drain does that a budget holds up, also
--- after somebody opened the node: nobody does so by hand.
+-- Evictions that kubectl was refused and requested again every five seconds, as a drain does that a PodDisruptionBudget
+-- blocks, also after the node was uncordoned. This is not done by hand.
 SELECT e.death, e.fact
 FROM links e
 JOIN links k ON k.death = e.death AND k.record = e.record AND k.signal = 'k8s.pod.drained_by_kubectl'

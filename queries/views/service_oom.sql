@@ -1,5 +1,5 @@
--- Services that programs ran as and that lost a process for memory as they ended, as systemd says of them; `of_machine` where the whole
--- machine was out of it by then: what the kernel tells of afterwards is another process of the machine's.
+-- Services that programs ran as and that lost a process to the OOM killer as they ended, according to systemd.
+-- `of_machine`: the whole machine was out of memory by then, so what the kernel reports later concerns another process.
 SELECT u.death, u.fact, n.death IS NOT NULL AS of_machine
 FROM links u
 LEFT JOIN (SELECT DISTINCT u.death, u.fact

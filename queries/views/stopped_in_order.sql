@@ -1,5 +1,5 @@
--- Pods that their kubelet stopped in good order, and when, while nothing was known to be wrong with their node: the machine was
--- there then, so that what befell it later, or was decided about it later, ended none of them.
+-- Pods that their kubelet stopped in good order, and when, while nothing was known to be wrong with their node. The
+-- machine was available then, so what happened to it later, or was decided about it later, ended none of them.
 SELECT k.death, MIN(k.time) AS time
 FROM links k
 LEFT JOIN links s ON s.death = k.death AND s.via IN ('node', 'pod') AND s.time <= k.time + 5000000000

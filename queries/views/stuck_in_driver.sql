@@ -1,5 +1,6 @@
--- Members that a gang missed while they wait in a driver, which writes nothing, lets the others wait until their time is up, and is stopped
--- with what is left of them: what happened to their machine meanwhile is why they were missing.
+-- Members that a gang missed while they waited in a driver call. Such a member logs nothing, keeps the others waiting
+-- until they time out, and is stopped with the rest. What happened to its machine in that time is the reason it was
+-- missing.
 SELECT DISTINCT k.death, k.fact, k.signal
 FROM links k
 JOIN missed g ON g.death = k.death AND g.time - k.time BETWEEN 60000000000 AND 7200000000000

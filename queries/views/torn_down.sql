@@ -1,5 +1,5 @@
--- Deaths of pods that their own job took away, as it does when another member has failed, on machines that nobody
--- missed: what was announced for such a machine, or said of it, has not been shown to be why.
+-- Deaths of pods that their own job deleted, as it does when another member has failed, on machines that no member
+-- missed. What was announced for such a machine, or reported about it, is not shown to be the reason.
 SELECT DISTINCT t.death
 FROM links t
 LEFT JOIN links s ON s.death = t.death

@@ -1,5 +1,5 @@
--- Deaths whose own machine was in trouble, or that somebody or something ended: what
--- such a pod could not reach by then proves nothing of what it wanted to reach.
+-- Deaths where the pod's own machine had a problem, or where a person or a program ended the pod. That such a pod could
+-- not reach a service by then proves nothing about that service.
 SELECT DISTINCT death
 FROM links
 WHERE via = 'node' AND lag_s BETWEEN -120 AND 1800

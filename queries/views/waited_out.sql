@@ -1,5 +1,5 @@
--- Deaths of pods that never started, which a deadline ended: it only ended their wait. Of a run that had been at work
--- before the pod was made, the deadline ended that.
+-- Deaths of pods that never started and were ended by a deadline, which only ended their wait. If the run had been
+-- working before the pod was created, the deadline ended that work.
 SELECT d.death, d.fact
 FROM links d
 LEFT JOIN links s ON s.death = d.death AND s.via = 'pod' AND s.signal = 'k8s.container.started'

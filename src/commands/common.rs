@@ -24,7 +24,7 @@ use crate::serve::collect::{self, CollectTargets};
 
 /// What facts of recordings take in memory, with all that is made of them; beside it
 /// stands what the program takes itself.
-const HELD: u64 = 800 << 20;
+const HELD: u64 = 720 << 20;
 /// Rejected records that the closing count shows one by one.
 const SHOWN: usize = 5;
 

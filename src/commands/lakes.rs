@@ -40,7 +40,7 @@ pub(super) fn refuse(config: &Config, verb: &str) -> Result<(), Error> {
         None => Ok(()),
         Some(url) => Err(Error::misused(
             format!("{url} is a lake, and {verb} works on a local store only"),
-            "name a folder with --store; rows get into a lake by `whathappened store push` or `whathappened collect --lake`",
+            "name a folder with --store. To write into a lake, use `whathappened store push` or `whathappened collect --lake`",
         )),
     }
 }

@@ -39,7 +39,7 @@ macro_rules! view {
 
 /// The views that rules may select from, by name.
 /// One may use those before it.
-pub(super) const VIEWS: [(&str, &str); 25] = [
+pub(super) const VIEWS: [(&str, &str); 26] = [
     view!("answering"),
     view!("mechanisms"),
     view!("asked_at_cloud"),
@@ -48,6 +48,7 @@ pub(super) const VIEWS: [(&str, &str); 25] = [
     view!("ended_by_others"),
     view!("fell_silent"),
     view!("killed_first"),
+    view!("looked_after"),
     view!("missed"),
     view!("not_asked_for"),
     view!("not_evicted"),

@@ -15,7 +15,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use whathappened_core::death::Death;
 use whathappened_core::graph::{
-    Cordons, EntityGraph, NodeHealth, Task, TaskKind, TaskRow, is_by_operator, stands_silence,
+    Cordons, EntityGraph, NodeHealth, Task, TaskKind, TaskRow, stands_silence,
 };
 use whathappened_core::link::Link;
 use whathappened_core::resolve::{Root, Run};
@@ -417,7 +417,7 @@ pub fn links(
         time.append_value(one.time.lo);
         time_hi.append_value(one.time.hi);
         actor.append_option(symbols.some(one.actor));
-        by_operator.append_option(symbols.some(one.actor).map(is_by_operator));
+        by_operator.append_option(symbols.some(one.actor).map(|_| graph.is_by_operator(one)));
         detail.append_option(symbols.some(one.detail));
         code.append_option(one.exit_code);
         count.append_value(i64::try_from(one.count).unwrap_or(i64::MAX));

@@ -50,7 +50,7 @@ pub(super) struct Recovery {
 /// All that a case has of both.
 pub(super) fn of_case(case: &Case) -> Result<(Vec<FaultRecord>, Vec<Recovery>), SpillError> {
     let graph = &case.graph;
-    let (mut marks, mut mends): (Vec<FaultRecord>, Vec<Recovery>) = (Vec::new(), Vec::new());
+    let (mut marks, mut recoveries): (Vec<FaultRecord>, Vec<Recovery>) = (Vec::new(), Vec::new());
     for fact in graph.facts.iter().filter(|fact| graph.is_of_machine(fact)) {
         let signal = graph.name(fact.signal);
         if !(fact.node.is_some() || fact.instance.is_some()) || is_vague(fact.time) {
@@ -59,8 +59,8 @@ pub(super) fn of_case(case: &Case) -> Result<(Vec<FaultRecord>, Vec<Recovery>), 
         let node = graph.name(fact.node).to_owned();
         let instance = fact.instance.is_some().then(|| graph.name(fact.instance));
         let instance = instance.map(str::to_lowercase);
-        if graph.traits.is(signal, SignalClass::Mends) {
-            mends.push(Recovery {
+        if graph.traits.is(signal, SignalClass::Repairs) {
+            recoveries.push(Recovery {
                 time: fact.time.lo,
                 node,
                 instance,
@@ -80,7 +80,7 @@ pub(super) fn of_case(case: &Case) -> Result<(Vec<FaultRecord>, Vec<Recovery>), 
             marks.extend(last(fact, marks.last()));
         }
     }
-    Ok((marks, mends))
+    Ok((marks, recoveries))
 }
 
 /// A record that counts its repeats was true at the last of them, too.

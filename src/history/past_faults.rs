@@ -18,7 +18,7 @@ use crate::fetch;
 #[derive(Debug)]
 pub struct PastFaults {
     marks: Vec<FaultRecord>,
-    mends: Vec<Recovery>,
+    recoveries: Vec<Recovery>,
     name_tenures: NameTenures,
     begins: Option<Nanos>,
 }
@@ -29,13 +29,13 @@ impl PastFaults {
     /// # Errors
     /// When facts cannot be read back.
     pub fn of_case(case: &Case) -> Result<Self, Error> {
-        let (mut marks, mends) = fault_record::of_case(case)?;
+        let (mut marks, recoveries) = fault_record::of_case(case)?;
         marks.sort();
         let known = case.graph.evidence.rows().iter();
         let begins = known.map(|row| row.time.lo).filter(|at| *at != Nanos::MIN);
         Ok(Self {
             marks,
-            mends,
+            recoveries,
             name_tenures: NameTenures::of(&case.graph),
             begins: begins.min(),
         })
@@ -93,7 +93,7 @@ impl PastFaults {
             )
         });
         let mended: Vec<Nanos> = self
-            .mends
+            .recoveries
             .iter()
             .filter(|one| {
                 who.is(

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use whathappened_core::death::{DeathState, has_failed};
-use whathappened_core::graph::TaskKind;
-use whathappened_core::resolve::MachineMatch;
+use whathappened_core::graph::{Task, TaskKind};
+use whathappened_core::resolve::{MachineMatch, Name};
 use whathappened_core::timeline::timeline;
 use whathappened_model::event::EventId;
 
@@ -61,12 +61,16 @@ pub(super) async fn of_machine(
     place: &MachineMatch,
 ) -> Result<Answer, Error> {
     let verdict = of_all(case).await?;
+    // Without an orchestrator people call what they run by the name of the machine.
+    let is_bare = !Name::parse(&question.name).is_machine();
     let is_here = |finding: &Finding| {
         let steps = finding.candidate.iter().flat_map(|one| &one.path);
         let is_cited = steps
             .filter_map(|step| case.graph.facts.get(step.fact))
             .any(|fact| place.holds(&case.graph, fact));
-        is_cited || happened_here(case, &verdict, finding, place)
+        is_cited
+            || happened_here(case, &verdict, finding, place)
+            || is_bare && is_log_of(case, &verdict, finding, place)
     };
     let mut answer = reported(case, &verdict, question, Some(place), &is_here)?;
     let was_here: BTreeSet<String> = case
@@ -138,6 +142,18 @@ fn happened_here(case: &Case, verdict: &Verdict, finding: &Finding, place: &Mach
         .iter()
         .filter_map(|death| case.graph.pods.get(verdict.deaths.get(*death)?.pod));
     of_machine && victims.any(|pod| place.holds_member(&case.graph, pod))
+}
+
+/// Whether a finding is about nothing but logs of programs on a machine, which no object or job tells of.
+fn is_log_of(case: &Case, verdict: &Verdict, finding: &Finding, place: &MachineMatch) -> bool {
+    let mut victims = finding.victims.iter().map(|death| {
+        let pod = verdict.deaths.get(*death)?.pod;
+        case.graph.pods.get(pod)
+    });
+    let is_log = |task: Option<&Task>| {
+        task.is_some_and(|task| task.kind == TaskKind::Log && place.holds_member(&case.graph, task))
+    };
+    !finding.victims.is_empty() && victims.all(is_log)
 }
 
 /// What ended some runs, and what they survived, in no order of importance.

@@ -69,9 +69,8 @@ impl ReportContext<'_> {
                     // Whom nobody could stop any more was stopped by nobody.
                     let lost = acts.is_empty() && first.mode == Mode::Lost;
                     let mut named = self.facts_naming(first.pod).filter(|_| !lost);
-                    // What a fault had ended its controller only takes away.
-                    let failed = acts.is_empty()
-                        && path.first().is_some_and(|step| step.role == Role::Fault);
+                    // What something else had ended, its controller only takes away.
+                    let failed = acts.is_empty() && !path.is_empty();
                     named.find(|fact| {
                         torn_down(fact)
                             && !(failed && is_part_of_kubernetes(graph.name(fact.actor)))

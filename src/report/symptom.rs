@@ -2,7 +2,7 @@
 
 use whathappened_core::death::Death;
 use whathappened_core::graph::Fact;
-use whathappened_core::lifecycle::Mode;
+use whathappened_core::lifecycle::{Mode, State};
 use whathappened_core::signals::{SignalClass, named};
 use whathappened_model::time::{CLOCKS, Nanos, SECOND};
 
@@ -61,9 +61,38 @@ impl ReportContext<'_> {
                 .map(|target| format!("its peer {target}"))
         });
         let peer = peer.unwrap_or_else(|| "another member of the run".to_owned());
+        if let Some(finished) = self.finished_before(finding, death) {
+            return Some(format!(
+                "ended because it lost contact with {peer}; {finished} had finished with exit code 0 just before."
+            ));
+        }
         Some(format!(
             "ended because it lost contact with {peer}; nothing in the input shows what happened to that one."
         ))
+    }
+
+    /// The other members of a gang, where all of them had completed when one lost contact with them.
+    fn finished_before(&self, finding: &Finding, death: &Death) -> Option<String> {
+        let run = self.case.runs.get(finding.run)?;
+        let attempt = run.attempt(finding.attempt)?;
+        let others = attempt.pods.iter().filter(|pod| Some(**pod) != death.pod);
+        let mut named = Vec::new();
+        for pod in others {
+            let end = self.case.ends.get(*pod)?;
+            let at = end.final_time().filter(|_| end.state == State::Completed)?;
+            let is_near =
+                at.lo <= death.time.hi && at.hi.saturating_add(AT_ITS_END) >= death.time.lo;
+            if !is_near {
+                return None;
+            }
+            named.push(self.graph().pods.get(*pod)?.rank);
+        }
+        match named.as_slice() {
+            [] => None,
+            [Some(rank)] => Some(format!("rank {rank}")),
+            [None] => Some("the other one".to_owned()),
+            several => Some(format!("the {} others", several.len())),
+        }
     }
 
     /// What a launcher of MPI says of the process that ended first. Some say where it was and what ended it in lines of their own.

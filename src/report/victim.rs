@@ -224,6 +224,11 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
             "is waiting in the queue again".to_owned()
         }
         (DeathState::NeverScheduled, _) => "was never scheduled".to_owned(),
+        (DeathState::StuckStarting, _)
+            if member.is_some_and(|one| one.exits.iter().any(|exit| !exit.init)) =>
+        {
+            "was not started again after its program had ended".to_owned()
+        }
         (DeathState::StuckStarting, _) => {
             let printed = member.filter(|one| !one.uid.is_some());
             let waits = printed.and_then(|one| one.waits.first());

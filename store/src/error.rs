@@ -42,6 +42,15 @@ pub enum StoreError {
         /// What the Parquet reader says.
         error: parquet::errors::ParquetError,
     },
+    /// What was named as a lake names no place that one can be in.
+    #[cfg(feature = "lake")]
+    #[error("{}: {}", escaped(place), escaped(why))]
+    NoPlace {
+        /// As it was named.
+        place: String,
+        /// Why it names none.
+        why: String,
+    },
     /// What a store keeps elsewhere cannot be used now.
     #[error("{}: {}", escaped(place), escaped(why))]
     Elsewhere {
@@ -151,6 +160,8 @@ impl StoreError {
             error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt)
         };
         match self {
+            #[cfg(feature = "lake")]
+            Self::NoPlace { .. } => Some("name a folder, s3://bucket/folder, gs://… or az://…"),
             Self::Unlisted { .. } => {
                 Some("rebuild the index from the segments: whathappened store repair")
             }

@@ -81,6 +81,22 @@ fn each_batch_system_is_named_that_ends_a_job_at_its_limit() {
     }
 }
 
+#[test]
+fn a_batch_system_says_at_the_end_of_a_log_why_it_ended_the_job() {
+    for (line, cause) in [
+        (
+            "=>> PBS: job killed: mem 4096kb exceeded limit 2048kb",
+            "code.host_oom",
+        ),
+        ("TERM_OWNER: job killed by owner.", "ops.manual_delete"),
+    ] {
+        let log = text(&["2026-12-01 08:04:55,000 INFO step 390 loss 2.4", line]);
+        let answer = ask("train", &[("train.log", log)]);
+        let (_, found, level, _) = verdict(&answer);
+        assert_eq!((found, level), (cause, "supported"), "{answer:#}");
+    }
+}
+
 /// Slurm writes the second in which it put a job back, and the controller the millisecond in which it had failed to launch.
 #[test]
 fn a_job_that_is_held_after_its_launch_failed_waits() {

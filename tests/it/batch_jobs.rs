@@ -205,11 +205,7 @@ fn a_job_waits_for_the_reason_that_slurm_gives() {
             "sched.unschedulable_constraint",
             "established",
         ),
-        (
-            "BurstBufferOperation",
-            "sched.unschedulable_constraint",
-            "established",
-        ),
+        ("BurstBufferOperation", "dep.volume", "established"),
         ("Cleaning", "sched.unschedulable_constraint", "established"),
         ("Resources", "sched.unschedulable_capacity", "established"),
     ] {

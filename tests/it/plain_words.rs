@@ -141,6 +141,7 @@ fn the_help_of_every_verb() {
 fn the_readme_and_the_guides() {
     let mut paths: Vec<PathBuf> = ["README.md", "SECURITY.md"].map(PathBuf::from).to_vec();
     paths.extend(files("docs", &[".md"]));
+    paths.extend(["causes", "signals"].map(|of| PathBuf::from(format!("queries/{of}/README.md"))));
     assert_plain(&odd_in(&paths, |_| true));
     // Names of fields are for programs.
     let described = |line: &str| {
@@ -161,6 +162,13 @@ fn the_headers_of_rules() {
     let paths = files("queries/causes", &[".sql"]);
     let is_ours = |line: &str| OURS.iter().any(|key| line.starts_with(key));
     assert_plain(&odd_in(&paths, is_ours));
+}
+
+/// What `rules columns` prints of them.
+#[test]
+fn the_descriptions_of_views() {
+    let paths = files("queries/views", &[".sql"]);
+    assert_plain(&odd_in(&paths, |line| line.starts_with("-- ")));
 }
 
 #[test]

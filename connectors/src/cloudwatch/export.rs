@@ -1,11 +1,11 @@
 //! Answers and exports as files: `aws logs filter-log-events` and
 //! `get-log-events`, `aws logs get-query-results`, the console's JSON.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::client::Event;
 use super::{decode, insights};
-use crate::contract::{ForeignDecoder, ForeignOutput, ForeignRecord};
+use crate::contract::{ForeignDecoder, ForeignOutput, ForeignRecord, Table};
 use crate::event::SourceKind;
 use crate::log_store::{MILLISECOND, StoredLine};
 use crate::observation::Rejection;
@@ -90,6 +90,36 @@ fn row(record: ForeignRecord<'_>, emitted: &mut ForeignOutput) -> Result<(), Rej
     })?;
     emitted.line(SourceKind::CloudwatchLogs, line);
     Ok(())
+}
+
+/// The same in CSV.
+pub(super) const ROWS_CSV: Table = Table {
+    recognise: |columns| {
+        let has = |name: &str| columns.iter().any(|column| column.trim() == name);
+        has("@timestamp") && has("@message")
+    },
+    record: csv_row,
+};
+
+/// A row with its columns as fields; what collectors know of a pod, `kubernetes.pod_name` and such, becomes the body again that
+/// it was discovered in.
+fn csv_row(columns: &[String], values: &[String]) -> Map<String, Value> {
+    let mut fields = Map::new();
+    let mut kubernetes = Map::new();
+    for (column, value) in columns.iter().zip(values) {
+        let (column, value) = (column.trim(), Value::from(value.as_str()));
+        match column.strip_prefix("kubernetes.") {
+            Some(name) => kubernetes.insert(name.to_owned(), value),
+            None => fields.insert(column.to_owned(), value),
+        };
+    }
+    if !kubernetes.is_empty()
+        && let Some(message) = fields.remove("@message")
+    {
+        let body = json!({ "log": message, "kubernetes": kubernetes });
+        fields.insert("@message".to_owned(), body.to_string().into());
+    }
+    fields
 }
 
 fn of_row(fields: &Map<String, Value>, number: u64) -> Option<StoredLine> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::export::{EVENT, RESULTS, ROW};
+use super::export::{EVENT, RESULTS, ROW, ROWS_CSV};
 use super::options::CloudWatchOptions;
 use super::store::CloudWatch;
 use crate::connector::Clock;
@@ -21,7 +21,7 @@ pub(crate) const LOG_STORE: Registration = Registration {
 ",
     names: LabelNames::default,
     decoders: &[EVENT, RESULTS, ROW],
-    tables: &[],
+    tables: &[ROWS_CSV],
     answer: None,
 };
 

@@ -200,6 +200,10 @@ fn row(columns: &[String], fields: &[String]) -> Map<String, Value> {
             "content" => {
                 out.insert("message".to_owned(), value);
             }
+            // Of a tag the page shows the title: `Pod Name` is `pod_name`.
+            _ if column.contains(' ') => {
+                attributes.insert(name.replace(' ', "_"), value);
+            }
             _ => {
                 let name = column.strip_prefix('@').unwrap_or(column);
                 attributes.insert(name.to_owned(), value);

@@ -143,7 +143,15 @@ fn containers(
                 field::at(status, &["state", "waiting"]).filter(|waiting| waiting.is_object())
             {
                 body.waits.extend(field::owned(waiting, &["reason"]));
-                facts.push(self::waiting(pod, key, name, waiting, init, body, context));
+                facts.push(self::waiting(
+                    (pod, status),
+                    key,
+                    name,
+                    waiting,
+                    init,
+                    body,
+                    context,
+                ));
             }
             if !init && field::at(status, &["state", "terminated"]).is_none_or(Value::is_null) {
                 all_ended = false;
@@ -215,7 +223,7 @@ fn not_ready_since(pod: &Value, body: &ObjectBody) -> Option<Stamp> {
 }
 
 fn waiting(
-    pod: &Value,
+    (pod, container): (&Value, &Value),
     key: &ObjectKey,
     name: &str,
     waiting: &Value,
@@ -224,8 +232,13 @@ fn waiting(
     context: Context<'_>,
 ) -> Event {
     let reason = field::text(waiting, &["reason"]).unwrap_or_default();
-    // A waiting state carries no time; the pod's own start bounds it from below.
-    let since = field::time(pod, &["status", "startTime"])
+    // A waiting state carries no time; the pod's own start bounds it from below, and of one that cannot be started again its
+    // last end. A back-off is a container's of which each end is known.
+    let ended = field::time(container, &["lastState", "terminated", "finishedAt"])
+        .filter(|_| reason != "CrashLoopBackOff")
+        .map(|ended| Stamp::exact(ended.hi));
+    let since = ended
+        .or_else(|| field::time(pod, &["status", "startTime"]))
         .or(body.created)
         .or(context.at)
         .unwrap_or(Stamp::OPEN);

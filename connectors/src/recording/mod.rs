@@ -8,6 +8,7 @@
 
 mod batch;
 mod budget;
+mod colours;
 mod dump;
 mod feed;
 mod folder_context;

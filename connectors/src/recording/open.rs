@@ -7,6 +7,7 @@ use std::sync::Arc;
 use zip::ZipArchive;
 
 use super::batch::Kind;
+use super::colours::WithoutColours;
 use super::feed::Feed;
 use super::folder_context::FolderContext;
 use super::guard::{Peeked, UnpackMeter, Unpacked, gunzip};
@@ -76,6 +77,21 @@ pub(super) fn open(layer: Layer<'_>, from: &mut dyn Read, feed: &mut Feed<'_>) {
                     ..layer
                 },
                 &mut decoder,
+                feed,
+            );
+        }
+        Form::Coloured => {
+            let mut plain = WithoutColours::new(from);
+            let mut packed_in = layer.packed_in;
+            packed_in.push(form.words());
+            // What is left has no escapes, so this ends.
+            open(
+                Layer {
+                    packed_in,
+                    file: None,
+                    ..layer
+                },
+                &mut plain,
                 feed,
             );
         }

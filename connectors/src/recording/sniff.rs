@@ -1,5 +1,6 @@
 //! Recognises what a file is by its first bytes; names lie.
 
+use anstream::adapter;
 use serde_json::{Map, Value};
 
 use super::format;
@@ -30,6 +31,8 @@ pub(super) enum Form {
     Yaml,
     /// What kubectl prints for people.
     Kubectl,
+    /// The same in a terminal's colours, as some wrappers of kubectl print it.
+    Coloured,
     /// A dump of PyTorch's flight recorder.
     FlightRecorder,
     /// Binary records with a decoder of their own.
@@ -57,6 +60,7 @@ impl Form {
             Self::JsonLog => "log lines in JSON",
             Self::Yaml => "YAML",
             Self::Kubectl => "kubectl's text",
+            Self::Coloured => "coloured",
             Self::FlightRecorder => "flight recorder's dump",
             Self::Format(format) => format.words,
             Self::Records(format) => format.words,
@@ -159,10 +163,17 @@ pub(super) fn recognise(head: &[u8]) -> Form {
         Form::Yaml
     } else if kubectl::looks_like(&String::from_utf8_lossy(text)) {
         Form::Kubectl
+    } else if text.contains(&0x1b) && kubectl::looks_like(&without_colours(text)) {
+        Form::Coloured
     } else {
         let format = early.or_else(|| format::recognise_late(text));
         format.map_or(Form::Text, Form::Format)
     }
+}
+
+/// The same text without colours.
+fn without_colours(text: &[u8]) -> String {
+    adapter::strip_str(&String::from_utf8_lossy(text)).to_string()
 }
 
 /// Whether bytes are no text. Text may have holes: a machine that loses power leaves blocks of
@@ -466,6 +477,11 @@ mod tests {
                 "NAME   READY   STATUS   RESTARTS   AGE\np 0/1 x\n",
                 Form::Kubectl,
             ),
+            (
+                "\x1b[33mName\x1b[0m:\x1b[37m         p\x1b[0m\n\x1b[33mNamespace\x1b[0m:\x1b[37m    default\x1b[0m\n",
+                Form::Coloured,
+            ),
+            ("\x1b[31mERROR\x1b[0m no data\n", Form::Text),
             (
                 "LAST SEEN   TYPE   REASON   OBJECT   MESSAGE\n",
                 Form::Kubectl,

@@ -2,6 +2,7 @@
 //! which the decoders of other systems get as if it had come so.
 
 use std::cell::Cell;
+use std::cmp::Ordering;
 use std::io::{self, Read};
 use std::rc::Rc;
 
@@ -53,6 +54,7 @@ pub(super) fn split(from: &mut dyn Read, file: usize, feed: &mut Feed<'_>) -> Op
         .from_reader(bounded);
     let mut row = ByteRecord::new();
     let mut known: Option<(&Table, Vec<String>)> = None;
+    let mut rows = Rows::default();
     let ended = loop {
         match reader.read_byte_record(&mut row) {
             Ok(true) => {}
@@ -78,10 +80,57 @@ pub(super) fn split(from: &mut dyn Read, file: usize, feed: &mut Feed<'_>) -> Op
             continue;
         }
         let record = Value::Object((table.record)(columns, &fields)).to_string();
-        feed.record(file, &Kind::PLAIN, record.as_bytes(), line);
+        let time = columns.iter().position(|column| is_time(column));
+        let time = time.and_then(|place| fields.into_iter().nth(place));
+        rows.push(record, line, time.unwrap_or_default());
+        if rows.all.len() >= Rows::MOST {
+            rows.emit(file, feed);
+        }
     };
+    rows.emit(file, feed);
     feed.file(file).bytes += reader.position().byte();
     ended
+}
+
+fn is_time(column: &str) -> bool {
+    let column = column.to_ascii_lowercase();
+    ["time", "date"].iter().any(|word| column.contains(word))
+}
+
+/// Rows in the order of the file. Consoles export the newest first: of rows of one time the last is then the first that was
+/// written.
+#[derive(Default)]
+struct Rows {
+    all: Vec<(String, u64)>,
+    before: String,
+    rising: usize,
+    falling: usize,
+}
+
+impl Rows {
+    /// As many are turned round at once: ties are near each other.
+    const MOST: usize = 4_096;
+
+    fn push(&mut self, record: String, line: u64, time: String) {
+        match time.cmp(&self.before) {
+            _ if self.all.is_empty() => {}
+            Ordering::Less => self.falling += 1,
+            Ordering::Greater => self.rising += 1,
+            Ordering::Equal => {}
+        }
+        self.before = time;
+        self.all.push((record, line));
+    }
+
+    fn emit(&mut self, file: usize, feed: &mut Feed<'_>) {
+        let mut rows = std::mem::take(self);
+        if rows.falling > rows.rising {
+            rows.all.reverse();
+        }
+        for (record, line) in rows.all {
+            feed.record(file, &Kind::PLAIN, record.as_bytes(), line);
+        }
+    }
 }
 
 /// A quote that is never closed must not take in the rest of the world.

@@ -77,7 +77,7 @@ pub(super) fn note(
     let wrong = says(WRONG);
     let fails = is(SignalClass::LastWords) && !says(named::LOG_SHIPPER) && !mild();
     let fails = fails || wrong;
-    let over = fails || is(SignalClass::SaysOver);
+    let over = fails || is(SignalClass::ClosingLine);
     // What is killed had not ended, whatever of its work was done.
     let killed = says(named::LOG_KILLED);
     let may_end = is(SignalClass::MayEnd) && !says(named::LOG_SHIPPER) && !mild();

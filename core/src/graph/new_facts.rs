@@ -54,7 +54,7 @@ fn lag(event: &Event, signal: &str, ruleset: &Ruleset) -> Nanos {
             .as_deref()
             .is_some_and(|text| text.contains("NVRM: "));
     // It waits for a server before it says so, and tells of a crash when it is up again.
-    let is_late = ruleset.traits().is(signal, SignalClass::RecordedLate);
+    let is_late = ruleset.traits().is(signal, SignalClass::ReportedLate);
     if by_kernel && !is_late {
         usual.min(KERNEL)
     } else {

@@ -85,6 +85,15 @@ const KUBERNETES: [&str; 38] = [
     "ttl-controller",
 ];
 
+/// Kinds whose pods Kubernetes' own controllers make and delete.
+const WITH_CONTROLLERS: [&str; 5] = [
+    "DaemonSet",
+    "Job",
+    "ReplicaSet",
+    "ReplicationController",
+    "StatefulSet",
+];
+
 impl EntityGraph {
     /// The pod that the controller of its workload deleted, as its Event or the audit log tells.
     #[must_use]
@@ -99,18 +108,35 @@ impl EntityGraph {
     /// Whether a fact is that a controller deleted a pod that it had made: other accounts of programs (a pipeline's runner)
     /// do so for somebody.
     pub(crate) fn is_own_deletion(&self, fact: &Fact) -> bool {
-        self.name(fact.signal) == named::K8S_POD_DELETED_BY_CONTROLLER
-            && makes_pods(self.name(fact.actor))
+        let deletes = self.name(fact.signal) == named::K8S_POD_DELETED_BY_CONTROLLER;
+        deletes && (makes_pods(self.name(fact.actor)) || self.is_of_custom_operator(fact))
+    }
+
+    /// Whether a fact is what a controller did that makes workloads and pods as they were asked for, or clears away what is
+    /// left of them: what it does it does for somebody.
+    #[must_use]
+    pub fn is_by_operator(&self, fact: &Fact) -> bool {
+        let deletes = self.name(fact.signal) == named::K8S_POD_DELETED_BY_CONTROLLER;
+        is_by_operator(self.name(fact.actor)) || deletes && self.is_of_custom_operator(fact)
+    }
+
+    /// Whether who did something to a pod is called an operator, and the pod may be one that it makes: that of a Job or a set is
+    /// not, since those have controllers of their own.
+    fn is_of_custom_operator(&self, fact: &Fact) -> bool {
+        let actor = self.name(fact.actor);
+        let account = actor.strip_prefix("system:serviceaccount:");
+        let pod = fact.pod.and_then(|pod| self.pods.get(pod));
+        let owner = pod.and_then(|pod| self.workloads.get(pod.owner));
+        account.is_some_and(|account| account.ends_with("-operator"))
+            && !owner.is_some_and(|owner| WITH_CONTROLLERS.contains(&self.name(owner.kind)))
     }
 }
 
-/// Whether an account is that of a controller that makes pods. Of who is not known as the account of a program nothing
-/// else is known.
+/// Whether an account is that of a controller that makes pods, whatever they are. Of who is not known as the account of a
+/// program nothing else is known.
 fn makes_pods(actor: &str) -> bool {
-    let Some(account) = actor.strip_prefix("system:serviceaccount:") else {
-        return true;
-    };
-    ships_with_kubernetes(account) || account.ends_with("-operator") || is_operators(account)
+    let account = actor.strip_prefix("system:serviceaccount:");
+    account.is_none_or(|account| ships_with_kubernetes(account) || is_operators(account))
 }
 
 /// Whether a service account, `namespace:name`, is that of one of Kubernetes' own controllers.
@@ -119,8 +145,7 @@ fn ships_with_kubernetes(account: &str) -> bool {
     own.is_some_and(|name| KUBERNETES.contains(&name))
 }
 
-/// Whether an actor is a controller that makes workloads and pods as they were asked for, or clears away what is left of them: what
-/// it does it does for somebody.
+/// Whether an actor is such a controller, whatever it does.
 #[must_use]
 pub fn is_by_operator(actor: &str) -> bool {
     match actor.strip_prefix("system:serviceaccount:") {

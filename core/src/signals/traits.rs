@@ -19,7 +19,7 @@ pub enum SignalClass {
     /// What a program writes when it fails and ends.
     LastWords,
     /// With such a line a program or its launcher ends, whatever ended it.
-    SaysOver,
+    ClosingLine,
     /// With such a line a program ends, unless it goes on: it counts where it is the last of a log.
     MayEnd,
     /// What could not be started makes no step.
@@ -39,7 +39,7 @@ pub enum SignalClass {
     /// Somebody asks that a machine goes down now, which it may refuse.
     AsksDown,
     /// A machine was started anew, repaired or let in again: a fault told afterwards is another one.
-    Mends,
+    Repairs,
     /// Slurm has no answer from a machine.
     Unanswered,
     /// A device is lost or broken: no program that has it goes on.
@@ -57,7 +57,7 @@ pub enum SignalClass {
     /// Nothing that anybody asks for: everything goes on as it should.
     Calm,
     /// Its own record comes late, also where a kernel writes it.
-    RecordedLate,
+    ReportedLate,
     /// systemd's own act, or that of a tool that replaces containers, ends a service.
     StopsUnit,
     /// It may name the process that failed first, of several that somebody looks after.
@@ -74,7 +74,7 @@ impl SignalClass {
     /// Each with its name in files and what it means there.
     pub const ALL: [(Self, &'static str); 26] = [
         (Self::LastWords, "last_words"),
-        (Self::SaysOver, "says_over"),
+        (Self::ClosingLine, "closing_line"),
         (Self::MayEnd, "may_end"),
         (Self::NotStarted, "not_started"),
         (Self::OwnFailure, "own_failure"),
@@ -84,7 +84,7 @@ impl SignalClass {
         (Self::Boots, "boots"),
         (Self::GoesDown, "goes_down"),
         (Self::AsksDown, "asks_down"),
-        (Self::Mends, "mends"),
+        (Self::Repairs, "repairs"),
         (Self::Unanswered, "unanswered"),
         (Self::Final, "final"),
         (Self::KeepsFailing, "keeps_failing"),
@@ -93,7 +93,7 @@ impl SignalClass {
         (Self::AsksEnd, "asks_end"),
         (Self::ByKubelet, "by_kubelet"),
         (Self::Calm, "calm"),
-        (Self::RecordedLate, "told_late"),
+        (Self::ReportedLate, "reported_late"),
         (Self::StopsUnit, "stops_unit"),
         (Self::NamesFailed, "names_failed"),
         (Self::HoldsBack, "holds_back"),

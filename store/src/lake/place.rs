@@ -25,11 +25,9 @@ impl Place {
     /// Understands `s3://…`, `gs://…`, `az://…`, `file:///…` and the path of a folder;
     /// credentials come from the environment, as the clouds' own tools take them.
     pub(super) fn parse(name: &str) -> Result<Self, StoreError> {
-        let wrong = |why: &dyn std::fmt::Display| {
-            StoreError::elsewhere(
-                name,
-                format!("{why}; name a folder, s3://bucket/folder, gs://… or az://…"),
-            )
+        let wrong = |why: &dyn std::fmt::Display| StoreError::NoPlace {
+            place: name.to_owned(),
+            why: why.to_string(),
         };
         let name = name.trim_end_matches('/');
         let url = if name.contains("://") {

@@ -28,7 +28,7 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn troubles_elsewhere(
+    pub fn faults_elsewhere(
         &self,
         window: (Nanos, Nanos),
         is_trouble: &dyn Fn(&str) -> bool,

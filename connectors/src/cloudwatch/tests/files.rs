@@ -118,3 +118,24 @@ fn recorded_answers_are_read() {
     let (found, _) = at(&folder.join("FilterLogEvents-empty.json"));
     assert!(found.is_empty());
 }
+
+#[test]
+fn the_console_exports_rows_as_csv_the_newest_first() {
+    let table = "@timestamp,@message,kubernetes.pod_name,kubernetes.namespace_name\n\
+        2026-11-25 23:09:59.000,KeyError: 'sw',w-0,research\n\
+        2026-11-25 23:09:59.000,\"  File \"\"/workspace/train.py\"\", line 301, in train_step\",w-0,research\n\
+        2026-11-25 23:09:59.000,Traceback (most recent call last):,w-0,research\n\
+        2026-11-25 23:08:00.000,step 400 loss 2.1,w-0,research\n";
+    let (events, summary) = named("logs-insights-results.csv", table);
+    assert_eq!((summary.total.records, summary.total.rejected), (4, 0));
+    let exception: Vec<_> = events
+        .iter()
+        .filter_map(|event| event.attribute("exception"))
+        .collect();
+    assert_eq!(exception, ["KeyError"], "{events:?}");
+    let of = &events[0].entities;
+    assert_eq!(
+        (of.pod.as_deref(), of.namespace.as_deref()),
+        (Some("w-0"), Some("research"))
+    );
+}

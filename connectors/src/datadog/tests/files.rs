@@ -96,6 +96,14 @@ fn tables_are_read_with_lines_in_quotes_and_columns_of_ones_own() {
     assert_eq!(events[1].time.lo, START + 3 * MS);
     let lines: Vec<u64> = summary.rejected.iter().map(|one| one.origin.line).collect();
     assert_eq!(lines, [5, 6]);
+    // Of tags the page exports the titles.
+    let titled = "Date,Host,Pod Name,Kube Namespace,Message\n2026-11-21T15:00:00.001Z,gpu-7,p-0,lab,ValueError: no\n";
+    let (_, events) = read_file("titled.csv", titled.as_bytes());
+    let of = &events[0].entities;
+    assert_eq!(
+        (of.pod.as_deref(), of.namespace.as_deref()),
+        (Some("p-0"), Some("lab"))
+    );
     // A quote that is never closed is told.
     let open = format!(
         "Date,Host,Message\n2026-11-21T15:00:00.001Z,h,\"{}",

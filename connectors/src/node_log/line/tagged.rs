@@ -53,6 +53,8 @@ fn tag(word: &str) -> Option<(&str, Option<&str>)> {
         Some((program, rest)) => (program, Some(rest.strip_suffix(']')?)),
         None => (word, None),
     };
+    // Some forms of a journal print that there is none.
+    let pid = pid.filter(|pid| *pid != "n/a");
     let program = program.split('(').next().unwrap_or(program);
     let plain = program
         .bytes()
