@@ -65,7 +65,7 @@ FROM links
 WHERE signal IN ('k8s.pod.deadline', 'k8s.container.deadline') AND via = 'pod'
 UNION ALL
 -- A code that hardly any other program ends with; where the program says why it failed, that leads.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM links
 WHERE signal = 'k8s.container.timed_out' AND via = 'pod' AND mode = 'exited' AND exit_code = 124
 UNION ALL

@@ -27,7 +27,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The list of segments or the hot tier cannot be used.
-    #[error("{}: {}", shown(path), escaped(error))]
+    #[error("{}: {}{}", shown(path), if is_broken(error) { "the database is damaged: " } else { "" }, escaped(error))]
     Database {
         /// The database file.
         path: PathBuf,
@@ -156,16 +156,13 @@ impl StoreError {
     /// What to do about it, where something can be done.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
-        let broken = |error: &rusqlite::Error| {
-            error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt)
-        };
         match self {
             #[cfg(feature = "lake")]
             Self::NoPlace { .. } => Some("name a folder, s3://bucket/folder, gs://… or az://…"),
             Self::Unlisted { .. } => {
                 Some("rebuild the index from the segments: whathappened store repair")
             }
-            Self::Database { error, .. } if broken(error) => Some(
+            Self::Database { error, .. } if is_broken(error) => Some(
                 "keep the data and rebuild the index from the segments: whathappened store repair",
             ),
             Self::Foreign { .. } => Some(
@@ -296,6 +293,11 @@ fn shown(path: &Path) -> String {
 /// A text without what a terminal obeys: names of files may hold anything.
 fn escaped(text: impl std::fmt::Display) -> String {
     terminal::line(&text.to_string()).into_owned()
+}
+
+/// Whether what the database holds is not what was written.
+fn is_broken(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt)
 }
 
 fn is_full(error: &std::io::Error) -> bool {

@@ -336,3 +336,40 @@ fn more_time_does_not_help_what_has_hung() {
     let worked = ended("2026-12-01T08:03:15");
     assert!(!summary(&worked).contains("hung"), "{}", summary(&worked));
 }
+
+/// A log that is copied from a running program ends anywhere, also behind an error that it had got over each time before.
+#[test]
+fn what_a_program_got_over_each_time_before_need_not_have_ended_it() {
+    let caught = |minute: u32| {
+        format!(
+            "2026-12-01 08:{minute:02}:05,000 WARNING upload failed, ignoring\n\
+             Traceback (most recent call last):\n  \
+             File \"/workspace/train.py\", line 301, in upload\n    put()\n\
+             ConnectionError: refused"
+        )
+    };
+    let log = |times: u32| {
+        let of_minute = |minute: u32| {
+            let steps = (1..5).map(move |of| {
+                format!(
+                    "2026-12-01 08:{minute:02}:{:02},000 INFO step {} loss 2.5",
+                    of * 10,
+                    minute * 4 + of
+                )
+            });
+            steps.collect::<Vec<_>>().join("\n")
+        };
+        let minutes =
+            (0..times).map(|minute| format!("{}\n{}\n", caught(minute), of_minute(minute)));
+        minutes.collect::<String>() + &caught(times) + "\n"
+    };
+    let habit = ask("upload", &[("upload.log", log(8))]);
+    assert!(
+        habit["incidents"].as_array().is_none_or(Vec::is_empty),
+        "{habit:#}"
+    );
+    // Told for the first time it is the last that is known of the program.
+    let once = [steps(20, &[]), caught(9)].concat() + "\n";
+    let once = ask("once", &[("once.log", once)]);
+    assert_eq!(verdict(&once).1, "code.exception", "{once:#}");
+}

@@ -227,7 +227,7 @@ fn columns_of_rules_are_those_that_statements_can_read() {
         "table,column,type,meaning",
         "links,lag_s,double,",
         "deaths,mode,text,",
-        "mechanisms,*,view,\"How something further upstream",
+        "mechanisms,*,view,\"How an upstream cause reaches a pod",
         "{pod},text,",
     ] {
         assert!(out.contains(line), "{line}");

@@ -37,6 +37,16 @@ impl Failures {
         }
     }
 
+    /// In the half minute from when on the program had last told of a failure of the last one's kind before that one, of several.
+    #[must_use]
+    pub fn often_before(&self) -> Option<Nanos> {
+        let (last, kind) = self.last?;
+        let before = self.seen.range((kind, Nanos::MIN)..(kind, last));
+        let mut before = before.map(|(_, when)| when.saturating_mul(Self::ONE));
+        let latest = before.next_back()?;
+        (before.count() + 1 >= Self::OFTEN).then_some(latest)
+    }
+
     /// Whether the program had told of failures of the last one's kind again and again, since it was started, and gone on.
     #[must_use]
     pub fn were_survived(&self, started: Option<Nanos>) -> bool {
@@ -157,6 +167,8 @@ mod tests {
         };
         let often = [(refused, 0), (refused, 60), (refused, 120), (refused, 180)];
         assert!(told(&often).were_survived(None));
+        assert_eq!(told(&often).often_before(), Some(120 * SECOND));
+        assert_eq!(told(&often[1..]).often_before(), None);
         // Those of an earlier start of the container ended it.
         assert!(!told(&often).were_survived(Some(100 * SECOND)));
         // One failure, told of by many.

@@ -89,9 +89,22 @@ fn is_at_once(over: Stamp, counted: Stamp) -> bool {
 /// A kubelet sees that a container has ended, and says so, within this long.
 const REPORTED_WITHIN: Nanos = 10 * SECOND;
 
+/// Whether a log told of its last failure several times before, and of steps since the one before it: what a program got over
+/// each time, it need not have ended with, and a log that was copied from a running program ends anywhere.
+fn is_habit(pod: &Task) -> bool {
+    let before = pod.failures.often_before();
+    let went_on = before
+        .zip(pod.progress.as_deref())
+        .is_some_and(|(before, progress)| progress.went_on_after(before, None));
+    pod.exits.is_empty() && went_on
+}
+
 /// When the log of a pod that no object tells of any more ended in a failure; where nothing but its log
 /// is known, or with its end by others. One that was held back was started again.
 pub(super) fn failed_last(pod: &Task) -> Option<Stamp> {
+    if is_habit(pod) {
+        return None;
+    }
     let only_log = pod.bound.is_none() && pod.starts.is_empty();
     // Of a file every line is there; a log store is asked for some.
     let whole_log = only_log && matches!(pod.kind, TaskKind::Log | TaskKind::Job);
