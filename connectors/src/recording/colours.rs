@@ -2,10 +2,15 @@
 
 use std::io::{self, Read};
 
-use anstream::adapter::StripBytes;
+use anstream::adapter::{StripBytes, strip_str};
 
 /// Bytes that are read at once.
 const PIECE: usize = 1 << 16;
+
+/// The first bytes of a text, without its colours.
+pub(super) fn without_colours(head: &[u8]) -> String {
+    strip_str(&String::from_utf8_lossy(head)).to_string()
+}
 
 /// What is left of a text once its escapes are taken out.
 pub(super) struct WithoutColours<R> {

@@ -67,49 +67,31 @@ pub(super) fn open(layer: Layer<'_>, from: &mut dyn Read, feed: &mut Feed<'_>) {
             let mut decoder = encoding_rs_io::DecodeReaderBytesBuilder::new()
                 .bom_sniffing(true)
                 .build(from);
-            let mut packed_in = layer.packed_in;
-            packed_in.push(form.words());
             // Decoded text starts with no byte order mark, so this ends.
-            open(
-                Layer {
-                    packed_in,
-                    file: None,
-                    ..layer
-                },
-                &mut decoder,
-                feed,
-            );
+            below(layer, form, &mut decoder, feed);
         }
-        Form::Coloured => {
-            let mut plain = WithoutColours::new(from);
-            let mut packed_in = layer.packed_in;
-            packed_in.push(form.words());
-            // What is left has no escapes, so this ends.
-            open(
-                Layer {
-                    packed_in,
-                    file: None,
-                    ..layer
-                },
-                &mut plain,
-                feed,
-            );
-        }
+        // What is left has no escapes, so this ends.
+        Form::Coloured => below(layer, form, &mut WithoutColours::new(from), feed),
         _ => records(&layer, form, &mut from, feed),
     }
 }
 
 fn unpack(layer: Layer<'_>, form: Form, decoder: impl Read, feed: &mut Feed<'_>) {
+    let mut decoder = Unpacked::new(decoder, layer.meter.clone());
+    below(layer, form, &mut decoder, feed);
+}
+
+/// Opens what a stream is once one form is taken off it.
+fn below(layer: Layer<'_>, form: Form, plain: &mut dyn Read, feed: &mut Feed<'_>) {
     let mut packed_in = layer.packed_in;
     packed_in.push(form.words());
-    let mut decoder = Unpacked::new(decoder, layer.meter.clone());
     open(
         Layer {
             packed_in,
             file: None,
             ..layer
         },
-        &mut decoder,
+        plain,
         feed,
     );
 }

@@ -53,7 +53,7 @@ pub(super) fn split(from: &mut dyn Read, file: usize, feed: &mut Feed<'_>) -> Op
         .flexible(true)
         .from_reader(bounded);
     let mut row = ByteRecord::new();
-    let mut known: Option<(&Table, Vec<String>)> = None;
+    let mut known: Option<(&Table, Vec<String>, Option<usize>)> = None;
     let mut rows = Rows::default();
     let ended = loop {
         match reader.read_byte_record(&mut row) {
@@ -64,8 +64,9 @@ pub(super) fn split(from: &mut dyn Read, file: usize, feed: &mut Feed<'_>) -> Op
         since.set(0);
         let line = row.position().map_or(0, csv::Position::line);
         let fields = texts(&row);
-        let Some((table, columns)) = &known else {
-            known = table(&fields).map(|table| (table, fields));
+        let Some((table, columns, time)) = &known else {
+            let time = fields.iter().position(|column| is_time(column));
+            known = table(&fields).map(|table| (table, fields, time));
             if known.is_none() {
                 break Some("its first row is not that of a known table".to_owned());
             }
@@ -80,7 +81,6 @@ pub(super) fn split(from: &mut dyn Read, file: usize, feed: &mut Feed<'_>) -> Op
             continue;
         }
         let record = Value::Object((table.record)(columns, &fields)).to_string();
-        let time = columns.iter().position(|column| is_time(column));
         let time = time.and_then(|place| fields.into_iter().nth(place));
         rows.push(record, line, time.unwrap_or_default());
         if rows.all.len() >= Rows::MOST {

@@ -109,25 +109,25 @@ impl EntityGraph {
     /// do so for somebody.
     pub(crate) fn is_own_deletion(&self, fact: &Fact) -> bool {
         let deletes = self.name(fact.signal) == named::K8S_POD_DELETED_BY_CONTROLLER;
-        deletes && (makes_pods(self.name(fact.actor)) || self.is_of_custom_operator(fact))
+        deletes && makes_pods(self.name(fact.actor)) || self.is_of_custom_operator(fact)
     }
 
     /// Whether a fact is what a controller did that makes workloads and pods as they were asked for, or clears away what is
     /// left of them: what it does it does for somebody.
     #[must_use]
     pub fn is_by_operator(&self, fact: &Fact) -> bool {
-        let deletes = self.name(fact.signal) == named::K8S_POD_DELETED_BY_CONTROLLER;
-        is_by_operator(self.name(fact.actor)) || deletes && self.is_of_custom_operator(fact)
+        is_by_operator(self.name(fact.actor)) || self.is_of_custom_operator(fact)
     }
 
-    /// Whether who did something to a pod is called an operator, and the pod may be one that it makes: that of a Job or a set is
+    /// Whether who deleted a pod is called an operator, and the pod may be one that it makes: that of a Job or a set is
     /// not, since those have controllers of their own.
     fn is_of_custom_operator(&self, fact: &Fact) -> bool {
         let actor = self.name(fact.actor);
         let account = actor.strip_prefix("system:serviceaccount:");
         let pod = fact.pod.and_then(|pod| self.pods.get(pod));
         let owner = pod.and_then(|pod| self.workloads.get(pod.owner));
-        account.is_some_and(|account| account.ends_with("-operator"))
+        self.name(fact.signal) == named::K8S_POD_DELETED_BY_CONTROLLER
+            && account.is_some_and(|account| account.ends_with("-operator"))
             && !owner.is_some_and(|owner| WITH_CONTROLLERS.contains(&self.name(owner.kind)))
     }
 }
