@@ -2,6 +2,8 @@
 
 #![warn(missing_docs)]
 
+#[cfg(test)]
+mod days;
 pub mod death;
 pub mod describe;
 pub mod evidence;

@@ -1,7 +1,10 @@
 //! Incidents as they are explained, for those who ask later.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
+use serde_json::value::RawValue;
 use whathappened_core::death::RunState;
 use whathappened_model::event::EventId;
 use whathappened_model::time::{Nanos, Stamp};
@@ -176,28 +179,28 @@ pub fn from_stored(stored: &StoredIncident) -> Option<IncidentOfRun> {
 /// An incident without what its records say, of which lists and tables need the ids alone: those are most of it, and of
 /// thousands they are most of what a report would read.
 fn without_records(stored: &StoredIncident) -> Option<IncidentOfRun> {
+    // Read twice, and neither time what is left out: texts that are only passed over cost little.
     #[derive(Deserialize)]
-    struct Stored {
-        incident: Rest,
+    struct Stored<'s> {
+        #[serde(borrow)]
+        incident: BTreeMap<&'s str, &'s RawValue>,
         run: Option<Run>,
     }
-    #[derive(Deserialize)]
-    struct Rest {
-        evidence: Vec<Record>,
-        #[serde(flatten)]
-        rest: Map<String, Value>,
-    }
     #[derive(Serialize, Deserialize)]
-    struct Record {
-        id: Value,
+    struct Record<'s> {
+        #[serde(borrow)]
+        id: &'s RawValue,
     }
-    let stored: Stored = serde_json::from_str(&stored.answer).ok()?;
-    let mut incident = stored.incident.rest;
-    let records = serde_json::to_value(&stored.incident.evidence).ok()?;
-    incident.insert("evidence".to_owned(), records);
+    const RECORDS: &str = "evidence";
+    let stored_incident: Stored<'_> = serde_json::from_str(&stored.answer).ok()?;
+    let mut fields = stored_incident.incident;
+    let records: Vec<Record<'_>> = serde_json::from_str(fields.get(RECORDS)?.get()).ok()?;
+    let ids = serde_json::value::to_raw_value(&records).ok()?;
+    fields.insert(RECORDS, &ids);
+    let rest = serde_json::to_string(&fields).ok()?;
     Some(IncidentOfRun {
-        incident: serde_json::from_value(Value::Object(incident)).ok()?,
-        run: stored.run,
+        incident: serde_json::from_str(&rest).ok()?,
+        run: stored_incident.run,
     })
 }
 

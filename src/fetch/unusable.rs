@@ -64,6 +64,10 @@ fn why(file: &FileSummary, summary: &Summary) -> String {
             Some(record) => format!("{name}: {}", record.why),
             None => format!("{name}: not in a known format"),
         },
+        // What is known to be none of them is named: an error message, a picture, a database.
+        (FileStatus::Complete, _) if file.is_foreign && !file.form.is_empty() => {
+            format!("{name}: {}", file.form)
+        }
         (FileStatus::Complete, 0) => format!("{name}: not in a known format"),
         (FileStatus::Complete, 1) => format!("{name}: 1 record of an unknown kind"),
         (FileStatus::Complete, many) => format!("{name}: {many} records of unknown kinds"),

@@ -134,6 +134,13 @@ fn missing_table(text: &str) -> Option<&str> {
 
 /// Says that a table is not there, and what is.
 pub(super) fn no_table(name: &str, tables: &[Table]) -> Error {
+    if tables
+        .iter()
+        .any(|table| table.is_function && table.name == name)
+    {
+        let called = format!("{name:?} is a function of an experiment: write {name}('EXPERIMENT')");
+        return DataFusionError::Plan(called).into();
+    }
     let all: Vec<&str> = tables.iter().map(|table| table.name).collect();
     let like_a_path = name.contains(['/', '.', '\\']);
     let renamed = crate::explain::tables::renamed(name).filter(|name| all.contains(name));

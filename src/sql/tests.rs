@@ -291,8 +291,8 @@ async fn a_mistyped_name_is_answered_with_the_nearest() {
         "there is no table \"ties\"; did you mean links?"
     );
     assert_eq!(
-        refused("SELECT * FROM ties").await,
-        "there is no table \"ties\"; did you mean links?"
+        refused("SELECT * FROM timeline").await,
+        "\"timeline\" is a function of an experiment: write timeline('EXPERIMENT')"
     );
     assert!(refused("SELEC 1").await.starts_with("SQL syntax error"));
 }

@@ -48,6 +48,7 @@ mod snapshot;
 mod status;
 mod store;
 mod unlisted;
+mod upsert;
 mod verify;
 mod version;
 

@@ -1,6 +1,5 @@
 //! A store: a folder with a database and segments.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,20 +11,16 @@ use whathappened_model::time::Nanos;
 
 use crate::access::Access;
 use crate::catalogue::{CatalogueUpdate, Root, kept_roots};
-use crate::day::Day;
 use crate::db::begin_write;
 use crate::elsewhere::Elsewhere;
 use crate::error::StoreError;
-use crate::hot::Hot;
 use crate::limits::Limits;
 use crate::metadata;
 use crate::place_cache::PlaceCache;
-use crate::record::{Fact, FactOrObject, Object, Record, Table};
+use crate::record::{Fact, FactOrObject, Object, Table};
 use crate::segment::{self, Segment, VerifiedFile};
 use crate::snapshot::Snapshot;
-use crate::{
-    bulk, damage, db, dedup, health, hot, lake, lock, permissions, reserve, retain, version,
-};
+use crate::{bulk, db, health, hot, lake, lock, permissions, reserve, retain, upsert, version};
 
 /// The format of stores that this program writes, and the newest one it reads.
 pub const FORMAT: i64 = 1;
@@ -323,8 +318,8 @@ impl Store {
             db_path: &self.db_path,
             keeper,
         };
-        let mut news = upsert::<Fact>(&tx, place, facts)?;
-        news += upsert::<Object>(&tx, place, objects)?;
+        let mut news = upsert::rows::<Fact>(&tx, place, facts)?;
+        news += upsert::rows::<Object>(&tx, place, objects)?;
         seen.write(&tx)
             .and_then(|()| also(&tx))
             .and_then(|()| tx.commit())
@@ -460,67 +455,4 @@ impl Store {
             )
             .map_err(StoreError::database(&self.db_path))
     }
-}
-
-/// Writes rows to the hot tier, each merged with what is known of its id.
-fn upsert<R: Record>(
-    tx: &Transaction<'_>,
-    from: Origin<'_>,
-    rows: Vec<R>,
-) -> Result<u64, StoreError> {
-    let db_path = from.db_path;
-    let mut by_day: BTreeMap<Day, Vec<R>> = BTreeMap::new();
-    let mut news = 0;
-    for row in rows {
-        let id = row.place().id;
-        let hot = hot::get::<R>(tx, id).map_err(StoreError::database(db_path))?;
-        let Some(hot) = hot.and_then(Hot::whole) else {
-            by_day.entry(row.day()).or_default().push(row);
-            continue;
-        };
-        let merged = hot.row.clone().merge(row);
-        if merged != hot.row {
-            news += 1;
-            hot::put(tx, &merged, hot.replaces, hot.rev + 1)
-                .map_err(StoreError::database(db_path))?;
-        }
-    }
-    for (day, rows) in by_day {
-        let ids = rows.iter().map(|row| row.place().id).collect();
-        let known = dedup::known::<R>(tx, from, day, &ids)?;
-        for (segment, why) in &known.damaged {
-            damage::set_aside(tx, segment, &damage::why(why))
-                .map_err(StoreError::database(db_path))?;
-        }
-        let known = known.rows;
-        for row in rows {
-            let id = row.place().id;
-            // A batch may tell one fact twice.
-            let before = hot::get::<R>(tx, id).map_err(StoreError::database(db_path))?;
-            // A damaged copy gives way to what is told anew.
-            let damaged = before.as_ref().filter(|hot| hot.row.is_none());
-            let rev = damaged.map_or(1, |hot| hot.rev + 1);
-            let is_damaged = damaged.is_some();
-            let (merged, replaces, rev) = match (before.and_then(Hot::whole), known.get(&id)) {
-                (Some(hot), _) => {
-                    let merged = hot.row.clone().merge(row);
-                    if merged == hot.row {
-                        continue;
-                    }
-                    (merged, hot.replaces, hot.rev + 1)
-                }
-                (None, Some((segment, older))) => {
-                    let merged = row.merge(older.clone());
-                    if merged == *older && !is_damaged {
-                        continue;
-                    }
-                    (merged, Some(segment.id), rev)
-                }
-                (None, None) => (row, None, rev),
-            };
-            news += 1;
-            hot::put(tx, &merged, replaces, rev).map_err(StoreError::database(db_path))?;
-        }
-    }
-    Ok(news)
 }

@@ -4,12 +4,13 @@
 //! Contract: the Activity Log as `az monitor activity-log list` and the API
 //! answer it, as diagnostic settings export it (other keys, other cases) and as
 //! Log Analytics keeps it (`AzureActivity`); availability statuses; the document
-//! of Scheduled Events; `az vm list`. Values are compared in any mix of cases.
+//! of Scheduled Events; `az vm list`; containers' lines in `ContainerLogV2`. Values are compared in any mix of cases.
 
 mod activity;
 mod administrative;
 mod autoscale;
 mod availability;
+mod container_log;
 mod health;
 pub(crate) mod live;
 mod scheduled;
@@ -18,6 +19,7 @@ mod vm;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use container_log::ROWS_CSV;
 pub use live::{Azure, AzureOptions, CloudPlace, LoginMethod, SCHEDULED_EVENTS};
 
 use crate::cloud::field::{self, Fields};
@@ -43,6 +45,9 @@ fn kind_of(fields: &Fields) -> Option<Decode> {
     }
     if has(&["EventId", "EventType", "Resources"]) {
         return Some(scheduled::decode);
+    }
+    if container_log::is_row(fields) {
+        return Some(container_log::decode);
     }
     activity::is_activity(fields).then_some(activity::decode)
 }

@@ -57,10 +57,8 @@ impl Line {
     }
 
     /// Sets the collector's time, which is better than the program's own.
-    pub(super) fn with_time(mut self, time: Option<crate::time::Stamp>) -> Self {
-        if let Some(time) = time {
-            self.clock = Some(Clock::Full(time));
-        }
+    pub(super) fn with_time(mut self, time: Option<Clock>) -> Self {
+        self.clock = time.or(self.clock);
         self
     }
 }

@@ -34,6 +34,7 @@ mod wrapper;
 
 #[cfg(test)]
 mod real;
+mod runner;
 mod seams;
 #[cfg(test)]
 mod tests;

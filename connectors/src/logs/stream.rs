@@ -18,7 +18,6 @@ use crate::contract::LogLines;
 use crate::contract::LogSource;
 use crate::event::{Entities, SourceKind};
 use crate::observation::Observation;
-use crate::time::Stamp;
 
 /// The state between two lines of one log.
 #[derive(Debug)]
@@ -44,7 +43,7 @@ const HELD: usize = 2_000;
 /// The start of a line that the runtime wrote in pieces.
 #[derive(Debug)]
 struct PartialLine {
-    time: Option<Stamp>,
+    time: Option<Clock>,
     number: u64,
     content: String,
     raw: String,
@@ -180,7 +179,7 @@ impl LogStream {
             }) = self.tool.take(line)
         {
             let mut unwrapped = wrapper::unwrap(&content);
-            unwrapped.time = unwrapped.time.or(time);
+            unwrapped.time = unwrapped.time.or(time.map(Clock::Full));
             self.states(&unwrapped, line, number, Some(&whose), out);
             return;
         }

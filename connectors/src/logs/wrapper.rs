@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::clock::{self, Clock};
+use super::runner;
 use crate::time::Stamp;
 
 /// A line out of its wrapper.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct UnwrappedLine<'l> {
     /// When the collector got it.
-    pub(super) time: Option<Stamp>,
+    pub(super) time: Option<Clock>,
     pub(super) content: Cow<'l, str>,
     /// The runtime cut the line here; the next one goes on.
     pub(super) partial: bool,
@@ -42,23 +43,30 @@ pub(super) fn unwrap(line: &str) -> UnwrappedLine<'_> {
             Cow::Owned(text) => Cow::Owned(text.trim_end_matches(['\n', '\r']).to_owned()),
         };
         return UnwrappedLine {
-            time: Some(time),
+            time: Some(Clock::Full(time)),
             content,
             partial,
         };
     }
-    let plain = |time, content| UnwrappedLine {
-        time,
+    let plain = |time: Option<Stamp>, content| UnwrappedLine {
+        time: time.map(Clock::Full),
         content: Cow::Borrowed(content),
         partial: false,
     };
+    if let Some(passed_on) = runner::unwrap(line) {
+        return UnwrappedLine {
+            time: Some(passed_on.clock),
+            content: passed_on.content,
+            partial: false,
+        };
+    }
     if !line.starts_with("20") || line.as_bytes().get(10) != Some(&b'T') {
         return plain(None, line);
     }
     let Some((Clock::Full(time), end)) = clock::leading(line) else {
         return plain(None, line);
     };
-    let Some(rest) = line[end..].strip_prefix(' ') else {
+    let Some(rest) = line[end..].strip_prefix([' ', '\t']) else {
         // A line that was empty has nothing after its time.
         return if end == line.len() {
             plain(Some(time), "")
@@ -94,7 +102,7 @@ mod tests {
 
     #[test]
     fn wrappers_come_off() {
-        let time = Stamp::parse("2026-11-21T15:20:39.123456789Z");
+        let time = Stamp::parse("2026-11-21T15:20:39.123456789Z").map(Clock::Full);
         for (line, content, partial) in [
             (
                 "2026-11-21T15:20:39.123456789Z stdout F hello there",

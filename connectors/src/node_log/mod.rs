@@ -27,6 +27,7 @@ mod entry;
 mod export;
 mod filter;
 mod journal;
+mod journal_layout;
 mod json;
 mod layout;
 mod line;
@@ -41,6 +42,7 @@ mod sniff;
 mod stored;
 mod subject;
 mod syslog;
+mod syslog_json;
 mod terraform;
 mod tools;
 mod unit_cat;
@@ -74,21 +76,45 @@ use reader::HostLog;
 #[must_use]
 pub fn holds_kernel(form: &str) -> bool {
     let last = form.rsplit(", ").next().unwrap_or(form);
-    [JOURNAL_JSON, JOURNAL_EXPORT, HOST_LOG].contains(&last)
+    [JOURNAL_JSON, JOURNAL_EXPORT, SYSLOG_JSON, HOST_LOG].contains(&last)
 }
 
+const SERVICE_JSON: &str = "journal of a service in JSON";
+
 const JOURNAL_JSON: &str = "journal in JSON";
+const SYSLOG_JSON: &str = "syslog in JSON";
 const JOURNAL_EXPORT: &str = "journal export";
 const HOST_LOG: &str = "log of a host";
 
 /// Formats of text, the more particular first.
 pub(crate) const FORMATS: &[TextFormat] = &[
     TextFormat {
-        words: "journal of a service in JSON",
+        words: SERVICE_JSON,
         of_pods: false,
         first: true,
         is: unit_log::is_json,
         reader: |source, options| Box::new(unit_log::UnitLog::json(source, options)),
+    },
+    TextFormat {
+        words: SERVICE_JSON,
+        of_pods: false,
+        first: true,
+        is: journal_layout::is_of_service,
+        reader: journal_layout::reader,
+    },
+    TextFormat {
+        words: JOURNAL_JSON,
+        of_pods: false,
+        first: true,
+        is: journal_layout::is_journal,
+        reader: journal_layout::reader,
+    },
+    TextFormat {
+        words: SYSLOG_JSON,
+        of_pods: false,
+        first: true,
+        is: syslog_json::is,
+        reader: syslog_json::reader,
     },
     TextFormat {
         words: JOURNAL_JSON,

@@ -59,7 +59,7 @@ impl UnitLog {
         Self::new(source, options, |text| journal::json(text).map(Some))
     }
 
-    fn new(source: &Arc<LogSource>, options: &Options, parse: Parse) -> Self {
+    pub(super) fn new(source: &Arc<LogSource>, options: &Options, parse: Parse) -> Self {
         let stream = LogStream::new(
             Arc::clone(source),
             options.log_lines,

@@ -6,6 +6,7 @@ use crate::contract::{FileHead, TextFormat};
 /// All tables, the more particular formats first.
 static FORMATS: &[&[TextFormat]] = &[
     crate::autoscaler_log::FORMATS,
+    crate::grafana::FORMATS,
     crate::node_log::FORMATS,
     crate::slurm::FORMATS,
 ];

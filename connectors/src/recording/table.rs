@@ -12,12 +12,12 @@ use serde_json::Value;
 use super::batch::Kind;
 use super::feed::Feed;
 use crate::contract::Table;
-use crate::{LOG_STORES, gcp};
+use crate::{LOG_STORES, azure, gcp};
 
 /// The first that recognises a table gets it.
 fn table(columns: &[String]) -> Option<&'static Table> {
     let of_stores = LOG_STORES.iter().flat_map(|(_, store)| store.tables);
-    let mut tables = of_stores.chain([&gcp::ENTRIES]);
+    let mut tables = of_stores.chain([&gcp::ENTRIES, &azure::ROWS_CSV]);
     tables.find(|table| (table.recognise)(columns))
 }
 

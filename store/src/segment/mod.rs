@@ -5,6 +5,7 @@ mod bounds;
 mod checksums;
 mod filter;
 mod listing;
+mod pages;
 mod read;
 mod salvage;
 mod scan;

@@ -14,7 +14,8 @@ use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
 use parquet::file::reader::Length as _;
 
 use super::VerifiedFile;
-use super::read::{Decoder, class_of, column_of, pages, read_of};
+use super::pages::{class_of, column_of, pages, read_of};
+use super::read::Decoder;
 use crate::error::StoreError;
 use crate::record::Record;
 use crate::shared_columns::{beside, from_shared};

@@ -1,11 +1,11 @@
 //! Pods: how they ended, and which facts count for that.
 
-use whathappened_core::lifecycle::Mode;
-use whathappened_core::link::links;
+use crate::lifecycle::Mode;
+use crate::link::links;
 use whathappened_model::event::SourceKind;
 use whathappened_model::object::ObjectBody;
 
-use crate::tale::{Case, Tale, at};
+use super::tale::{Case, Tale, at};
 
 const KUBERNETES: SourceKind = SourceKind::Kubernetes;
 

@@ -1,13 +1,13 @@
 //! Cloud instances, batch jobs and machines: who they were, when, and what counts for whom.
 
-use whathappened_core::death::DeathState;
-use whathappened_core::lifecycle::Mode;
-use whathappened_core::link::links;
-use whathappened_core::resolve::{Name, place, resolve};
+use crate::death::DeathState;
+use crate::lifecycle::Mode;
+use crate::link::links;
+use crate::resolve::{Name, place, resolve};
 use whathappened_model::event::SourceKind;
 use whathappened_model::object::ObjectBody;
 
-use crate::tale::{Tale, at, of_instance};
+use super::tale::{Tale, at, of_instance};
 #[test]
 fn an_instance_ends_as_often_as_it_ran() {
     let mut tale = Tale::new();
@@ -36,7 +36,7 @@ fn what_failed_or_is_announced_has_not_happened() {
     tale.host("09:00", "7", "vm", "upcomingMaintenance", "announced");
     let reported = tale.end();
     assert_eq!(reported.ends_of("vm"), []);
-    let deleted = |fact: &&whathappened_core::graph::Fact| {
+    let deleted = |fact: &&crate::graph::Fact| {
         reported
             .graph
             .name(fact.signal)

@@ -1,31 +1,31 @@
 //! Records of a made-up day, and what they come to.
 
-use whathappened_core::death::{Death, deaths};
-use whathappened_core::evidence::Evidence;
-use whathappened_core::graph::EntityGraph;
-use whathappened_core::lifecycle::{Mode, ends};
-use whathappened_core::link::links;
-use whathappened_core::resolve::{Run, runs};
-use whathappened_core::signals::Ruleset;
+use crate::death::{Death, deaths};
+use crate::evidence::Evidence;
+use crate::graph::EntityGraph;
+use crate::lifecycle::{Mode, ends};
+use crate::link::links;
+use crate::resolve::{Run, runs};
+use crate::signals::Ruleset;
 use whathappened_model::event::{Event, EventId, SourceKind};
 use whathappened_model::object::{ObjectBody, ObjectKey, ObjectVersion};
 use whathappened_model::observation::Observation;
 use whathappened_model::time::Stamp;
 
 /// Records of a made-up day, told one by one.
-pub(crate) struct Tale {
+pub(super) struct Tale {
     evidence: Evidence,
     ruleset: Ruleset,
     reported: usize,
 }
 
 /// `10:30` of the day.
-pub(crate) fn at(time: &str) -> Stamp {
+pub(super) fn at(time: &str) -> Stamp {
     Stamp::parse(&format!("2026-03-01T{time}:00Z")).unwrap()
 }
 
 impl Tale {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             evidence: Evidence::default(),
             ruleset: Ruleset::built_in().unwrap(),
@@ -33,11 +33,11 @@ impl Tale {
         }
     }
 
-    pub(crate) fn record(&mut self, fact: &str, time: &str, fill: impl FnOnce(&mut Event)) {
+    pub(super) fn record(&mut self, fact: &str, time: &str, fill: impl FnOnce(&mut Event)) {
         self.record_by(SourceKind::Gcp, fact, time, fill);
     }
 
-    pub(crate) fn record_by(
+    pub(super) fn record_by(
         &mut self,
         source: SourceKind,
         fact: &str,
@@ -53,7 +53,7 @@ impl Tale {
     }
 
     /// What the platform did to an instance.
-    pub(crate) fn host(&mut self, time: &str, id: &str, name: &str, what: &str, phase: &str) {
+    pub(super) fn host(&mut self, time: &str, id: &str, name: &str, what: &str, phase: &str) {
         self.record("cloud.host_event", time, |event| {
             of_instance(event, id, name);
             event.set_attribute("host_event", Some(format!("compute.instances.{what}")));
@@ -62,7 +62,7 @@ impl Tale {
     }
 
     /// What somebody asked for.
-    pub(crate) fn call(&mut self, time: &str, id: &str, name: &str, (what, outcome): (&str, &str)) {
+    pub(super) fn call(&mut self, time: &str, id: &str, name: &str, (what, outcome): (&str, &str)) {
         self.record("cloud.activity", time, |event| {
             of_instance(event, id, name);
             event.actor = Some("ada@lab.example".to_owned());
@@ -72,7 +72,7 @@ impl Tale {
         });
     }
 
-    pub(crate) fn object(
+    pub(super) fn object(
         &mut self,
         kind: &str,
         namespace: &str,
@@ -100,7 +100,7 @@ impl Tale {
     }
 
     /// A pod that ran on a node from one time until it was asked to go.
-    pub(crate) fn pod(&mut self, name: &str, node: &str, from: &str, to: &str) {
+    pub(super) fn pod(&mut self, name: &str, node: &str, from: &str, to: &str) {
         let body = ObjectBody {
             created: Some(at(from)),
             started: Some(at(from)),
@@ -112,7 +112,7 @@ impl Tale {
         self.object("Pod", "lab", name, &format!("uid-{name}"), body);
     }
 
-    pub(crate) fn end(self) -> Case {
+    pub(super) fn end(self) -> Case {
         let graph = EntityGraph::build(self.evidence, &self.ruleset).unwrap();
         let ends = ends(&graph);
         let runs = runs(&graph, &ends);
@@ -126,7 +126,7 @@ impl Tale {
     }
 }
 
-pub(crate) fn of_instance(event: &mut Event, id: &str, name: &str) {
+pub(super) fn of_instance(event: &mut Event, id: &str, name: &str) {
     event.object_kind = Some("Instance".to_owned());
     event.object_uid = Some(id.to_owned());
     event.entities.instance = Some(id.to_owned());
@@ -134,15 +134,15 @@ pub(crate) fn of_instance(event: &mut Event, id: &str, name: &str) {
     event.set_attribute("account", Some("lab"));
 }
 
-pub(crate) struct Case {
-    pub(crate) graph: EntityGraph,
-    pub(crate) runs: Vec<Run>,
-    pub(crate) deaths: Vec<Death>,
+pub(super) struct Case {
+    pub(super) graph: EntityGraph,
+    pub(super) runs: Vec<Run>,
+    pub(super) deaths: Vec<Death>,
 }
 
 impl Case {
     /// Signals of machines that count for the deaths of a pod.
-    pub(crate) fn counts_for(&self, pod: &str) -> Vec<&str> {
+    pub(super) fn counts_for(&self, pod: &str) -> Vec<&str> {
         let mut found: Vec<&str> = links(&self.graph, &self.runs, &self.deaths)
             .into_iter()
             .filter(|link| link.via == "node" && self.name(&self.deaths[link.death]) == pod)
@@ -152,12 +152,12 @@ impl Case {
         found
     }
 
-    pub(crate) fn name(&self, death: &Death) -> &str {
+    pub(super) fn name(&self, death: &Death) -> &str {
         self.graph
             .name(self.graph.pods.get(death.pod).unwrap().name)
     }
 
-    pub(crate) fn ends_of(&self, name: &str) -> Vec<(&'static str, Mode, Stamp)> {
+    pub(super) fn ends_of(&self, name: &str) -> Vec<(&'static str, Mode, Stamp)> {
         let own = self.deaths.iter().filter(|death| self.name(death) == name);
         own.map(|death| (death.state.as_str(), death.mode, death.time))
             .collect()

@@ -1,7 +1,0 @@
-//! From facts and versions of objects to lives, ends and what counts for them.
-
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod machines;
-mod pods;
-mod tale;
