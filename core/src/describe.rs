@@ -131,7 +131,12 @@ pub fn describe(event: &Event) -> String {
         }
         named::K8S_WORKLOAD_SUSPENDED => "suspended".to_owned(),
         named::K8S_WORKLOAD_RESUMED => "resumed".to_owned(),
-        named::K8S_WORKLOAD_SPEC_CHANGED => format!("spec changed: {}", attribute("fields")),
+        // Of what is not its size only a hash is known.
+        named::K8S_WORKLOAD_SPEC_CHANGED => match attribute("fields") {
+            "replicas" => "spec changed: replicas".to_owned(),
+            "spec,replicas" => "spec changed: replicas and more".to_owned(),
+            _ => "spec changed".to_owned(),
+        },
         "log.line" | "node.log" => log(event, message),
         "gpu.test" => message.to_owned(),
         fact if is_of_tracker(fact) => message.to_owned(),

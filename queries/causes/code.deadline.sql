@@ -45,6 +45,15 @@ WHERE (mode IN ('killed', 'lost') OR mode = 'exited' AND exit_code IS NULL
   -- One without a pod counts from when it was made.
   AND (lag_s BETWEEN -120 AND 120 OR state = 'never_created')
 UNION ALL
+-- A Job whose controller writes that its deadline has passed has no failed pod by then: it ends them all in that second, and whoever
+-- evicts one of them then or later, as in a drain, evicts what is on its way out.
+SELECT d.death, d.fact AS cause, x.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM passed d
+JOIN links x ON x.death = d.death AND x.via = 'pod'
+  AND (x.signal = 'k8s.pod.evicted.api' OR x.signal LIKE 'k8s.pod.evicted_by_%')
+  AND x.time - d.time BETWEEN 0 AND 60000000000
+WHERE d.signal = 'k8s.workload.deadline' AND d.root_kind = 'Job' AND d.mode = 'killed' AND d.lag_s BETWEEN -120 AND 120
+UNION ALL
 -- Some controllers (of TrainJobs, of RayJobs) end what is over its time by deleting what they had made for it: whoever does so in that
 -- minute, and is no person, does it for the deadline.
 SELECT d.death, d.fact AS cause, x.fact AS effect, 'inferred' AS edge, 'act' AS role

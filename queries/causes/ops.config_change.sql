@@ -26,7 +26,7 @@
 -- advice_of: k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa: Keep the vertical pod autoscaler away from training pods (updateMode Initial or Off).
 -- advice_of: k8s.workload.created_suspended, k8s.workload.suspended, k8s.workload.suspension_requested_by_*: Find out why it is suspended; a person or its queue resumes it (spec.suspend: false).
 -- advice_of: k8s.workload.scaled.*, k8s.workload.pod_deleted: Find out why it was scaled down; there is no sign of a fault.
--- advice: Check what was changed: its size, whether it is suspended, or its template.
+-- advice: Check what was changed in its spec: its size, whether it is suspended, its limits, or its template.
 -- Queues suspend jobs as people do: that it was suspended alone says not who wanted it. What was changed before the last
 -- change did not stop what that one stopped, nor did a change stop a pod that was made for it; and a Job that has just
 -- failed has its pods deleted for that.

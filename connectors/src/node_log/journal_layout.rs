@@ -46,6 +46,15 @@ pub(super) fn reader(source: &Arc<LogSource>, options: &Options) -> Box<dyn Text
 }
 
 impl Layout {
+    /// The layout of a file that is known to be a journal, by its first lines.
+    fn begun_by(lines: &[u8]) -> Self {
+        if lines.trim_ascii_start().starts_with(b"{") {
+            Self::Pretty
+        } else {
+            Self::Verbose
+        }
+    }
+
     fn of(head: &[u8]) -> Option<Self> {
         let mut lines = head
             .split(|&byte| byte == b'\n')
@@ -191,7 +200,7 @@ impl TextReader for Rewritten {
     fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput) {
         let records = self
             .records
-            .get_or_insert_with(|| Records::new(Layout::of(lines).unwrap_or(Layout::Verbose)));
+            .get_or_insert_with(|| Records::new(Layout::begun_by(lines)));
         let first = first.saturating_sub(records.lines as u64);
         let rewritten = records.rewrite(lines);
         self.next = first + memchr::memchr_iter(b'\n', &rewritten).count() as u64;

@@ -229,6 +229,7 @@ pub(super) fn build(
     kill_command::set_apart(&mut graph)?;
     not_carried_out::forget(&mut graph)?;
     killed_process::note(&mut graph)?;
+    boots::set_apart_from_lives(&mut graph);
     order::put_in_order(&mut graph);
     asked_again::mark(&mut graph);
     deletion::note(&mut graph);

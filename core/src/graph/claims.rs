@@ -108,6 +108,8 @@ fn read(event: &Event) -> Option<Claim<'_>> {
                 .strip_prefix("Successfully assigned ")?
                 .rsplit_once(" to ")?
                 .1;
+            // YuniKorn says what it is.
+            let node = node.strip_prefix("node ").unwrap_or(node);
             Some(Claim::Placed { node })
         }
         "SuccessfulCreate" | "SuccessfulCreatePod" => {

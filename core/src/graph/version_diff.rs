@@ -312,7 +312,7 @@ impl VersionDiff<'_> {
                 // What was printed for people has no generation, nor all of the spec.
                 let anew = matches!((old.generation, new.generation), (Some(old), Some(new)) if old != new);
                 if anew && old.spec_hash != new.spec_hash && !old.spec_hash.is_empty() {
-                    fields.push("template");
+                    fields.push("spec");
                 }
                 let same = old.generation.is_some() && old.generation == new.generation;
                 let known = old.replicas.is_some() && new.replicas.is_some();

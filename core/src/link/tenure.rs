@@ -7,7 +7,7 @@ use super::index::Index;
 use crate::death::Death;
 use crate::graph::{EntityGraph, Fact, Phase, Task, TaskKind, is_elsewhere};
 use crate::lifecycle::Mode;
-use crate::signals::SignalClass;
+use crate::signals::{SignalClass, named};
 use crate::symbols::Symbol;
 
 /// One machine that a pod was on, and the facts about it.
@@ -71,6 +71,7 @@ impl Tenure<'_> {
         if fact.instance.is_some() && Some(fact.instance) != self.instance
             || is_elsewhere(self.pod, fact)
             || self.is_of_former(fact)
+            || self.booted_before(fact, death)
         {
             return false;
         }
@@ -107,6 +108,17 @@ impl Tenure<'_> {
     fn is_of_former(&self, fact: &Fact) -> bool {
         let signal = self.graph.name(fact.signal);
         self.born.is_some_and(|born| fact.time.hi <= born) && signal.starts_with("k8s.node.")
+    }
+
+    /// Whether a boot was over when the container began that ended: it ended what had run before.
+    fn booted_before(&self, fact: &Fact, death: &Death) -> bool {
+        const BOOTS: [&str; 2] = [named::K8S_NODE_REBOOTED, named::NODE_CRASHED];
+        if death.mode == Mode::None || !BOOTS.contains(&self.graph.name(fact.signal)) {
+            return false;
+        }
+        let mut starts = self.pod.starts.iter().rev();
+        let last = starts.find(|start| start.hi <= death.time.lo);
+        last.is_some_and(|start| fact.time.hi <= start.hi)
     }
 
     fn is_of_cloud(&self, fact: &Fact) -> bool {
