@@ -19,7 +19,7 @@ use crate::symbols::Symbol;
 
 pub use crate::stall::SLOW;
 use before_end::{failed_before, wrong_before};
-pub use run_state::{RunState, fails_now, has_failed, is_of_bare_pods, run_state};
+pub use run_state::{RunState, fails_now, has_failed, is_of_bare_pods, leader, run_state};
 pub use state::DeathState;
 pub use whole_run::failed_upon;
 use whole_run::{deleted, failed_unseen, never_created, scaled_to_zero, short_of_members};

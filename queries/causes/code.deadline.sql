@@ -73,10 +73,11 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge,
 FROM links
 WHERE signal IN ('k8s.pod.deadline', 'k8s.container.deadline') AND via = 'pod'
 UNION ALL
--- A code that hardly any other program ends with; where the program says why it failed, that leads.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
+-- A code that hardly any other program ends with; where the program says why it failed, that leads. The container's command, where it
+-- is known, says whether `timeout` is in it.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN command_timed THEN 'inferred' ELSE 'guess' END AS edge, 'claim' AS role
 FROM links
-WHERE signal = 'k8s.container.timed_out' AND via = 'pod' AND mode = 'exited' AND exit_code = 124
+WHERE signal = 'k8s.container.timed_out' AND via = 'pod' AND mode = 'exited' AND exit_code = 124 AND command_timed IS NOT FALSE
 UNION ALL
 -- The service that the program runs as may run for so long, as systemd says of it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role

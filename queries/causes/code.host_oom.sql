@@ -57,7 +57,7 @@ LEFT JOIN witnessed w ON w.death = t.death
 LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'pod' AND (signal = 'nccl.timeout' AND lag_s BETWEEN 0 AND 300
              -- Its kubelet killed it, and says so.
-             OR signal = 'k8s.container.liveness_killed' AND lag_s BETWEEN -5 AND 60)) n ON n.death = t.death
+             OR signal = 'k8s.container.liveness_killed' AND same_container AND lag_s BETWEEN -5 AND 60)) n ON n.death = t.death
 WHERE t.signal = 'k8s.container.oom_killed' AND t.via = 'pod' AND t.same_container
   AND t.state IN ('died', 'restarted', 'crash_loop') AND t.lag_s BETWEEN -60 AND 60
 UNION ALL
@@ -209,10 +209,13 @@ LEFT JOIN links t ON t.death = s.death AND t.signal = 'k8s.container.oom_killed'
 WHERE s.signal IN ('memory.near_limit', 'memory.oom_event') AND s.mode = 'exited' AND s.exit_code = 137 AND t.fact IS NULL
 UNION ALL
 -- The program says itself that it got no more memory. A loader that was killed, nobody says by whom, is
--- most often the kernel's choice.
+-- most often the kernel's choice; that the kernel killed a process of the container so, its kubelet may have seen.
 SELECT o.death, o.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN l.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
+  CASE WHEN l.death IS NULL OR k.death IS NOT NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
 FROM links o
+LEFT JOIN (SELECT DISTINCT death FROM links
+           WHERE signal = 'k8s.container.oom_killed' AND via = 'pod' AND same_container AND lag_s BETWEEN -60 AND 60) k
+  ON k.death = o.death
 LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE via = 'pod' AND signal = 'log.data_loader_failed') l
   ON l.death = o.death AND l.time = o.time
 WHERE o.signal = 'log.host_oom' AND o.via = 'pod' AND o.same_container AND o.mode = 'exited'

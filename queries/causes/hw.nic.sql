@@ -8,7 +8,7 @@
 -- title_of: nic.error.queue: A connection of a network card failed
 -- rank: 81
 -- level: supported
--- needs: nic.error, node.link_set_down
+-- needs: nic.error
 -- alone: nic.error.*
 -- overturned_by: metrics: link state and errors of the network cards
 -- overturned_by: kernel: what the kernel logged about the link
@@ -19,8 +19,6 @@
 -- summary_of: nic.error.cable: The cable or transceiver of a network card in {node} failed while {pod} {was} on it: {message}
 -- summary_of: nic.error.card: A network card in {node} failed while {pod} {was} on it: {message}
 -- summary_of: nic.error.queue: A network card in {node} ended a connection of {pod} with a fatal error: {message}
--- summary_of: node.link_set_down: A network link of {node} was taken down{by} while {pod} {was} on it.
--- advice_of: node.link_set_down: Find out why it was taken down; there is no sign of a fault.
 -- advice_of: nic.error.link: Drain the node, and check the cable, the transceiver and the port of the switch, in this order.
 -- advice_of: nic.error.flap, nic.link_lost.briefly: Count how often the link flaps. Drain the node if it does so again, and check the cable, the transceiver and the port of the switch; one flap can be waited out with a longer NCCL_IB_TIMEOUT and more NCCL_IB_RETRY_CNT.
 -- advice_of: nic.link_lost.by_several: Look first at the switch that these nodes share, its power and its log, then at their cables.
@@ -30,7 +28,7 @@
 -- advice: Drain the node, and check the cable, the transceiver and the switch port.
 -- A link that is down ends programs by what they write of it, or by what their peers do; rarely by a crash. One that was
 -- up again a minute later has ended what it ends within some minutes, turns no number into NaN, and takes no GPU away. One
--- that somebody took down has not failed. Links of two machines that fail within a minute, where neither machine goes down, may
+-- that somebody took down has not failed (ops.config_change). Links of two machines that fail within a minute, where neither machine goes down, may
 -- have failed with what they share: which switch that is, no record of hosts tells.
 WITH lost AS (SELECT DISTINCT death, record, fact, machine, time FROM links WHERE signal = 'nic.link_lost.by_several'),
 downs AS (
@@ -72,6 +70,19 @@ taken_down AS (
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN e.signal = 'nic.error.queue' OR e.exit_code = 139 OR back.death IS NOT NULL OR own.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM nics e
+-- One that was up again a minute later, and after which steps were made, was got over.
+LEFT JOIN (SELECT DISTINCT d.death, d.fact FROM nics d
+           JOIN links u ON u.death = d.death AND u.machine = d.machine AND u.signal = 'nic.link_up'
+             AND u.time BETWEEN d.time AND d.time + 60000000000
+           WHERE d.steps_after) past ON past.death = e.death AND past.fact = e.fact
+-- One that was up again ends a program by what that writes of its network, if at all; where no log is known, it may have.
+LEFT JOIN (SELECT DISTINCT d.death, d.fact FROM nics d
+           JOIN links u ON u.death = d.death AND u.machine = d.machine AND u.signal = 'nic.link_up'
+             AND u.time BETWEEN d.time AND d.time + 60000000000
+           LEFT JOIN links w ON w.death = d.death AND (w.via = 'pod' OR w.via = 'gang' AND w.signal = 'nccl.timeout') AND w.lag_s BETWEEN -5 AND 900
+             AND (w.signal LIKE 'nccl.%' OR w.signal LIKE 'nic.%' OR w.signal LIKE 'ucx.%' OR w.signal LIKE 'gloo.%' OR w.signal LIKE 'mpi.%')
+           WHERE w.fact IS NULL AND NOT (d.steps_after IS NULL AND COALESCE(d.desired, 1) > 1 AND COALESCE(d.exit_code, 1) NOT IN (137, 143))) unsaid
+  ON unsaid.death = e.death AND unsaid.fact = e.fact
 -- Who may lock no memory cannot use a card that is well.
 LEFT JOIN (SELECT DISTINCT death FROM links WHERE signal = 'log.limits' AND via = 'pod' AND lag_s BETWEEN -5 AND 60) own ON own.death = e.death
 LEFT JOIN (SELECT DISTINCT d.death, d.fact FROM nics d
@@ -91,7 +102,7 @@ WHERE e.via IN ('node', 'pod')
   AND (e.mode = 'lost' OR COALESCE(e.exit_code, 1) <> 0 OR e.mode = 'killed') AND COALESCE(e.reason, '') <> 'OOMKilled' AND e.state IN ('died', 'restarted', 'crash_loop')
   -- What somebody asked to end, for a reason of theirs, did not end of it.
   AND (e.mode <> 'killed' OR e.death NOT IN (SELECT death FROM reactions WHERE person))
-  AND e.lag_s BETWEEN -120 AND 900
+  AND e.lag_s BETWEEN -120 AND 900 AND past.fact IS NULL AND unsaid.fact IS NULL
   AND e.death NOT IN (SELECT death FROM own_reason) AND e.fact NOT IN (SELECT fact FROM taken_down)
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
@@ -112,8 +123,6 @@ UNION ALL
 SELECT DISTINCT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
 FROM stuck_in_driver s
 JOIN nics k ON k.death = s.death AND k.fact = s.fact AND k.via = 'node'
-UNION ALL
-SELECT death, command AS cause, fact AS effect, 'inferred' AS edge, 'act' AS role FROM taken_down
 UNION ALL
 -- A program that hangs since its network failed is ended by its time limit, or by whoever notices; a link that was up
 -- again within a minute may have been borne.

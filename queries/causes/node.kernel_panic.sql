@@ -31,6 +31,8 @@ faults AS (
   LEFT JOIN stuck s ON s.death = u.death
   LEFT JOIN asked_for asked ON asked.death = u.death
   LEFT JOIN (SELECT death, MAX(time) AS time FROM links
+             WHERE signal = 'k8s.node.rebooted' AND via = 'node' AND lag_s BETWEEN -60 AND 60 GROUP BY death) b ON b.death = u.death
+  LEFT JOIN (SELECT death, MAX(time) AS time FROM links
              WHERE signal IN ('k8s.container.killing', 'k8s.container.liveness_killed', 'k8s.container.startup_probe_killed') AND via = 'pod'
              GROUP BY death) stopped_by ON stopped_by.death = u.death
   LEFT JOIN (SELECT death, MAX(time) AS time FROM links
@@ -38,7 +40,9 @@ faults AS (
                AND lag_s BETWEEN -900 AND 600
              GROUP BY death) o ON o.death = u.death
   WHERE u.signal IN ('k8s.node.kernel', 'kernel.panic', 'kernel.oops', 'kernel.lockup') AND u.via = 'node'
-    AND ((u.mode IN ('killed', 'lost') OR u.state = 'not_ready') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+    AND ((u.mode IN ('killed', 'lost') OR u.state = 'not_ready') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown')
+      -- Docker calls it so of what ran when its machine went down, at the time at which it is up again.
+      OR u.signal = 'kernel.panic' AND u.exit_code = 255 AND b.time > u.time)
     AND u.lag_s BETWEEN -900 AND 600
 )
 SELECT u.death, u.fact AS cause, m.fact AS effect,

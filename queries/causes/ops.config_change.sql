@@ -9,6 +9,10 @@
 -- needs: k8s.workload.spec_changed, k8s.workload.rolled_out, k8s.workload.scaled.to_zero, k8s.workload.scaled.down, k8s.workload.suspended
 -- needs: k8s.workload.suspension_requested_by_controller, k8s.workload.suspension_requested_by_user, k8s.workload.created_suspended
 -- needs: k8s.workload.deleted_by_user, k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.updated_by_user, k8s.pod.updated_by_controller, k8s.pod.evicted_by_controller, k8s.pod.evicted.vpa, slurm.waiting.held, unit.replaced
+-- needs: node.link_set_down
+-- title_of: node.link_set_down: A network link was taken down
+-- summary_of: node.link_set_down: A network link of {node} was taken down{by} while {pod} {was} on it.
+-- advice_of: node.link_set_down: Find out why it was taken down; there is no sign of a fault.
 -- overturned_by: audit: who requested it
 -- summary: {workload} was changed{by}, and some or all of its pods were stopped as a result.
 -- summary_of: k8s.workload.created_suspended: {workload} was created suspended and has not been resumed, so it has no pods.
@@ -38,6 +42,14 @@ WITH last AS (
 deleted AS (
   SELECT death, MAX(time) AS time FROM links
   WHERE signal = 'k8s.workload.deleted_by_user' AND via = 'workload' AND lag_s BETWEEN -2 AND 120 GROUP BY death
+),
+-- Of a link that somebody took down the kernel tells as of one that failed.
+taken_down AS (
+  SELECT DISTINCT s.death, s.fact AS command, e.fact, e.via, e.mode, e.state, e.exit_code, e.reason, e.lag_s, e.steps_after, e.machine, e.time
+  FROM links s
+  JOIN links e ON e.death = s.death AND e.machine = s.machine AND e.time - s.time BETWEEN -2000000000 AND 10000000000
+    AND (e.signal = 'nic.error' OR e.signal LIKE 'nic.error.%' OR e.signal LIKE 'nic.link_lost.%')
+  WHERE s.signal = 'node.link_set_down'
 ),
 failed AS (
   SELECT DISTINCT death FROM links
@@ -247,3 +259,19 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM links
 WHERE signal = 'unit.replaced' AND via = 'pod' AND mode = 'killed' AND lag_s BETWEEN -5 AND 120
+UNION ALL
+-- What comes of a link that is down came of whoever took it down,
+SELECT death, command AS cause, fact AS effect, 'inferred' AS edge, 'act' AS role FROM taken_down
+UNION ALL
+-- and so does the end of a program that needs it, where that gives no other reason.
+SELECT DISTINCT t.death, t.command AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN t.exit_code = 139 OR up.death IS NOT NULL OR t.steps_after THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
+FROM taken_down t
+LEFT JOIN (SELECT DISTINCT death, machine, time FROM links WHERE signal = 'nic.link_up') up
+  ON up.death = t.death AND up.machine = t.machine AND up.time BETWEEN t.time AND t.time + 60000000000
+WHERE t.via IN ('node', 'pod') AND t.mode IN ('exited', 'killed') AND COALESCE(t.exit_code, 1) <> 0
+  AND COALESCE(t.reason, '') <> 'OOMKilled' AND t.state IN ('died', 'restarted', 'crash_loop')
+  AND (t.mode = 'exited' OR t.death IN (SELECT death FROM cut_off))
+  AND t.lag_s BETWEEN -5 AND 900 AND t.death NOT IN (SELECT death FROM own_reason)
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role FROM taken_down

@@ -194,8 +194,9 @@ LEFT JOIN links other ON other.death = g.death AND other.via = 'workload' AND ot
 WHERE g.signal = 'k8s.workload.deleted_by_gc' AND g.via = 'workload' AND g.mode = 'killed' AND g.lag_s BETWEEN -5 AND 600
   AND other.fact IS NULL AND g.death NOT IN (SELECT death FROM recreated)
 UNION ALL
--- A workload of whose pods nothing is known: the record of its end names it. Whether it still ran, none says.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+-- A workload of whose pods nothing is known: the record of its end names it. Whether it still ran, none says, and people delete
+-- what is over as well.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
 FROM links
 WHERE signal IN ('k8s.workload.deleted_by_user', 'k8s.namespace.deleted_by_user') AND via = 'workload'
   AND state = 'deleted' AND lag_s BETWEEN -5 AND 60

@@ -14,7 +14,7 @@ use std::cell::OnceCell;
 use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, Fact, Task, TaskKind};
 use whathappened_core::lifecycle::{Mode, given_up, signed_off};
-use whathappened_core::signals::named;
+use whathappened_core::signals::{SignalClass, named};
 use whathappened_model::event::SourceKind;
 use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
@@ -264,7 +264,12 @@ impl<'a> Bounds<'a> {
                     && (self.asked || edge.effect.is_none() && self.is_ordinary())
                 || edge.effect.is_none_or(|effect| {
                     let leads_on = is_for_a_fault(self.signal_of(effect)) || self.death.goes_on();
-                    self.is_of_nobody(effect) || !leads_on
+                    // Programs run on without a machine's agent, until its silence is acted upon.
+                    let is_agents = self
+                        .graph
+                        .traits
+                        .is(self.signal_of(edge.cause), SignalClass::AgentDown);
+                    !is_agents && (self.is_of_nobody(effect) || !leads_on)
                 }) && was_unharmed(self.graph, self.death, fault)
                 || !SILENCE.contains(&self.graph.name(fault.signal))
                     && !self.stood_still_since(fault)

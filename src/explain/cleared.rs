@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use whathappened_core::death::{Death, DeathState, RunState, failed_upon};
+use whathappened_core::death::{Death, DeathState, RunState, failed_upon, leader};
 use whathappened_core::graph::{EntityGraph, Task, TaskRow};
-use whathappened_core::lifecycle::Mode;
+use whathappened_core::lifecycle::{End, Mode};
 use whathappened_core::resolve::Run;
 use whathappened_core::signals::named;
-use whathappened_model::table::HasRow as _;
+use whathappened_model::table::{HasRow as _, Table};
 use whathappened_model::time::Stamp;
 
 use super::survived::gave_up;
@@ -27,6 +27,7 @@ impl Cleared {
         graph: &EntityGraph,
         runs: &[Run],
         states: &[(usize, RunState)],
+        ends: &Table<Task, End>,
         deaths: &[Death],
     ) -> Self {
         let mut found = Self {
@@ -39,7 +40,11 @@ impl Cleared {
             let Some(run) = runs.get(*number) else {
                 continue;
             };
-            let Some(over) = over_since(graph, run, *state) else {
+            // What a pod owns goes when it has ended, however it did.
+            let leader = leader(graph, run);
+            let end = ends.get(leader).filter(|_| state.is_over());
+            let end = end.and_then(End::final_time);
+            let Some(over) = end.or_else(|| over_since(graph, run, *state)) else {
                 continue;
             };
             let own = || deaths.iter().filter(|death| death.run == *number);
@@ -60,7 +65,8 @@ impl Cleared {
                     false => first.lo >= over.hi || first.lo >= over.lo && others(),
                 };
                 let killed = death.state == DeathState::Died && death.mode == Mode::Killed;
-                killed && first != Stamp::OPEN && later
+                let leads = leader.is_some() && death.pod == leader;
+                killed && first != Stamp::OPEN && later && !leads
             };
             let pods: HashSet<TaskRow> = own()
                 .filter(was_cleared)

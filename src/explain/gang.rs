@@ -315,7 +315,7 @@ impl Grouping<'_> {
                     })
                     .collect()
             } else {
-                Vec::new()
+                self.cleared_after(primary, &left)
             };
             of_this.extend(&collateral);
             left.retain(|other| !of_this.contains(other));
@@ -380,6 +380,17 @@ impl Grouping<'_> {
             });
         }
         found
+    }
+
+    /// Of pods that do not work as one, those that were cleared away with what owned them: they followed its end, the last of
+    /// those that were not.
+    fn cleared_after(&self, primary: usize, left: &[usize]) -> Vec<usize> {
+        let (cleared, others): (Vec<usize>, Vec<usize>) =
+            left.iter().partition(|death| self.is_cleared(**death));
+        match others.as_slice() {
+            [last] if *last == primary => cleared,
+            _ => Vec::new(),
+        }
     }
 
     /// The member that broke before the first one ended, and when, where that one's end

@@ -18,6 +18,7 @@ mod fault;
 pub mod gang;
 mod given_up;
 mod last_straw;
+mod lost_members;
 mod machine_facts;
 #[cfg(test)]
 mod made_up;

@@ -15,7 +15,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use whathappened_core::death::Death;
 use whathappened_core::graph::{
-    Cordons, EntityGraph, NodeHealth, Task, TaskKind, TaskRow, stands_silence,
+    Cordons, EntityGraph, NodeHealth, Task, TaskKind, TaskRow, is_timed, stands_silence,
 };
 use whathappened_core::link::Link;
 use whathappened_core::resolve::{Root, Run};
@@ -87,6 +87,11 @@ pub const DEATHS: &[Column] = &[
         "stands_silence",
         DataType::Boolean,
         "it was on its node for less time than it tolerates one that does not answer, so that no taint for that sent it away; NULL where its own spec is not known",
+    ),
+    (
+        "command_timed",
+        DataType::Boolean,
+        "its container's command has a time limit (timeout); NULL where the command is not known, or is a script that may have one",
     ),
 ];
 
@@ -226,10 +231,12 @@ struct DeathColumns {
     node_never_closed: BooleanBuilder,
     node_ready: BooleanBuilder,
     stands_silence: BooleanBuilder,
+    command_timed: BooleanBuilder,
     cordons: Cordons,
     health: NodeHealth,
-    /// What was found of `stands_silence`, by death: a death has many links, and its tolerations are read once.
+    /// What was found of `stands_silence` and of `command_timed`, by death: a death has many links, and its spec is read once.
     stood: HashMap<usize, Option<bool>>,
+    timed: HashMap<usize, Option<bool>>,
     /// Pods whose programs speak of a GPU.
     devices: HashSet<TaskRow>,
 }
@@ -312,6 +319,9 @@ impl DeathColumns {
         let stands = || pod.and_then(|pod| stands_silence(pod, death.time));
         let stands = self.stood.entry(number).or_insert_with(stands);
         self.stands_silence.append_option(*stands);
+        let timed = || pod.and_then(|pod| is_timed(graph, pod, graph.name(death.container)));
+        let timed = self.timed.entry(number).or_insert_with(timed);
+        self.command_timed.append_option(*timed);
     }
 
     fn finish(mut self) -> Vec<ArrayRef> {
@@ -333,6 +343,7 @@ impl DeathColumns {
             Arc::new(self.node_never_closed.finish()),
             Arc::new(self.node_ready.finish()),
             Arc::new(self.stands_silence.finish()),
+            Arc::new(self.command_timed.finish()),
         ]
     }
 }

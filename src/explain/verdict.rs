@@ -23,7 +23,8 @@ use super::requests::Requests;
 use super::rule::Rule;
 use super::survived::Survived;
 use super::{
-    last_straw, outlived, recreated, recurrence, replaced, submitter, unreplaced, waited_for,
+    last_straw, lost_members, outlived, recreated, recurrence, replaced, submitter, unreplaced,
+    waited_for,
 };
 use crate::answer::Level;
 
@@ -124,7 +125,7 @@ impl Standing {
         let lost_touch = lost_touch(graph);
         let survived = Survived::of(graph, runs, &states, &lost_touch, deaths);
         survived.add_the_rest(runs, deaths);
-        let cleared = Cleared::of(graph, runs, &states, deaths);
+        let cleared = Cleared::of(graph, runs, &states, ends, deaths);
         cleared.add_the_rest(runs, deaths);
         Self {
             states,
@@ -311,6 +312,7 @@ pub async fn explain(
         let done = state.is_some_and(|(_, state)| *state == RunState::Completed);
         !(done && finding.candidate.is_none() && finding.victims.is_empty())
     });
+    lost_members::mark(graph, runs, &deaths, &lost_touch, &mut findings);
     pass_over_unexplained(graph, runs, &deaths, &torn_down, &mut findings);
     recurrence::mark(graph, runs, &deaths, &mut findings);
     replaced::mark(graph, &deaths, &mut findings);

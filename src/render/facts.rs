@@ -142,7 +142,7 @@ fn fate(incident: &Incident) -> &'static str {
 /// How whoever was first is called: what never ran did not die.
 pub(crate) fn came_first(incident: &Incident) -> &'static str {
     match fate(incident) {
-        "died" if others_ended_before(incident) => "Hit first",
+        "died" if others_ended_before(incident) || worked_on(incident) => "Hit first",
         "died" => "Died first",
         "loops" => "Keeps dying",
         "stuck" => "Stuck first",
@@ -159,6 +159,15 @@ fn others_ended_before(incident: &Incident) -> bool {
         let lag = seconds_between(other.time.as_deref(), ended);
         lag.is_some_and(|lag| lag >= 1.0)
     })
+}
+
+/// Whether steps were made well after the first one's end was asked for: it had not died then.
+fn worked_on(incident: &Incident) -> bool {
+    let first = incident.first_victim.as_ref();
+    let ended = first.and_then(|first| first.time.as_deref());
+    let last = incident.said.last_step.as_ref();
+    let last = last.and_then(|last| last.time.as_deref());
+    seconds_between(ended, last).is_some_and(|later| later > 60.0)
 }
 
 /// How the one who did it is called.

@@ -4,9 +4,20 @@ use whathappened_core::death::{Death, DeathState};
 use whathappened_core::graph::{EntityGraph, Task};
 use whathappened_model::object::Container;
 
+/// The container that a death is of, where it is not the one that trains: one beside that, or one that prepares the pod.
+pub(super) fn other_container(graph: &EntityGraph, end: &Death, pod: &Task) -> Option<String> {
+    if let Some(name) = helper(graph, end, pod) {
+        return Some(format!("container {name}"));
+    }
+    let mut exits = pod.exits.iter();
+    let prepares = exits.any(|exit| exit.init && exit.container == end.container);
+    let name = graph.name(end.container);
+    (prepares && !name.is_empty()).then(|| format!("init container {name}"))
+}
+
 /// The container that a death is of, where the pod went on without it and has another that works, or that one
 /// had done its work: it is one of those beside what trains.
-pub(super) fn helper<'a>(graph: &'a EntityGraph, end: &Death, pod: &Task) -> Option<&'a str> {
+fn helper<'a>(graph: &'a EntityGraph, end: &Death, pod: &Task) -> Option<&'a str> {
     let body = pod.body.as_ref()?;
     let name = graph.name(end.container);
     let wants_gpus = |container: &&Container| {

@@ -4,6 +4,7 @@ use whathappened_core::death::DeathState;
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::{Phase, TaskRow};
 use whathappened_core::lifecycle::{Mode, State};
+use whathappened_core::signals::named;
 use whathappened_model::time::rfc3339;
 
 use super::context::ReportContext;
@@ -11,7 +12,7 @@ use super::record::reported;
 use super::stood_still::instead_of;
 use super::summary::full_stop;
 use super::victim::gpu_hours;
-use crate::answer::{Collective, Incident, IncidentRole};
+use crate::answer::{Collective, Incident, IncidentRole, Traceback};
 use crate::explain::edge::Role;
 use crate::explain::gang::Finding;
 
@@ -20,6 +21,31 @@ const UNKNOWN_WHY: &str = "; it is not known why that rank did not join";
 
 /// What to do where that rank's program had ended well.
 const IF_DONE_EARLY: &str = "Find out why that rank was done before the others: ranks that are given different numbers of batches end at different steps.";
+
+/// What to do where that rank waited as well, in an operation that the others had behind them.
+const IF_BEHIND: &str = "Look at the rank that was behind first: the cause is in that rank, its node or its network, or the ranks do not call the same operations.";
+
+/// What is said of what was deleted and of whose pods nothing is known: people delete what is over as well.
+const IF_UNSEEN: &str = "Nothing in the input shows whether it still ran.";
+
+/// What is said of a program of whose end nothing but its exit code is known.
+const NO_LOG: &str = "; no log shows why.";
+
+/// The sentence, where it says that no log shows why and the pod's own log has a traceback: clocks that differ, or its place in the
+/// log, leave it open whether that is why.
+fn with_traceback(summary: &str, traceback: &Traceback) -> String {
+    let mut lines = traceback.text.lines().rev();
+    let line = lines.find(|line| !line.trim().is_empty());
+    match summary.strip_suffix(NO_LOG).zip(line) {
+        Some((said, line)) => {
+            let at = traceback.time.as_deref().and_then(|time| time.get(11..19));
+            let at = at.map_or_else(String::new, |at| format!(" at {at}Z"));
+            let line = line.trim();
+            format!("{said}; a traceback{at} in its log may show why: {line}")
+        }
+        None => summary.to_owned(),
+    }
+}
 
 impl ReportContext<'_> {
     /// The finding as an incident.
@@ -93,6 +119,16 @@ impl ReportContext<'_> {
             None => summary,
         };
         let (output, saved) = self.process_output(finding)?;
+        let summary = match output.traceback.as_ref() {
+            Some(traceback)
+                if first_victims
+                    .first()
+                    .is_some_and(|first| first.pod == traceback.pod) =>
+            {
+                with_traceback(&summary, traceback)
+            }
+            _ => summary,
+        };
         let waited = rule.is_some_and(|rule| rule.cause == "hang.collective_timeout");
         let absent = output.collective.as_ref().filter(|_| waited);
         let done = absent.and_then(|waited| self.who_was_done(waited, finding));
@@ -107,7 +143,14 @@ impl ReportContext<'_> {
                     vec![IF_DONE_EARLY.to_owned()],
                 )
             }
-            (None, Some(who)) => (format!("{} {who}", summary.trim_end()), advice),
+            (None, Some(who)) => {
+                let behind = absent.is_some_and(|waited| self.is_behind(waited, finding));
+                let advice = match behind {
+                    true => vec![IF_BEHIND.to_owned()],
+                    false => advice,
+                };
+                (format!("{} {who}", summary.trim_end()), advice)
+            }
             (None, None) => (summary, advice),
         };
         let (summary, advice) = match self.stood_still(finding, rule) {
@@ -120,6 +163,12 @@ impl ReportContext<'_> {
         let summary = match self.never_created(finding) {
             Some(beside) => format!("{} {beside}", full_stop(&summary)),
             None => summary,
+        };
+        let is_unseen =
+            first.is_some_and(|first| first.state == DeathState::Deleted && first.pod.is_none());
+        let summary = match is_unseen && rule.is_some() {
+            true => format!("{} {IF_UNSEEN}", full_stop(&summary)),
+            false => summary,
         };
         let all = finding.deaths().filter_map(|death| self.death(death));
         Ok(Incident {
@@ -180,6 +229,15 @@ impl ReportContext<'_> {
         Some((*rank, pod))
     }
 
+    /// Whether the one that did not come to a collective waited in another one itself.
+    fn is_behind(&self, waited: &Collective, finding: &Finding) -> bool {
+        let pod = self.missing_one(waited, finding).map(|(_, pod)| pod);
+        pod.is_some()
+            && self
+                .facts_of(pod)
+                .any(|fact| self.graph().name(fact.signal) == named::NCCL_TIMEOUT)
+    }
+
     /// Who did not come to a collective since its program had ended well by then, as its container shows.
     fn who_was_done(&self, waited: &Collective, finding: &Finding) -> Option<String> {
         let (rank, pod) = self.missing_one(waited, finding)?;
@@ -205,6 +263,11 @@ impl ReportContext<'_> {
     /// Who did not come to a collective, and what is known of it last.
     fn who_was_missing(&self, waited: &Collective, finding: &Finding) -> Option<String> {
         let (rank, pod) = self.missing_one(waited, finding)?;
+        if self.is_behind(waited, finding) {
+            return Some(format!(
+                "The missing one is rank {rank}: it waited in an earlier operation itself."
+            ));
+        }
         let pod = self.graph().pods.get(pod)?;
         let last = reported(pod.last_line?)?;
         let step = pod.progress.as_deref().and_then(|progress| progress.step);

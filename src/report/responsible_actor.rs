@@ -82,6 +82,11 @@ impl ReportContext<'_> {
                     of_pod || !self.carries_out(fact)
                 })
         });
+        let found = found.or_else(|| {
+            let first = first.filter(|first| first.mode == Mode::Killed)?;
+            self.facts_of(first.pod)
+                .find(|fact| is_removal(graph, fact) && is_just_before(fact, first))
+        });
         let Some(found) = found else {
             // What the platform did to a machine, it did: nobody asked it to.
             let act = acts.iter().filter_map(|step| self.fact(step.fact));
@@ -361,6 +366,19 @@ fn platform(graph: &EntityGraph, fact: &Fact) -> Option<Actor> {
         kind: ActorKind::Cloud,
         is_owner: false,
     })
+}
+
+/// Whether an autoscaler says of a pod that it removes it, for whatever reason: what takes the machine may be known beside it.
+fn is_removal(graph: &EntityGraph, fact: &Fact) -> bool {
+    let own = graph.name(fact.signal).strip_prefix("autoscaler.");
+    own.is_some_and(|own| !own.starts_with("scale_up")) && fact.actor.is_some()
+}
+
+/// Whether something was said just before the end of a pod, or as it was asked for.
+fn is_just_before(fact: &Fact, death: &Death) -> bool {
+    const BEFORE: Nanos = 120 * SECOND;
+    let lag = death.time.lo.saturating_sub(fact.time.lo);
+    (-CLOCKS..=BEFORE).contains(&lag)
 }
 
 /// Whether a deletion may have been the end of a pod: not where it came after it, but

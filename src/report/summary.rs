@@ -11,7 +11,7 @@ use whathappened_model::event::Event;
 use whathappened_model::time::{Nanos, SECOND};
 
 use super::context::{ReportContext, is_announced_only};
-use super::helper_container::helper;
+use super::helper_container::other_container;
 use super::workload_change::{CHANGED, resized, went_along};
 use crate::answer::Actor;
 use crate::explain::gang::{Finding, NO_RUN};
@@ -69,10 +69,10 @@ impl ReportContext<'_> {
         let victims = self.pods_of(finding).len().saturating_sub(elsewhere);
         let helper = first
             .zip(pod)
-            .and_then(|(end, pod)| helper(graph, end, pod));
+            .and_then(|(end, pod)| other_container(graph, end, pod));
         let name = match (named, victims) {
             (Some(pod), 0 | 1) => match helper {
-                Some(container) => format!("the container {container} of {pod}"),
+                Some(container) => format!("the {container} of {pod}"),
                 None => pod,
             },
             (Some(pod), many) => format!("{pod} and {} more", many - 1),
@@ -81,7 +81,8 @@ impl ReportContext<'_> {
         };
         let instance = pod.is_some_and(|pod| pod.kind == TaskKind::Instance);
         // Of a helper its container is named already.
-        let of_helper = name.starts_with("the container ");
+        let of_helper =
+            name.starts_with("the container ") || name.starts_with("the init container ");
         let template = if of_helper {
             template.replace("a container of {pod}", "{pod}")
         } else if instance {
@@ -401,10 +402,16 @@ impl ReportContext<'_> {
         };
         match death.and_then(|death| self.symptom(finding, death)) {
             Some(symptom) => format!("{job}{} {symptom}", first.pod),
-            None => format!(
-                "{job}{} {}; nothing in the input shows why.",
-                first.pod, first.how
-            ),
+            None => {
+                let other = death.zip(pod);
+                let other =
+                    other.and_then(|(death, pod)| other_container(self.graph(), death, pod));
+                let who = match other {
+                    Some(container) => format!("The {container} of {}", first.pod),
+                    None => format!("{job}{}", first.pod),
+                };
+                format!("{who} {}; nothing in the input shows why.", first.how)
+            }
         }
     }
 }
@@ -412,12 +419,13 @@ impl ReportContext<'_> {
 /// A text whose sentences begin with a capital letter where they begin with words of ours;
 /// names and what records say stay as they are.
 fn begun(text: &str) -> String {
-    const OURS: [&str; 8] = [
+    const OURS: [&str; 9] = [
         "an unnamed pod",
         "its node",
         "job ",
         "one of its ",
         "the container ",
+        "the init container ",
         "the job ",
         "the node of ",
         "the run",

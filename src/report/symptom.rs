@@ -1,8 +1,9 @@
 //! What the log of a program that ended by itself says of others: that one of them is gone, or asked it to stop.
 
 use whathappened_core::death::Death;
-use whathappened_core::graph::Fact;
+use whathappened_core::graph::{Fact, TaskKind, are_numbered_alike, lost_touch};
 use whathappened_core::lifecycle::{Mode, State};
+use whathappened_core::resolve::Root;
 use whathappened_core::signals::{SignalClass, named};
 use whathappened_model::time::{CLOCKS, Nanos, SECOND};
 
@@ -66,9 +67,45 @@ impl ReportContext<'_> {
                 "ended because it lost contact with {peer}; {finished} had finished with exit code 0 just before."
             ));
         }
+        if let Some(other) = self.namesake_before(finding, death) {
+            return Some(format!(
+                "ended because it lost contact with {peer}; {other}, which has a similar name, had ended just before."
+            ));
+        }
         Some(format!(
             "ended because it lost contact with {peer}; nothing in the input shows what happened to that one."
         ))
+    }
+
+    /// Of pods that nobody owns nothing says which are of one run: one that is named alike, and failed just before another one lost
+    /// contact, may be the one that it lost.
+    fn namesake_before(&self, finding: &Finding, death: &Death) -> Option<String> {
+        let graph = self.graph();
+        let run = self.case.runs.get(finding.run)?;
+        let Root::Pod(own) = run.root else {
+            return None;
+        };
+        let own = graph.pods.get(own)?;
+        // Who lost contact as well is not the one.
+        let lost = lost_touch(graph);
+        let others = graph.pods.numbered().filter(|(number, other)| {
+            let failed = self.case.ends.get(*number).is_some_and(|end| {
+                let is_before = end.time.lo <= death.time.lo
+                    && end.time.hi.saturating_add(AT_ITS_END) >= death.time.lo;
+                end.state == State::Died && end.mode == Mode::Exited && is_before
+            });
+            failed
+                && !lost.contains(number)
+                && other.kind == TaskKind::Pod
+                && other.root.is_none()
+                && other.namespace == own.namespace
+                && are_numbered_alike(graph.name(own.name), graph.name(other.name))
+        });
+        let first = others.min_by_key(|(number, other)| {
+            let end = self.case.ends.get(*number).map(|end| end.time);
+            (end, graph.name(other.name))
+        });
+        first.map(|(_, other)| graph.name(other.name).to_owned())
     }
 
     /// The other members of a gang, where all of them had completed when one lost contact with them.

@@ -165,15 +165,18 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
             // Of a log alone it is known by which signal.
             let has_signal =
                 |signal: &str| facts.iter().any(|fact| graph.name(fact.signal) == signal);
-            match word {
+            let word = match word {
                 Some((_, word)) => *word,
                 None if has_signal(named::LOG_SIGTERM) => "was asked to stop (SIGTERM)",
                 None if has_signal(named::LOG_HANGUP) => {
                     "was ended by SIGHUP, as when its terminal closes"
                 }
                 None => "was terminated externally",
+            };
+            match member.and_then(|one| ended_later(one, death)) {
+                Some(later) => format!("{word}, and its container ended {later} later"),
+                None => word.to_owned(),
             }
-            .to_owned()
         }
         (DeathState::Died, Mode::Lost) => "was lost with its node".to_owned(),
         (DeathState::Died, Mode::Exited) if let Some(reason) = member.and_then(Task::refused) => {
@@ -242,6 +245,16 @@ fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a F
         (DeathState::Slowed, _) => "was slower for a while".to_owned(),
         (state, _) => state.as_str().replace('_', " "),
     }
+}
+
+/// How much later than its end was asked for a pod's container ended, where that is longer than most are given to stop.
+fn ended_later(one: &Task, death: &Death) -> Option<String> {
+    const SOON: Nanos = 60 * SECOND;
+    let ends = one.exits.iter().filter(|exit| !exit.init);
+    let end = ends.map(|exit| exit.time).max()?;
+    let is_known = end != Stamp::OPEN && death.time != Stamp::OPEN;
+    let later = end.lo.saturating_sub(death.time.lo);
+    (is_known && later > SOON).then(|| repeats::duration(later))
 }
 
 /// Slower than whom or what a pod is.

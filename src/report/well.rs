@@ -39,6 +39,9 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
     let asked_to_stop = (state == RunState::Completed)
         .then(|| asked_to_stop(case, run))
         .flatten();
+    let stopped_itself = (state == RunState::Completed)
+        .then(|| stopped_itself(case, run))
+        .flatten();
     let failed_lately = failed_lately(case, run);
     let (cause, title, summary) = match (state, shown) {
         (RunState::Completed, _) if let Some(error) = &denied => (
@@ -52,6 +55,14 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
             format!(
                 "{name} is recorded as completed, although it was asked to stop at {} and ended then.",
                 rfc3339(asked)
+            ),
+        ),
+        (RunState::Completed, _) if let Some(stopped) = stopped_itself => (
+            "none.completed",
+            "Completed",
+            format!(
+                "{name} is recorded as completed, although its log says at {} that it had been asked to stop (SIGTERM), and ends with that.",
+                rfc3339(stopped)
             ),
         ),
         (RunState::Completed, _) if let Some(early) = early_end(case, run) => (
@@ -110,7 +121,7 @@ pub(super) fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Inci
     let is_over = state == RunState::Running && (replaced.is_some() || counted.is_some());
     let level = match (shown, is_only_named(case, run, state)) {
         _ if is_over => Level::Unknown,
-        _ if asked_to_stop.is_some() => Level::Hypothesis,
+        _ if asked_to_stop.or(stopped_itself).is_some() => Level::Hypothesis,
         (true, _) if denied.is_some() => Level::Supported,
         (true, _) if state == RunState::Running && (failed_lately || is_cut_short(case)) => {
             Level::Supported
@@ -212,6 +223,33 @@ fn asked_to_stop(case: &Case, run: &Run) -> Option<Nanos> {
         (soon && !done).then_some(asked.lo)
     });
     stopped.map(|asked| asked - asked.rem_euclid(SECOND))
+}
+
+/// When a program that ended with exit code 0 said, as the last of all, that it had been asked to stop, which no other record
+/// tells. A shell says of what it ends itself that it was terminated, and names no signal.
+fn stopped_itself(case: &Case, run: &Run) -> Option<Nanos> {
+    let graph = &case.graph;
+    let pods = &run.attempts.last()?.pods;
+    let told = pods.iter().find_map(|number| {
+        let pod = graph.pods.get(*number)?;
+        let end = case.ends.get(*number)?.final_time()?;
+        let told = pod.logged_stop.filter(|told| *told != Stamp::OPEN)?;
+        let near = (-CLOCKS..=SAVES_WITHIN).contains(&end.lo.saturating_sub(told.lo));
+        let is_done = pod.logged_done.is_some();
+        let step = pod.progress.as_deref().map(|progress| progress.last.lo);
+        let is_last = step.is_none_or(|step| step <= told.hi);
+        (near && !is_done && is_last).then_some((*number, told))
+    });
+    let (pod, told) = told?;
+    let said = graph.facts.iter().find(|fact| {
+        fact.pod == Some(pod)
+            && fact.time.lo == told.lo
+            && graph.name(fact.signal) == named::LOG_SIGTERM
+    })?;
+    let message = graph.evidence.event(said.row).ok()?.message?;
+    message
+        .contains("SIGTERM")
+        .then_some(told.lo - told.lo.rem_euclid(SECOND))
 }
 
 /// A program hears that it is to stop, and says so, within this time.

@@ -32,6 +32,7 @@ mod hardening;
 mod held_back;
 mod history;
 mod hostile;
+mod how_members_ended;
 mod html;
 mod invariants;
 mod journal_programs;
@@ -94,6 +95,7 @@ mod unseen;
 mod upcoming;
 mod users;
 mod whose_and_when;
+mod whose_members;
 #[cfg(any(feature = "flight", feature = "postgres"))]
 mod wires;
 

@@ -92,6 +92,7 @@ fn containers(
             let restarts = field::int(status, &["restartCount"]).unwrap_or(0);
             if !init {
                 body.restarts.insert(name.to_owned(), restarts);
+                readiness::note_state(status, name, body);
             }
             for (state, before) in [("lastState", 1), ("state", 0)] {
                 if let Some(ended) =

@@ -1,8 +1,19 @@
-//! Whether the containers of a pod are ready, whatever else is said of the pod itself.
+//! Whether the containers of a pod are ready or run, whatever else is said of the pod itself.
 
 use serde_json::Value;
 
 use super::field;
+use crate::object::ObjectBody;
+
+/// Notes whether a container runs, or is held back since it had failed.
+pub(super) fn note_state(status: &Value, name: &str, body: &mut ObjectBody) {
+    let waits_for = field::text(status, &["state", "waiting", "reason"]);
+    if field::at(status, &["state", "running"]).is_some_and(Value::is_object) {
+        body.running.push(name.to_owned());
+    } else if waits_for == Some("CrashLoopBackOff") {
+        body.held_back.push(name.to_owned());
+    }
+}
 
 /// What the kubelet says of all containers. The controller of nodes marks each pod of a node that is out of reach as
 /// not ready, and leaves this and the kubelet's last reason as they are.

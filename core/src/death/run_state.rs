@@ -16,7 +16,7 @@ pub use self::words::has_failed;
 use self::words::{failed_at, is_made_anew_since, says_it_is_suspended, says_it_runs};
 use crate::graph::{EntityGraph, PODS, Task, TaskRow, Workload};
 use crate::lifecycle::{BatchState, End, Mode, State};
-use crate::resolve::{Root, Run};
+use crate::resolve::{Attempt, Root, Run};
 use crate::signals::named;
 
 words! {
@@ -56,6 +56,16 @@ impl RunState {
 /// How a run stands at the end of what was seen.
 #[must_use]
 pub fn run_state(graph: &EntityGraph, run: &Run, ends: &Table<Task, End>) -> RunState {
+    // Pods are there for the one that owns them: as that one stands, so does their run.
+    if let Some(leader) = leader(graph, run) {
+        let own = Run {
+            root: Root::Pod(leader),
+            pods: vec![leader],
+            attempts: vec![Attempt { pods: vec![leader] }],
+            begin: run.begin,
+        };
+        return run_state(graph, &own, ends);
+    }
     if let Root::Workload(root) = run.root {
         let completed = graph.last_signal_at(root, named::K8S_WORKLOAD_COMPLETED);
         if completed.is_some_and(|at| !is_made_anew_since(graph, run, root, at)) {
@@ -313,6 +323,18 @@ fn is_cluster_without_some(graph: &EntityGraph, run: &Run, ends: &Table<Task, En
     };
     run.pods.iter().any(|pod| is_head(pod) && there(pod))
         && run.pods.iter().all(|pod| there(pod) || taken(pod))
+}
+
+/// The pod that owns the others of a run, and that nobody owns.
+#[must_use]
+pub fn leader(graph: &EntityGraph, run: &Run) -> Option<TaskRow> {
+    let root = graph.workloads.get(run.root.workload())?;
+    let is_it = |pod: &TaskRow| {
+        let pod = graph.pods.get(*pod);
+        pod.is_some_and(|pod| pod.uid == root.uid)
+    };
+    let leads = root.uid.is_some() && graph.name(root.kind) == "Pod";
+    run.pods.iter().copied().find(|pod| leads && is_it(pod))
 }
 
 /// Whether a run is of several pods that nobody owns.

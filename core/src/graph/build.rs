@@ -163,6 +163,7 @@ pub(super) fn build(
     job::unite_parts(&mut symbols, &mut workloads);
     pods.inherit();
     parent::adopt(&mut symbols, &mut pods, &mut workloads);
+    together::own_namesakes(&mut symbols, &mut pods, &mut workloads, &facts);
     tagged::own(&mut symbols, &mut pods, &mut workloads);
     collection::spread(
         &collections,

@@ -1,13 +1,14 @@
 //! Gangs that are known from the logs of their members alone: several ranks wrote, at one time,
 //! under names that differ in a number, and no record says what made them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
-use super::TaskKind;
 use super::identity::{Pods, Workloads};
+use super::{Fact, TaskKind};
 use crate::graph::TaskRow;
+use crate::signals::SignalTraits;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// What such a run is called where a Job would stand.
@@ -17,7 +18,7 @@ const KIND: &str = "Gang";
 const APART: Nanos = 3_600 * SECOND;
 
 /// Words before a number that say that it is the number of a member.
-const MEMBERS: [&str; 8] = [
+pub(super) const MEMBERS: [&str; 8] = [
     "host", "node", "proc", "process", "rank", "replica", "task", "worker",
 ];
 
@@ -172,6 +173,21 @@ fn is_gang(namesakes: &Namesakes) -> bool {
     members.len() > 1 && is_known && distinct && together
 }
 
+/// Whether those that are known by more than logs, and say that they miss one, are the ranks of one program: they go step by
+/// step together, or at least two say their ranks, which are the numbers that they bear.
+pub(super) fn are_ranks(namesakes: &Namesakes) -> bool {
+    let members = &namesakes.members;
+    let ranked = || members.iter().filter(|one| !one.ranks.is_empty());
+    let numbered = ranked().all(|one| one.ranks.iter().copied().eq(one.number));
+    let is_known = ranked().count() > 1 && numbered || step_together(members);
+    // Each of several programs has a rank 0 of its own.
+    let mut ranks = BTreeSet::new();
+    let distinct = ranked()
+        .flat_map(|one| &one.ranks)
+        .all(|rank| ranks.insert(*rank));
+    members.len() > 1 && is_known && distinct && !is_sparse(namesakes)
+}
+
 /// Whether all made the same steps at the same times, all along: ranks wait for each other in each step, while runs that were
 /// started at one time drift apart.
 fn step_together(members: &[Member]) -> bool {
@@ -197,6 +213,18 @@ fn step_together(members: &[Member]) -> bool {
             }
             all >= ENOUGH && near * 10 >= all * 9
         })
+}
+
+/// Those whose logs tell of another process of their run that was gone, or kept them waiting.
+pub(super) fn who_misses_others(
+    symbols: &SymbolTable,
+    traits: &SignalTraits,
+    facts: &[Fact],
+) -> HashSet<TaskRow> {
+    let facts = facts
+        .iter()
+        .filter(|fact| traits.misses_another(symbols.name(fact.signal)));
+    facts.filter_map(|fact| fact.pod).collect()
 }
 
 /// Pods of which only logs, or only Events, are known and whose owner no name tells.

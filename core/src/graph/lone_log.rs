@@ -151,7 +151,7 @@ pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
         }
     }
     all.name_facts(|fact| fact.pod.is_none());
-    let missing = who_misses_others(all);
+    let missing = log_gang::who_misses_others(all.symbols, &all.pods.traits, all.facts);
     let mut gangs = gangs(&files, (&mut ranks, &missing), all.symbols, all.pods);
     launcher_log::add(all, &files, &mut gangs)?;
     log_gang::join(gangs, all.symbols, all.pods, all.workloads);
@@ -301,16 +301,6 @@ fn in_folder(path: &str) -> Option<&str> {
     let begin = folder.rfind(separators).map_or(0, |at| at + 1);
     path.get(begin..)
         .filter(|name| !name.starts_with(['.', '/']))
-}
-
-/// The logs that tell of another process of their run that was gone, or kept them waiting.
-fn who_misses_others(all: &Lines<'_>) -> HashSet<TaskRow> {
-    let facts = all.facts.iter();
-    let facts = facts.filter(|fact| {
-        let signal = all.symbols.name(fact.signal);
-        all.pods.traits.misses_another(signal)
-    });
-    facts.filter_map(|fact| fact.pod).collect()
 }
 
 /// Logs by what their paths have in common: a number apart, in one folder.

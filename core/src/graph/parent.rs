@@ -41,6 +41,7 @@ const HASH: &str = "pod-template-hash";
 pub(super) fn adopt(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut Workloads) {
     by_label(symbols, pods, workloads);
     by_index(symbols, pods, workloads);
+    operated::sets_of_pods(symbols, pods, workloads);
     jobs_of_sets(symbols, workloads);
     operated::parts(symbols, workloads);
     queued(symbols, workloads);
@@ -55,8 +56,8 @@ pub(super) fn adopt(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut 
     jobset_ranks::number(symbols, pods, workloads);
 }
 
-/// What a pod owns is its owner's: the pod that leads a group owns the set of those that follow it.
-fn led(symbols: &SymbolTable, pods: &Pods, workloads: &mut Workloads) {
+/// What a pod owns is its owner's; one that nobody owns leads them itself, and is of their run.
+fn led(symbols: &SymbolTable, pods: &mut Pods, workloads: &mut Workloads) {
     for number in workloads.all.numbers() {
         let Some(leader) = workloads.all.get(number) else {
             continue;
@@ -65,9 +66,16 @@ fn led(symbols: &SymbolTable, pods: &Pods, workloads: &mut Workloads) {
             continue;
         }
         let pod = pods.find_uid(leader.uid).filter(|_| leader.uid.is_some());
-        let owner = pods.all.get(pod).and_then(|pod| pod.owner);
-        if let Some(leader) = workloads.all.get_mut(number) {
-            leader.owner = owner;
+        let Some(pod) = pods.all.get_mut(pod) else {
+            continue;
+        };
+        match pod.owner {
+            None => pod.owner = Some(number),
+            owner => {
+                if let Some(leader) = workloads.all.get_mut(number) {
+                    leader.owner = owner;
+                }
+            }
         }
     }
 }

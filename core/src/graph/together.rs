@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use whathappened_model::object::ObjectBody;
-use whathappened_model::time::{Nanos, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::identity::{Pods, Workloads};
+use super::log_gang::{self, Member, Namesakes};
 use super::parent::gang_of;
 use super::{EntityGraph, Fact, Task, TaskKind};
 use crate::graph::TaskRow;
@@ -104,6 +105,100 @@ pub(super) fn own(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut Wo
     }
 }
 
+/// Pods that one command makes, or one script in a loop, are made within this long.
+const MADE_AT_ONCE: Nanos = 120 * SECOND;
+
+/// Gives one owner to pods that nobody owns and that bear no label, and whose names differ in their last number alone, where
+/// that ties them: they were made at once, went together step by step or bear their ranks in their names, and one of them
+/// misses another. Of the runs of a sweep, which are named alike, each has all ranks of its own and a pace of its own.
+pub(super) fn own_namesakes(
+    symbols: &mut SymbolTable,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+    facts: &[Fact],
+) {
+    let missing = log_gang::who_misses_others(symbols, &pods.traits, facts);
+    let mut found: BTreeMap<(String, String), (Symbol, Vec<Life>, Namesakes)> = BTreeMap::new();
+    for (number, pod) in pods.all.numbered() {
+        let is_bare = |body: &&std::sync::Arc<ObjectBody>| {
+            body.owners.is_empty() && !is_left_behind(body) && body.experiment().is_none()
+        };
+        let is_pod = pod.kind == TaskKind::Pod && pod.owner.is_none() && pod.created.is_some();
+        if !is_pod || pod.body.as_ref().filter(is_bare).is_none() {
+            continue;
+        }
+        let Some((stem, index)) = numbered_last(symbols.name(pod.name)) else {
+            continue;
+        };
+        let Some(life) = life(number, pod) else {
+            continue;
+        };
+        let key = (symbols.name(pod.namespace).to_owned(), stem.to_owned());
+        let (_, lives, namesakes) = found
+            .entry(key)
+            .or_insert_with(|| (pod.namespace, Vec::new(), Namesakes::default()));
+        lives.push(life);
+        namesakes.members.push(Member {
+            task: number,
+            ranks: pod.rank.into_iter().collect(),
+            number: Some(index),
+            seen: pod.seen,
+            steps: pod.pace.times(),
+            misses: missing.contains(&number),
+        });
+    }
+    for ((_, stem), (namespace, lives, namesakes)) in found {
+        let begins = || lives.iter().map(|life| life.begin);
+        let (Some(first), Some(last)) = (begins().min(), begins().max()) else {
+            continue;
+        };
+        let at_once = last.saturating_sub(first) <= MADE_AT_ONCE;
+        let overlap = lives.iter().all(|life| life.end > last);
+        let is_one = at_once
+            && overlap
+            && namesakes.members.iter().any(|one| one.misses)
+            && log_gang::are_ranks(&namesakes);
+        if !is_one {
+            continue;
+        }
+        let (kind, name) = (symbols.number(GANG), symbols.number(without_role(&stem)));
+        let at = Stamp {
+            lo: first,
+            hi: first,
+        };
+        let owner = workloads.of(kind, Symbol::NONE, namespace, name, at);
+        for member in namesakes.members {
+            if let Some(pod) = pods.all.get_mut(member.task) {
+                pod.owner = Some(owner);
+                pod.rank = pod.rank.or(member.number);
+            }
+        }
+    }
+}
+
+/// Whether two names differ in the number alone that they end with.
+#[must_use]
+pub fn are_numbered_alike(one: &str, other: &str) -> bool {
+    let stems = numbered_last(one).zip(numbered_last(other));
+    one != other && stems.is_some_and(|((one, _), (other, _))| one == other)
+}
+
+/// A name without the number that it ends with, and that number.
+fn numbered_last(name: &str) -> Option<(&str, i32)> {
+    let stem = name.trim_end_matches(|one: char| one.is_ascii_digit());
+    let number = name.get(stem.len()..)?.parse().ok()?;
+    (!stem.is_empty()).then_some((stem, number))
+}
+
+/// What is left of the beginning of a name without the word that says what its number counts: `exp-8` of `exp-8-rank`, or of `exp-8-r`.
+fn without_role(stem: &str) -> &str {
+    let stem = stem.trim_end_matches('-');
+    match stem.rsplit_once('-') {
+        Some((name, word)) if word.len() == 1 || log_gang::MEMBERS.contains(&word) => name,
+        _ => stem,
+    }
+}
+
 /// Labels by which makers of pods know their own.
 const MAKERS: [&str; 9] = [
     "batch.kubernetes.io/controller-uid",
@@ -190,6 +285,18 @@ pub(super) fn settle(graph: &mut EntityGraph) {
 mod tests {
     use super::*;
     use whathappened_model::table::Table;
+
+    #[test]
+    fn a_gang_is_named_without_what_its_numbers_count() {
+        let of = |name| numbered_last(name).map(|(stem, number)| (without_role(stem), number));
+        assert_eq!(of("exp88-r3"), Some(("exp88", 3)));
+        assert_eq!(of("exp-8-rank-12"), Some(("exp-8", 12)));
+        assert_eq!(of("train0"), Some(("train", 0)));
+        assert_eq!(of("bert-x2k8f"), None);
+        assert_eq!(of("7"), None);
+        assert!(are_numbered_alike("exp88-r3", "exp88-r11"));
+        assert!(!are_numbered_alike("exp88-r3", "exp89-r3"));
+    }
 
     #[test]
     fn who_was_there_at_one_time_is_of_one_run_and_who_followed_is_not() {

@@ -39,6 +39,10 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
     let ready =
         pod.phase.as_deref() == Some("Running") && pod.ready.is_some_and(|(_, ready)| ready);
     let outlived = |exit: &&&Exit| {
+        // Of several containers each is started again by itself: which of them runs, and which is held back, the pod says.
+        if let Some(over) = got_over(graph, pod, &main, exit) {
+            return over;
+        }
         let ends_later = |start: Stamp| {
             let mut others = main.iter();
             others.any(|other| {
@@ -313,6 +317,25 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
         time,
         exit: decisive,
         restarts,
+    }
+}
+
+/// Whether the pod's own status says that the container of an end runs again, or that it is held back for it; nothing where it says
+/// neither, or has one container, or is from before that end or a later start.
+fn got_over(graph: &EntityGraph, pod: &Task, main: &[&Exit], exit: &Exit) -> Option<bool> {
+    let body = pod.body.as_ref().filter(|body| body.restarts.len() > 1)?;
+    let seen = pod.unasked?;
+    let name = graph.name(exit.container);
+    let is = |names: &[String]| names.iter().any(|one| one == name);
+    let is_shown = exit.time != Stamp::OPEN && exit.time.lo <= seen;
+    let mut own = main.iter().filter(|one| one.container == exit.container);
+    let is_last = own.all(|one| one.time <= exit.time);
+    let is_latest = pod.starts.last().is_none_or(|start| start.lo <= seen);
+    match () {
+        () if !is_shown || !is_latest => None,
+        () if is(&body.running) => Some(true),
+        () if is(&body.held_back) && is_last => Some(false),
+        () => None,
     }
 }
 

@@ -98,7 +98,7 @@ impl Ruleset {
     ) -> Result<Self, SignalError> {
         let mut extra: Vec<(String, String)> = extra
             .into_iter()
-            .map(|(name, text)| (name.into(), text.into()))
+            .map(|(name, text)| apart(name.into(), text.into()))
             .collect();
         extra.sort();
         let built_in = built_in::FILES
@@ -446,6 +446,17 @@ const UNUSED_FACTS: [&str; 7] = [
 fn is_event_of_log_store(fact: &str) -> bool {
     let store = fact.strip_suffix(".event").and_then(SourceKind::parse);
     store.is_some_and(SourceKind::is_log_store)
+}
+
+/// A person's own file, whose name says so where a built-in one has it too: which of two files of one name is meant, names alone
+/// would not tell.
+fn apart(name: String, text: String) -> (String, String) {
+    let mut built_in = built_in::FILES.iter();
+    let is_other = built_in.any(|(other, built_in)| *other == name && *built_in != text);
+    match is_other {
+        true => (format!("own/{name}"), text),
+        false => (name, text),
+    }
 }
 
 /// Whether every file of that name is a built-in one.

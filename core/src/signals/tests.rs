@@ -186,6 +186,22 @@ fn signals_are_sorted_and_the_order_of_files_does_not_matter() {
 }
 
 #[test]
+fn a_file_of_ones_own_may_be_called_like_a_built_in_one() {
+    let own = r#"
+[[signal]]
+name = "lab.coolant"
+title = "Coolant ran out"
+when = [{ fact = "log.line", message = 'out of coolant' }]
+example = [{ fact = "log.line", message = "out of coolant" }]
+counter_example = [{ fact = "log.line", message = "coolant is fine" }]
+"#;
+    let rules = Ruleset::load([("log.toml", own)]).unwrap();
+    let built_in = Ruleset::built_in().unwrap();
+    assert_eq!(rules.rules.len(), built_in.rules.len() + 1);
+    assert_eq!(rules.test().failures, []);
+}
+
+#[test]
 fn a_capture_never_replaces_what_the_source_said() {
     let ruleset = Ruleset::built_in().unwrap();
     let mut event = k8s_event(

@@ -68,11 +68,13 @@ pub enum SignalClass {
     HeldElsewhere,
     /// One rank writes of the times of all.
     ComparesRanks,
+    /// An agent of a machine has stopped: the programs there run on without it until somebody acts.
+    AgentDown,
 }
 
 impl SignalClass {
     /// Each with its name in files and what it means there.
-    pub const ALL: [(Self, &'static str); 26] = [
+    pub const ALL: [(Self, &'static str); 27] = [
         (Self::LastWords, "last_words"),
         (Self::ClosingLine, "closing_line"),
         (Self::MayEnd, "may_end"),
@@ -99,6 +101,7 @@ impl SignalClass {
         (Self::HoldsBack, "holds_back"),
         (Self::HeldElsewhere, "held_elsewhere"),
         (Self::ComparesRanks, "compares_ranks"),
+        (Self::AgentDown, "agent_down"),
     ];
 
     /// The class of a name in a file.

@@ -144,8 +144,12 @@ impl Grouping<'_> {
 
     /// Whether a member was taken away because its run was made smaller, and not stopped.
     pub(super) fn was_trimmed(&self, death: usize) -> bool {
-        let cause = self.best(death).and_then(|best| self.rules.get(best.rule));
-        let changed = cause.is_some_and(|rule| rule.cause == "ops.config_change");
+        let best = self.best(death);
+        let cause = best.and_then(|best| self.rules.get(best.rule));
+        let root = best.and_then(|best| self.graph.facts.get(best.root()));
+        // What somebody changes on a machine makes no run smaller.
+        let of_machine = root.is_some_and(|root| self.graph.is_of_machine(root));
+        let changed = cause.is_some_and(|rule| rule.cause == "ops.config_change") && !of_machine;
         let one = self.deaths.get(death);
         let root = one.and_then(|one| self.root_workload(one.run));
         // An audit log of metadata does not say to which size: what is left of the run says that it was to go on.

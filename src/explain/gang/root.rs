@@ -1,13 +1,13 @@
 //! Whether the ends of two members come of one root, or the one follows the other.
 
 use whathappened_core::death::DeathState;
-use whathappened_core::graph::Task;
-use whathappened_core::signals::named;
+use whathappened_core::graph::{Fact, Task};
+use whathappened_core::signals::{SignalClass, named};
 use whathappened_model::time::{CLOCKS, Nanos, SECOND};
 
 use super::{Grouping, TEARDOWN};
 use crate::answer::Level;
-use crate::explain::candidate::Candidate;
+use crate::explain::candidate::{Candidate, Step};
 use crate::explain::edge::Role;
 
 /// Acts of one actor within this long are one act.
@@ -121,10 +121,29 @@ impl Grouping<'_> {
                     && asked.is_none_or(|asked| asked.lo > one.time.hi)
             })
         };
+        // No member's end takes down the machine of another.
+        let start = self.time(death).saturating_sub(after);
+        let took_it = |fact: &Fact| {
+            let first = self.graph.pods.get(self.pod(primary));
+            self.graph
+                .traits
+                .is(self.graph.name(fact.signal), SignalClass::TakesDown)
+                && self.graph.is_of_machine(fact)
+                && first.is_none_or(|first| first.machines().all(|one| one != fact.node))
+                && fact.time.lo.saturating_sub(start) <= IN_HASTE
+        };
+        let went_down = || {
+            let mut told = own.path.iter().chain(&own.context);
+            let is_it = |step: &Step| self.graph.facts.get(step.fact).is_some_and(took_it);
+            !is_act(own) && told.any(is_it)
+        };
         own.level >= Level::Supported
             && root.root() != own.root()
-            && after <= IN_HASTE
-            && (self.is_of_other_hand(root, own) || self.is_of_own_hand(root, own) || at_limit())
+            && (went_down()
+                || after <= IN_HASTE
+                    && (self.is_of_other_hand(root, own)
+                        || self.is_of_own_hand(root, own)
+                        || at_limit()))
     }
 
     /// When a pod was made in the place of one that died.

@@ -1,7 +1,7 @@
 //! What is known of a pod's end beside who asked for it.
 
 use whathappened_core::death::{Death, DeathState};
-use whathappened_core::graph::{EntityGraph, Fact, Task, TaskKind, Workload};
+use whathappened_core::graph::{EntityGraph, Fact, Task, TaskKind, Workload, lost_touch};
 use whathappened_core::lifecycle::{Mode, given_up};
 use whathappened_core::signals::named;
 use whathappened_model::event::SourceKind;
@@ -50,7 +50,8 @@ pub(super) fn is_unheard_of(graph: &EntityGraph, pod: &Task, death: &Death) -> b
 }
 
 /// Whether the Job of a pod gave up long after the pod had ended, and none that it made meanwhile is known: it had tried
-/// again, and another end was one too many.
+/// again, and another end was one too many. A Job whose indexes have limits of their own says that one failed once the others
+/// are done.
 pub(super) fn was_tried_again(graph: &EntityGraph, pod: &Task, death: &Death) -> bool {
     /// A pod that is lost or asked to stop may be waited for as long.
     const AT_LAST: Nanos = 1_200 * SECOND;
@@ -59,8 +60,24 @@ pub(super) fn was_tried_again(graph: &EntityGraph, pod: &Task, death: &Death) ->
         let begin = other.known_begin();
         other.owner == pod.owner && begin.is_some_and(|begin| begin > death.time.hi)
     };
+    let is_of_index = |fact: &Fact| {
+        let kind = graph.name(fact.signal);
+        let kind = kind.strip_prefix(named::K8S_WORKLOAD_BACKOFF_LIMIT);
+        fact.workload == pod.owner && kind.is_some_and(|kind| kind.starts_with('.'))
+    };
+    // Whom others missed until it gave up had not been made anew.
+    let was_missed = || {
+        let lost = lost_touch(graph);
+        let mut others = graph
+            .pods
+            .numbered()
+            .filter(|(number, other)| other.owner == pod.owner && Some(*number) != death.pod);
+        others.any(|(number, _)| lost.contains(&number))
+    };
     death.state == DeathState::Died
         && death.time != Stamp::OPEN
         && gave_up.is_some_and(|at| at.saturating_sub(death.time.hi) > AT_LAST)
         && !graph.pods.iter().any(is_later)
+        && !graph.facts.iter().any(is_of_index)
+        && !was_missed()
 }

@@ -53,6 +53,28 @@ fn group(message: &str) -> Option<String> {
     rest.get(..end).map(str::to_owned)
 }
 
+/// The ranks that waited in an earlier operation of the group in which more of them waited.
+fn behind(reports: &[Report]) -> BTreeSet<i32> {
+    let places = reports.iter().filter_map(|one| Some((one, one.seq?)));
+    let Some((foremost, furthest)) = places.max_by_key(|(one, seq)| (*seq, one.rank)) else {
+        return BTreeSet::new();
+    };
+    let same_group = |one: &&Report| match (&foremost.group, &one.group) {
+        (Some(own), Some(others)) => own == others,
+        _ => foremost.op.is_some() && foremost.op == one.op,
+    };
+    let ranks = |is_behind: bool| -> BTreeSet<i32> {
+        let of_group = reports.iter().filter(same_group);
+        let there = of_group.filter(|one| one.seq.is_some_and(|seq| (seq < furthest) == is_behind));
+        there.filter_map(|one| one.rank).collect()
+    };
+    let (behind, ahead) = (ranks(true), ranks(false));
+    match behind.len() < ahead.len() && behind.is_disjoint(&ahead) {
+        true => behind,
+        false => BTreeSet::new(),
+    }
+}
+
 impl AttemptLogs<'_> {
     /// The collective, where any rank says that it waited in one.
     pub(super) fn collective(&self) -> Result<Option<Collective>, SpillError> {
@@ -106,7 +128,11 @@ impl AttemptLogs<'_> {
             });
         }
         // The operation is that of the first report: who was elsewhere then waited for something else, or for this one's ranks.
-        let first = reports.first();
+        // One of a group that has come less far than the others is whom they wait for.
+        let behind = behind(&reports);
+        let first = reports
+            .iter()
+            .find(|one| one.rank.is_none_or(|rank| !behind.contains(&rank)));
         let with_first: Vec<&Report> = reports
             .iter()
             .filter(|one| first.is_some_and(|first| one.is_with(first)))
@@ -120,7 +146,10 @@ impl AttemptLogs<'_> {
         let seq = first.and_then(|first| first.seq);
         let since = with_first.iter().filter_map(|one| one.since).min();
         let mut ids: Vec<String> = with_first.iter().map(|one| one.id.clone()).collect();
-        let (missing, by_content) = self.missing(&waited)?;
+        let (missing, by_content) = match behind.is_empty() {
+            true => self.missing(&waited)?,
+            false => (behind, true),
+        };
         if waiting.is_empty() && missing.is_empty() {
             return Ok(None);
         }
@@ -161,7 +190,49 @@ impl AttemptLogs<'_> {
         let absent: BTreeSet<i32> = all
             .map(|all| all.difference(waiting).copied().collect())
             .unwrap_or_default();
-        let few = !waiting.is_empty() && absent.len() < waiting.len();
+        // Where all members are known, the only one that is left is the one.
+        let wanted = self.pods.first().and_then(|pod| {
+            let graph = self.context.graph();
+            graph.pods_wanted(graph.pods.get(*pod)?.root?)
+        });
+        let is_whole = i64::try_from(self.pods.len()).ok() == wanted;
+        let few =
+            !waiting.is_empty() && (absent.len() < waiting.len() || absent.len() == 1 && is_whole);
         Ok((if few { absent } else { BTreeSet::new() }, false))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(rank: i32, seq: i64, group: Option<&str>) -> Report {
+        Report {
+            rank: Some(rank),
+            time: None,
+            since: None,
+            op: Some("ALLREDUCE".to_owned()),
+            seq: Some(seq),
+            group: group.map(str::to_owned),
+            id: String::new(),
+        }
+    }
+
+    #[test]
+    fn who_has_come_less_far_than_the_others_is_behind() {
+        let of = |reports: &[(i32, i64, Option<&str>)]| -> Vec<i32> {
+            let reports: Vec<Report> = reports
+                .iter()
+                .map(|(rank, seq, group)| report(*rank, *seq, *group))
+                .collect();
+            behind(&reports).into_iter().collect()
+        };
+        assert_eq!(of(&[(0, 90, None), (2, 89, None), (1, 90, None)]), [2]);
+        assert_eq!(of(&[(0, 90, None), (1, 90, None)]), [0_i32; 0]);
+        // Two of two: nobody knows which of them is ahead of the rest.
+        assert_eq!(of(&[(0, 90, None), (1, 89, None)]), [0_i32; 0]);
+        // Groups count for themselves.
+        let groups = [(0, 90, Some("5")), (1, 90, Some("5")), (2, 7, Some("6"))];
+        assert_eq!(of(&groups), [0_i32; 0]);
     }
 }

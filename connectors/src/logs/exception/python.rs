@@ -23,6 +23,35 @@ const OPTIONAL: [&str; 2] = ["ImportError", "ModuleNotFoundError"];
 /// while it was handled, or because of it. What only steered the program, or was handled for a package that it does without,
 /// is not what went wrong where another follows.
 pub(super) fn read(text: &str) -> Option<Exception> {
+    match text.contains(GROUP) {
+        true => read_chain(&without_tree(text)).map(|found| Exception {
+            raised_as: None,
+            ..found
+        }),
+        false => read_chain(text),
+    }
+}
+
+/// A group of exceptions, each of which is printed below it as a branch of a tree.
+const GROUP: &str = "+ Exception Group Traceback (most recent call last):";
+
+/// The lines of a group of exceptions without the signs that draw the tree.
+fn without_tree(text: &str) -> String {
+    let bare = |line: &'_ str| {
+        let drawn = line.trim_start();
+        let inside = drawn
+            .strip_prefix("| ")
+            .or_else(|| drawn.strip_prefix("+ "));
+        match inside {
+            Some(inside) => inside.to_owned(),
+            None if drawn == "|" || drawn.starts_with("+-") => String::new(),
+            None => line.to_owned(),
+        }
+    };
+    text.lines().map(bare).collect::<Vec<_>>().join("\n")
+}
+
+fn read_chain(text: &str) -> Option<Exception> {
     let starts: Vec<usize> = text.match_indices(TRACEBACK).map(|(at, _)| at).collect();
     let ends = starts.iter().copied().skip(1).chain([text.len()]);
     let parts: Vec<&str> = starts
@@ -73,7 +102,8 @@ fn is_handled(one: &Exception, part: &str, next: &Exception) -> bool {
         && !OPTIONAL.contains(&other.as_str())
         && part.contains("During handling of the above exception")
         && !is_quoted;
-    steers || optional
+    // Of a group what is in it went wrong.
+    steers || optional || own.ends_with("ExceptionGroup")
 }
 
 /// One traceback.
@@ -157,6 +187,16 @@ mod tests {
         assert_eq!(found.message.as_deref(), Some("no data"));
         assert_eq!(found.location.as_deref(), Some("/w/io.py:3 in read"));
         assert_eq!(found.raised_as.as_deref(), Some("RuntimeError"));
+    }
+
+    #[test]
+    fn of_a_group_what_is_in_it_went_wrong() {
+        let text = "  + Exception Group Traceback (most recent call last):\n  |   File \"/w/train.py\", line 12, in <module>\n  |     asyncio.run(main())\n  | ExceptionGroup: unhandled errors in a TaskGroup (2 sub-exceptions)\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"/w/io.py\", line 3, in fetch\n    |     raise ValueError(\"bad shard\")\n    | ValueError: bad shard\n    +---------------- 2 ----------------\n    | Traceback (most recent call last):\n    |   File \"/w/io.py\", line 9, in save\n    |     open(p)\n    | OSError: full\n    +------------------------------------";
+        let found = read(text).unwrap();
+        assert_eq!(found.name, "ValueError");
+        assert_eq!(found.message.as_deref(), Some("bad shard"));
+        assert_eq!(found.location.as_deref(), Some("/w/io.py:3 in fetch"));
+        assert_eq!(found.raised_as, None);
     }
 
     #[test]
