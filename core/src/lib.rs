@@ -2,8 +2,6 @@
 
 #![warn(missing_docs)]
 
-#[cfg(test)]
-mod days;
 pub mod death;
 pub mod describe;
 pub mod evidence;
@@ -16,5 +14,7 @@ pub mod shared_fault;
 pub mod signals;
 mod stall;
 pub mod symbols;
+#[cfg(test)]
+mod tests;
 pub mod timeline;
 pub mod upcoming;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use backon::{ExponentialBuilder, Retryable as _};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Certificate, Identity, Proxy, Url, redirect};
+use reqwest::{Proxy, Url, redirect};
 use secrecy::ExposeSecret as _;
 use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
@@ -17,6 +17,7 @@ use super::error::HttpError;
 use super::error_body;
 use super::options::HttpOptions;
 use super::request::{Request, RetryPolicy};
+use super::tls;
 
 /// Who asks, so that operators of servers can tell.
 const AGENT: &str = concat!("whathappened/", env!("CARGO_PKG_VERSION"));
@@ -238,31 +239,7 @@ pub fn connections(options: &HttpOptions) -> Result<reqwest::Client, HttpError> 
         .connect_timeout(Duration::from_secs(10))
         // Credentials go where they were meant to go, and nowhere else.
         .redirect(redirect::Policy::none());
-    if let Some(path) = &options.ca_file {
-        let pem = file("CA certificate", path)?;
-        let found = Certificate::from_pem_bundle(&pem).map_err(|error| {
-            HttpError::BadRequest(format!("the CA certificate {}: {error}", path.display()))
-        })?;
-        for certificate in found {
-            builder = builder.add_root_certificate(certificate);
-        }
-    }
-    if let Some((certificate, key)) = &options.client_certificate {
-        let mut pem = file("client certificate", certificate)?;
-        if let Some(key) = key {
-            pem.push(b'\n');
-            pem.extend(file("key of the client certificate", key)?);
-        }
-        builder = builder.identity(Identity::from_pem(&pem).map_err(|_| {
-            HttpError::BadRequest(format!(
-                "{} is not a client certificate with its key",
-                certificate.display()
-            ))
-        })?);
-    }
-    if options.accept_any_certificate {
-        builder = builder.tls_danger_accept_invalid_certs(true);
-    }
+    builder = tls::encrypted(builder, options)?;
     if let Some(proxy) = &options.proxy {
         builder = builder.proxy(Proxy::all(proxy).map_err(|_| {
             HttpError::BadRequest("the proxy is not a URL such as http://proxy:3128".to_owned())
@@ -289,15 +266,6 @@ fn headers(options: &HttpOptions) -> Result<HeaderMap, HttpError> {
         headers.insert(key, value);
     }
     Ok(headers)
-}
-
-fn file(what: &str, path: &std::path::Path) -> Result<Vec<u8>, HttpError> {
-    std::fs::read(path).map_err(|error| {
-        HttpError::BadRequest(format!(
-            "the {what} {} cannot be read: {error}",
-            path.display()
-        ))
-    })
 }
 
 /// What broke, without the address, which may hold what is asked for.

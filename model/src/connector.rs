@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use futures::future::BoxFuture;
+use futures_core::future::BoxFuture;
 use tokio::sync::mpsc;
 
 use crate::coverage::Coverage;

@@ -3,12 +3,12 @@
 
 use std::sync::{Arc, LazyLock};
 
-use arrow::array::{
-    Array, ArrayRef, BooleanArray, Int32Array, Int64Array, ListArray, ListBuilder, RecordBatch,
-    StringArray, StringBuilder, TimestampNanosecondArray,
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Int32Array, Int64Array, ListArray, RecordBatch, StringArray,
+    TimestampNanosecondArray,
 };
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
-use arrow::error::ArrowError;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use whathappened_model::event::{Entities, Event, EventId, Origin, SourceKind};
 use whathappened_model::time::{Nanos, Stamp, TimeKind};
 

@@ -84,7 +84,7 @@ pub use version::StoreVersion;
 ///
 /// # Errors
 /// Never for facts, whose columns are of one length.
-pub fn event_batch(facts: &[Fact]) -> Result<arrow::array::RecordBatch, StoreError> {
+pub fn event_batch(facts: &[Fact]) -> Result<arrow_array::RecordBatch, StoreError> {
     let rows: Vec<&Fact> = facts.iter().collect();
     let places: Vec<_> = facts.iter().map(record::Record::place).collect();
     columns::batch(&rows, &places)

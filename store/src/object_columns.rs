@@ -2,12 +2,11 @@
 
 use std::sync::{Arc, LazyLock};
 
-use arrow::array::{
+use arrow_array::{
     Array as _, ArrayRef, BooleanArray, Int32Array, RecordBatch, StringArray,
     TimestampNanosecondArray, UInt64Array,
 };
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
-use arrow::error::ArrowError;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use whathappened_model::object::{ObjectKey, ObjectVersion};
 use whathappened_model::time::{Nanos, Stamp};
 

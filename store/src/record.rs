@@ -2,9 +2,8 @@
 
 use std::cell::RefCell;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
-use arrow::error::ArrowError;
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, SchemaRef};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use whathappened_model::event::{Event, EventId, SourceKind};

@@ -6,16 +6,14 @@
 
 use std::sync::Arc;
 
-use arrow::array::{
-    Array as _, ArrayRef, AsArray as _, Int16Array, Int64Array, ListArray, RecordBatch,
-    RecordBatchOptions, StringArray, TimestampMicrosecondArray, TimestampNanosecondArray,
-    UInt64Array,
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Int16Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::{
+    Array as _, ArrayRef, Int16Array, Int64Array, ListArray, RecordBatch, RecordBatchOptions,
+    StringArray, TimestampMicrosecondArray, TimestampNanosecondArray, UInt64Array,
 };
-use arrow::compute::cast;
-use arrow::datatypes::{
-    DataType, Field, Int16Type, Int64Type, Schema, SchemaRef, TimeUnit, TimestampMicrosecondType,
-};
-use arrow::error::ArrowError;
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 
 /// The column that is a partition and not in the files.
 pub(crate) const CLUSTER: &str = "cluster";
@@ -64,7 +62,7 @@ pub(crate) fn to_shared(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> 
         match field.data_type() {
             _ if field.name() == CLUSTER => {}
             DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-                let times = column.as_primitive::<arrow::datatypes::TimestampNanosecondType>();
+                let times = column.as_primitive::<arrow_array::types::TimestampNanosecondType>();
                 let whole: TimestampMicrosecondArray = times
                     .iter()
                     .map(|at| at.map(|at| at.div_euclid(NANOS)))
@@ -77,7 +75,7 @@ pub(crate) fn to_shared(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> 
                 columns.push(Arc::new(rest));
             }
             DataType::UInt64 => {
-                let numbers = column.as_primitive::<arrow::datatypes::UInt64Type>();
+                let numbers = column.as_primitive::<arrow_array::types::UInt64Type>();
                 // The same bits: none is lost, however large.
                 let signed: Int64Array = numbers
                     .iter()
@@ -150,7 +148,7 @@ pub(crate) fn from_shared(
 /// Times of nanoseconds from those of microseconds and what is beside them.
 fn exact(whole: &ArrayRef, rest: Option<&ArrayRef>) -> ArrayRef {
     let whole = whole.as_primitive::<TimestampMicrosecondType>();
-    let rest = rest.map(arrow::array::AsArray::as_primitive::<Int16Type>);
+    let rest = rest.map(arrow_array::cast::AsArray::as_primitive::<Int16Type>);
     let of = |row: usize| {
         let nanos = rest.filter(|rest| rest.is_valid(row));
         let nanos = nanos.map_or(0, |rest| i64::from(rest.value(row)));

@@ -1,6 +1,6 @@
 //! What an answer says of how members and their containers ended.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::unseen::{ask, verdict};
 use super::whose_members::{MADE, RAISES, job, lines, log, of_job, pod, summary};

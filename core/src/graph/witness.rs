@@ -186,7 +186,7 @@ mod tests {
     }
 
     fn graph(events: Vec<Event>) -> EntityGraph {
-        let ruleset = Ruleset::built_in().unwrap();
+        let ruleset = Ruleset::shared();
         let mut evidence = Evidence::default();
         for event in events {
             let one = Observation::Event(Box::new(event));
@@ -257,7 +257,7 @@ mod tests {
             event
         };
         let codes = |events: Vec<Event>| -> Vec<Option<i32>> {
-            let ruleset = Ruleset::built_in().unwrap();
+            let ruleset = Ruleset::shared();
             let mut evidence = Evidence::default();
             for event in events {
                 evidence.add(&event).unwrap();

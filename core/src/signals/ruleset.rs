@@ -88,6 +88,15 @@ impl Ruleset {
         Self::load(std::iter::empty::<(String, String)>())
     }
 
+    /// The same, read once for all tests.
+    #[cfg(test)]
+    #[allow(clippy::unwrap_used, reason = "tests")]
+    pub(crate) fn shared() -> &'static Self {
+        static RULES: std::sync::LazyLock<Ruleset> =
+            std::sync::LazyLock::new(|| Ruleset::built_in().unwrap());
+        &RULES
+    }
+
     /// The built-in signals and those of `extra` files, given as name and text.
     ///
     /// A signal that another file has too gains conditions; actor classes of

@@ -95,7 +95,7 @@ mod tests {
             let id = EventId::of(&[text]);
             let mut event = Event::new(id, "log.line", Stamp::OPEN, SourceKind::ContainerLog);
             event.message = Some(text.to_owned());
-            Ruleset::built_in().unwrap().classify(&mut event);
+            Ruleset::shared().classify(&mut event);
             event.signals
         };
         let traceback = "Traceback (most recent call last):\n  File \"/w/t.py\", line 1, in f\nAssertionError: can only test a child process";
@@ -123,7 +123,7 @@ mod tests {
             );
             event.set_attribute("program", program);
             event.message = Some(text.to_owned());
-            Ruleset::built_in().unwrap().classify(&mut event);
+            Ruleset::shared().classify(&mut event);
             event.signals
         };
         let panic = "Kernel panic - not syncing: Fatal exception in interrupt";

@@ -27,14 +27,14 @@ fn k8s_event(reason: &str, message: &str) -> Event {
 
 #[test]
 fn every_example_comes_out_as_written() {
-    let report = Ruleset::built_in().unwrap().test();
+    let report = Ruleset::shared().test();
     let failures: Vec<_> = report.failures.iter().map(ToString::to_string).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]
 fn every_built_in_signal_has_examples_and_counter_examples() {
-    let ruleset = Ruleset::built_in().unwrap();
+    let ruleset = Ruleset::shared();
     let mut bare = Vec::new();
     for rule in &ruleset.rules {
         let templated = rule.info.written.contains("{actor}");
@@ -48,7 +48,7 @@ fn every_built_in_signal_has_examples_and_counter_examples() {
 
 #[test]
 fn free_text_patterns_have_literals_to_search_for() {
-    let ruleset = Ruleset::built_in().unwrap();
+    let ruleset = Ruleset::shared();
     for fact in ["log.line", "k8s.event"] {
         assert_eq!(ruleset.unguarded(fact), Vec::<&str>::new(), "{fact}");
     }
@@ -57,7 +57,7 @@ fn free_text_patterns_have_literals_to_search_for() {
 /// What an Xid is does not depend on who tells of it: the driver, DCGM's metric or a health agent.
 #[test]
 fn an_xid_means_the_same_in_logs_metrics_and_conditions() {
-    let ruleset = Ruleset::built_in().unwrap();
+    let ruleset = Ruleset::shared();
     let meaning = |fact: &str, xid: u32, message: Option<String>, keys: &[(&'static str, &str)]| {
         let mut event = Event::new(EventId(0), fact, Stamp::exact(0), SourceKind::Kubernetes);
         event.object_kind = Some("Node".to_owned());
@@ -89,7 +89,7 @@ fn an_xid_means_the_same_in_logs_metrics_and_conditions() {
 /// A signal is seen without any list in Rust, a person's own as one that is built in.
 #[test]
 fn words_that_lines_must_hold_come_from_the_patterns() {
-    let built_in = Ruleset::built_in().unwrap();
+    let built_in = Ruleset::shared();
     assert_eq!(
         built_in.wordless().collect::<Vec<_>>(),
         Vec::<&String>::new()
@@ -129,7 +129,7 @@ when = [
 /// What the built-in signals search for stays small: it is asked of log stores, too.
 #[test]
 fn words_of_lines_are_few_enough_to_ask_for() {
-    let rules = Ruleset::built_in().unwrap();
+    let rules = Ruleset::shared();
     for words in [rules.machine_words(), rules.program_words()] {
         let parts: usize = words.iter().map(|word| word.part.len()).sum();
         assert!(
@@ -155,7 +155,7 @@ fn every_built_in_pattern_compiles() {
 #[test]
 fn names_are_dotted_lower_case() {
     let name = regex::Regex::new(r"^[a-z0-9_]+(?:\.[a-z0-9_]+)+$").unwrap();
-    for signal in Ruleset::built_in().unwrap().signals() {
+    for signal in Ruleset::shared().signals() {
         assert!(name.is_match(&signal.name), "{}", signal.name);
     }
 }
@@ -196,14 +196,14 @@ example = [{ fact = "log.line", message = "out of coolant" }]
 counter_example = [{ fact = "log.line", message = "coolant is fine" }]
 "#;
     let rules = Ruleset::load([("log.toml", own)]).unwrap();
-    let built_in = Ruleset::built_in().unwrap();
+    let built_in = Ruleset::shared();
     assert_eq!(rules.rules.len(), built_in.rules.len() + 1);
     assert_eq!(rules.test().failures, []);
 }
 
 #[test]
 fn a_capture_never_replaces_what_the_source_said() {
-    let ruleset = Ruleset::built_in().unwrap();
+    let ruleset = Ruleset::shared();
     let mut event = k8s_event(
         "FailedScheduling",
         "0/9 nodes are available: 9 Insufficient nvidia.com/gpu.",
@@ -304,7 +304,7 @@ fn the_readme_lists_every_signal() {
     let path = "../queries/signals/README.md";
     let readme = std::fs::read_to_string(path).unwrap();
     let (head, _) = readme.split_once(TABLES).expect("the marker of the tables");
-    let wanted = format!("{head}{TABLES}{}", tables(&Ruleset::built_in().unwrap()));
+    let wanted = format!("{head}{TABLES}{}", tables(Ruleset::shared()));
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(path, &wanted).unwrap();
     }
@@ -348,7 +348,7 @@ fn tables(ruleset: &Ruleset) -> String {
 
 #[test]
 fn principals_of_clouds_are_told_from_people() {
-    let ruleset = Ruleset::built_in().unwrap();
+    let ruleset = Ruleset::shared();
     let class = |actor: &str| {
         let mut event = k8s_event("", "");
         event.actor = Some(actor.to_owned());
@@ -401,7 +401,7 @@ fn a_word_that_a_field_does_not_know_is_refused_with_the_nearest() {
 /// Who says that it misses another did not break first: what is found of who was missed, and what a rank did itself, says nothing so.
 #[test]
 fn classes_tell_who_misses_another() {
-    let rules = Ruleset::built_in().unwrap();
+    let rules = Ruleset::shared();
     let traits = rules.traits();
     for signal in [
         "gloo.error",

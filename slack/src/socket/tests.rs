@@ -219,6 +219,7 @@ async fn a_token_that_is_refused_is_tried_again_and_stops_at_once() {
         .unwrap();
 }
 
+/// Without the feature `tls` it is refused at once.
 #[tokio::test]
 async fn a_secure_address_is_spoken_to_securely_or_not_at_all() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -3,11 +3,13 @@
 
 use std::sync::{Arc, LazyLock};
 
-use arrow::array::{
-    Array as _, ArrayRef, AsArray as _, Int32Array, Int64Array, RecordBatch, StringArray,
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{
+    Array as _, ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray,
     TimestampMicrosecondArray,
 };
-use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, Schema, SchemaRef, TimeUnit};
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -232,7 +234,7 @@ fn column(batch: &RecordBatch, name: &str, kind: &DataType) -> Result<ArrayRef, 
     let column = batch
         .column_by_name(name)
         .ok_or_else(|| format!("no column {name}"))?;
-    arrow::compute::cast(column, kind).map_err(|error| format!("the column {name}: {error}"))
+    arrow_cast::cast(column, kind).map_err(|error| format!("the column {name}: {error}"))
 }
 
 fn strings(batch: &RecordBatch, name: &str) -> Result<StringArray, String> {

@@ -360,7 +360,7 @@ impl Index {
     pub(super) fn append(
         &mut self,
         table: &'static str,
-        batch: Option<arrow::array::RecordBatch>,
+        batch: Option<arrow_array::RecordBatch>,
         now: Nanos,
     ) -> Result<(), StoreError> {
         let Some(batch) = batch else {

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::{Array as _, AsArray as _, RecordBatch};
-use arrow::datatypes::{DataType, TimeUnit, TimestampMicrosecondType};
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::TimestampMicrosecondType;
+use arrow_array::{Array as _, RecordBatch};
+use arrow_schema::{DataType, TimeUnit};
 
 /// Of one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use arrow::array::{ListArray, RecordBatch};
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow_array::{ListArray, RecordBatch};
+use arrow_schema::{Schema, SchemaRef};
 use whathappened_core::shared_fault::{OutsideFault, namespace_number};
 use whathappened_model::event::{Event, EventId};
 use whathappened_model::time::Nanos;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use whathappened_model::time::Nanos;
 
 use super::{ALWAYS, Snapshot};

@@ -15,7 +15,7 @@ use whathappened_model::time::Stamp;
 /// Records of a made-up day, told one by one.
 pub(super) struct Tale {
     evidence: Evidence,
-    ruleset: Ruleset,
+    ruleset: &'static Ruleset,
     reported: usize,
 }
 
@@ -28,7 +28,7 @@ impl Tale {
     pub(super) fn new() -> Self {
         Self {
             evidence: Evidence::default(),
-            ruleset: Ruleset::built_in().unwrap(),
+            ruleset: Ruleset::shared(),
             reported: 0,
         }
     }
@@ -49,7 +49,7 @@ impl Tale {
         let mut event = Event::new(id, fact, at(time), source);
         fill(&mut event);
         let event = Observation::Event(Box::new(event));
-        self.evidence.observe(event, &self.ruleset).unwrap();
+        self.evidence.observe(event, self.ruleset).unwrap();
     }
 
     /// What the platform did to an instance.
@@ -96,7 +96,7 @@ impl Tale {
             origin: whathappened_model::event::Origin::default(),
         };
         let version = Observation::Object(Box::new(version));
-        self.evidence.observe(version, &self.ruleset).unwrap();
+        self.evidence.observe(version, self.ruleset).unwrap();
     }
 
     /// A pod that ran on a node from one time until it was asked to go.
@@ -113,7 +113,7 @@ impl Tale {
     }
 
     pub(super) fn end(self) -> Case {
-        let graph = EntityGraph::build(self.evidence, &self.ruleset).unwrap();
+        let graph = EntityGraph::build(self.evidence, self.ruleset).unwrap();
         let ends = ends(&graph);
         let runs = runs(&graph, &ends);
         let chosen: Vec<usize> = (0..runs.len()).collect();
