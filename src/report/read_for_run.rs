@@ -10,6 +10,9 @@ use crate::case::Case;
 /// The coverage of a case, as it is for some of its runs.
 pub(super) fn coverage(case: &Case, runs: &[usize]) -> Vec<Coverage> {
     let mut coverage = case.coverage.clone();
+    let namespaces: Option<Vec<&str>> = runs.iter().map(|run| namespace(case, *run)).collect();
+    let namespaces = namespaces.unwrap_or_default();
+    coverage.retain(|row| !is_of_others_logs(row, &namespaces));
     let begins = runs.iter().map(|run| case.runs.get(*run)?.begin);
     // Of a run whose begin nobody knows everything may tell.
     let begin = begins.min().flatten().unwrap_or(Nanos::MIN);
@@ -33,6 +36,20 @@ pub(super) fn coverage(case: &Case, runs: &[usize]) -> Vec<Coverage> {
         }
     }
     coverage
+}
+
+/// Whether a row tells of logs of another namespace than those of the runs in question, whose pods it names; none where one
+/// of them is not known.
+fn is_of_others_logs(row: &Coverage, namespaces: &[&str]) -> bool {
+    let is_own = |namespace: &String| namespaces.contains(&namespace.as_str());
+    let of_others = row.namespace.as_ref().is_some_and(|one| !is_own(one));
+    row.resource == "logs" && !namespaces.is_empty() && of_others
+}
+
+/// The namespace of a run, where it is known.
+fn namespace(case: &Case, run: usize) -> Option<&str> {
+    let (_, _, namespace, _) = case.runs.get(run)?.names(&case.graph);
+    Some(namespace).filter(|namespace| !namespace.is_empty())
 }
 
 /// Why a row is not of runs that began then, although its source gave all that it was asked for.
@@ -108,6 +125,18 @@ mod tests {
         );
         row.resource = "pods".to_owned();
         assert_eq!(not_of(&row, 200 * SECOND), None);
+    }
+
+    #[test]
+    fn logs_of_other_namespaces_are_not_of_this_run() {
+        let mut row = Coverage::new("kubernetes", "logs");
+        assert!(!is_of_others_logs(&row, &["lab"]));
+        row.namespace = Some("others".to_owned());
+        assert!(is_of_others_logs(&row, &["lab"]));
+        assert!(!is_of_others_logs(&row, &["lab", "others"]));
+        assert!(!is_of_others_logs(&row, &[]));
+        row.resource = "pods".to_owned();
+        assert!(!is_of_others_logs(&row, &["lab"]));
     }
 
     #[test]

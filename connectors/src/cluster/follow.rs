@@ -21,6 +21,9 @@ use crate::time::{Nanos, SECOND, rfc3339};
 /// The longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
+/// So many failures in a row may be of a server that is not ready, whatever it says.
+const DOUBTED: u32 = 3;
+
 /// Failures in a row after which it is told.
 const REPORTED_AFTER: u32 = 3;
 
@@ -147,7 +150,8 @@ impl ResourceFollower {
         }
         let doubled = 2_u32.saturating_pow(self.failures.saturating_sub(1).min(10));
         let pause = self.inner.options.backoff.saturating_mul(doubled);
-        let pause = if failure.is_denied() {
+        // An API server that starts refuses everybody until it has read who may do what.
+        let pause = if failure.is_denied() && self.failures > DOUBTED {
             LONGEST_PAUSE
         } else {
             pause

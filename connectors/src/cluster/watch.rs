@@ -83,7 +83,12 @@ pub(super) async fn watch(
                 tasks.spawn(follow.run());
             }
         }
-        let again = if failed { PLAN_SOON } else { PLAN_AGAIN };
+        // Who may read nothing yet is given the right to soon, or has mistaken the cluster.
+        let again = if failed || followed.is_empty() {
+            PLAN_SOON
+        } else {
+            PLAN_AGAIN
+        };
         tokio::select! {
             () = stop.cancelled() => break,
             () = to.closed() => break,

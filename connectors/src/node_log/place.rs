@@ -19,6 +19,8 @@ pub(super) struct LogClock {
     /// New Years that passed since then, and the month of the last line.
     turns: i32,
     month: Option<u32>,
+    /// Month, day and year of the beginning and of the end of the journal that its lines are of, until the first of them.
+    span: Option<(Day, Day)>,
     /// What is ahead of UTC in lines without zone.
     zone: Option<Nanos>,
     /// An epoch in the log told year or zone.
@@ -28,6 +30,9 @@ pub(super) struct LogClock {
     /// When the lines were received, where they came as they were said.
     received: Option<Nanos>,
 }
+
+/// Month, day, year.
+type Day = (u32, u32, i32);
 
 /// A line's place in time, as far as it can be told by now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,33 +121,53 @@ impl LogClock {
         }
     }
 
-    /// A journal's heading: `-- Logs begin at Tue 2021-08-03 09:10:29 UTC, end at …`.
+    /// A journal's heading: `-- Logs begin at Tue 2021-08-03 09:10:29 UTC, end at Wed 2021-11-24 …`. What is printed below it may
+    /// be of the last minutes alone: the end bounds its lines, and the beginning may be years before them, unless they begin
+    /// with it.
     pub(super) fn heading(&mut self, text: &str) -> bool {
-        let Some(at) = text.find(" at ") else {
+        let date = |dated: &str| {
+            let (_weekday, dated) = dated.split_once(' ')?;
+            let (clock, end) = clock::leading(dated)?;
+            let (Clock::Full(stamp) | Clock::NoZone(stamp)) = clock else {
+                return None;
+            };
+            let is_utc = matches!(clock, Clock::Full(_)) && dated[..end].ends_with("UTC");
+            Some((DateTime::from_timestamp_nanos(stamp.lo), is_utc))
+        };
+        let Some((_, dates)) = text.split_once(" at ") else {
             return false;
         };
-        let Some(dated) = text[at + 4..].split_once(' ').map(|(_, rest)| rest) else {
+        let Some((begin, is_utc)) = date(dates) else {
             return false;
         };
-        let Some((clock, end)) = clock::leading(dated) else {
-            return false;
-        };
-        let (Clock::Full(stamp) | Clock::NoZone(stamp)) = clock else {
-            return false;
-        };
-        if matches!(clock, Clock::Full(_)) && dated[..end].ends_with("UTC") {
+        if is_utc {
             self.zone = self.zone.or(Some(0));
         }
-        let date = DateTime::from_timestamp_nanos(stamp.lo);
-        self.year = Some(date.year() - self.turns);
-        self.month = self.month.or(Some(date.month()));
+        let end = dates.split_once(" at ").and_then(|(_, end)| date(end));
+        if self.month.is_none() {
+            let begin = (begin.month(), begin.day(), begin.year());
+            let end = end.map(|(end, _)| (end.month(), end.day(), end.year()));
+            self.span = Some((begin, end.unwrap_or(begin)));
+        }
+        // Until the first line says which of the two it is.
+        let year = end.map_or(begin.year(), |(end, _)| end.year());
+        self.year = Some(year - self.turns);
         true
     }
 
     fn turn(&mut self, when: LineTime) {
-        let LineTime::Clock(Clock::NoYear { month, .. }) = when else {
+        let LineTime::Clock(Clock::NoYear { month, day, .. }) = when else {
             return;
         };
+        if let Some((begin, end)) = self.span.take() {
+            let is_first = (month, day) == (begin.0, begin.1);
+            self.year = Some(match is_first {
+                true => begin.2,
+                // A day's difference may be one of zones.
+                false if (month, day) > (end.0, end.1 + 1) => end.2 - 1,
+                false => end.2,
+            });
+        }
         if let Some(last) = self.month {
             // A log goes forward, so a much smaller month is of the next year.
             if month + 6 < last {
@@ -365,6 +390,22 @@ mod tests {
             places(&[heading, "Nov 21 15:20:27 n1 systemd[1]: x"]),
             some(&["2026-11-21T15:20:27Z"])
         );
+        // The journal begins long before what is printed of it.
+        for (begin, line, time) in [
+            ("Tue 2026-01-06", "Nov 21 15:20:27", "2026-11-21T15:20:27Z"),
+            ("Mon 2024-02-05", "Nov 21 15:20:27", "2026-11-21T15:20:27Z"),
+            ("Mon 2024-02-05", "Dec 21 15:20:27", "2025-12-21T15:20:27Z"),
+            ("Sun 2024-12-22", "Dec 22 15:20:27", "2024-12-22T15:20:27Z"),
+        ] {
+            let heading = format!(
+                "-- Journal begins at {begin} 09:10:29 UTC, ends at Sun 2026-11-22 10:13:48 UTC. --"
+            );
+            assert_eq!(
+                places(&[&heading, &format!("{line} n1 systemd[1]: x")]),
+                some(&[time]),
+                "{begin}"
+            );
+        }
         let dated = "Nov 21 15:20:27 n1 containerd[9]: time=\"2026-11-21T15:20:27Z\" level=info";
         assert_eq!(places(&[dated]), some(&["2026-11-21T15:20:27Z"]));
         let other = "Nov 21 15:20:27 n1 app[9]: built 2024-02-03";

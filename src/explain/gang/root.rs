@@ -85,8 +85,12 @@ impl Grouping<'_> {
             && b.detail.is_some()
             && a.detail != b.detail;
         let at_once = at_once && !is_other_error;
+        // Those that wait do not wait for one another: what holds each up is in its own record.
+        let is_other_wait = self.waits(primary) && self.waits(death) && a.signal != b.signal;
         root.root() == own.root()
-            || (near && (at_once || (!echoes && (same_actor || same_node || same_detail))))
+            || (near
+                && !is_other_wait
+                && (at_once || (!echoes && (same_actor || same_node || same_detail))))
     }
 
     /// Whether two roots are acts of two that are known.
