@@ -11,17 +11,20 @@
 -- A mere warning for the machine of a member that its job took away, since another had failed, took nobody; nor did one
 -- that came when the member had ended. What somebody then asked for is theirs.
 SELECT u.death, u.fact AS cause, m.fact AS effect,
-  CASE WHEN COALESCE(u.phase, 'announced') = 'announced' AND a.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
+  CASE WHEN k.death IS NOT NULL OR COALESCE(u.phase, 'announced') = 'announced' AND a.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links u
 LEFT JOIN asked_for a ON a.death = u.death
+-- What a kubelet had stopped by then was not taken with the machine.
+LEFT JOIN stopped_in_order k ON k.death = u.death AND u.time > k.time + 5000000000
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('cloud.spot_reclaimed', 'cloud.capacity_reclaimed') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
   AND (COALESCE(u.phase, 'announced') <> 'announced' OR u.lag_s >= -5 AND u.death NOT IN (SELECT death FROM torn_down))
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN COALESCE(u.phase, 'announced') = 'announced' AND a.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
+  CASE WHEN k.death IS NOT NULL OR COALESCE(u.phase, 'announced') = 'announced' AND a.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links u
 LEFT JOIN asked_for a ON a.death = u.death
+LEFT JOIN stopped_in_order k ON k.death = u.death AND u.time > k.time + 5000000000
 WHERE u.signal IN ('cloud.spot_reclaimed', 'cloud.capacity_reclaimed') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
   AND (COALESCE(u.phase, 'announced') <> 'announced' OR u.lag_s >= -5 AND u.death NOT IN (SELECT death FROM torn_down))
 UNION ALL

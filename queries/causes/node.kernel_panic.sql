@@ -43,6 +43,8 @@ faults AS (
     AND ((u.mode IN ('killed', 'lost') OR u.state = 'not_ready') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown')
       -- Docker calls it so of what ran when its machine went down, at the time at which it is up again.
       OR u.signal = 'kernel.panic' AND u.exit_code = 255 AND b.time > u.time)
+    -- What a kubelet said why it ended before the machine panicked had ended of that.
+    AND NOT (u.reason = 'OOMKilled' AND u.lag_s < 0)
     AND u.lag_s BETWEEN -900 AND 600
 )
 SELECT u.death, u.fact AS cause, m.fact AS effect,

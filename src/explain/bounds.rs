@@ -241,6 +241,21 @@ impl<'a> Bounds<'a> {
             return Kind::Guess;
         }
         let of_machine = cause.filter(|fact| is_of_machine(fact));
+        // Nobody asks for what comes later.
+        let is_elsewhere = |fact: &&Fact| {
+            let told_of = self.graph.pods.get(fact.pod);
+            let is_instances = told_of.is_some_and(|one| one.kind == TaskKind::Instance);
+            is_of_machine(fact) || is_instances && fact.pod != self.death.pod
+        };
+        if is_sure
+            && cause.filter(is_elsewhere).is_some_and(|fact| {
+                self.requests
+                    .by_person
+                    .was_first(self.graph, self.death, fact)
+            })
+        {
+            return Kind::Guess;
+        }
         // A machine that is taken away for it is taken from all.
         if is_sure
             && edge.effect.is_none()

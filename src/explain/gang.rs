@@ -220,6 +220,13 @@ impl Grouping<'_> {
                 |death: usize| self.was_lost(death) && self.stamp(death).width() >= BLUR.start;
             let is_any_lost = gang && together.iter().any(|death| lost(*death));
             let others_reason = |death: usize| is_any_lost && !self.had_own_reason(death);
+            // Whom nobody known took away, at a time that is known to a minute, was not first for sure beside one that ended by itself.
+            let by_itself = gang && together.iter().any(|death| self.ended_silently(*death));
+            let nobodys = |death: usize| {
+                by_itself
+                    && self.stamp(death).width() >= BLUR.start
+                    && self.best(death).is_some_and(|best| self.is_of_nobody(best))
+            };
             // What a launcher's own log tells of is a member's end.
             let launchers = match gang && together.len() > 1 {
                 true => self.launchers_logs(&together),
@@ -232,7 +239,8 @@ impl Grouping<'_> {
                     let echoes = echoes(*a).cmp(&echoes(*b));
                     let others = others_reason(*a).cmp(&others_reason(*b));
                     let by_launcher = launchers.contains(a).cmp(&launchers.contains(b));
-                    let own = echoes.then(others).then(by_launcher);
+                    let nobodys = nobodys(*a).cmp(&nobodys(*b));
+                    let own = echoes.then(others).then(by_launcher).then(nobodys);
                     own.then_with(|| self.compare(*a, *b))
                 })
                 .unwrap_or(first);

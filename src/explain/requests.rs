@@ -1,6 +1,7 @@
 //! What the records say of the ends of pods, beside the ends themselves: who asked for them, who was seen
 //! alive, which machines were silent or going down.
 
+mod by_person;
 mod ends;
 
 use std::collections::{HashMap, HashSet};
@@ -15,6 +16,7 @@ use whathappened_model::event::SourceKind;
 use whathappened_model::table::{AtRow as _, HasRow as _};
 use whathappened_model::time::{CLOCKS, Nanos, SECOND, Stamp};
 
+use self::by_person::ByPerson;
 use self::ends::{is_unheard_of, log_shows_end, never_ran, was_tried_again};
 use super::machine_facts::is_anybodys;
 use super::namesakes::namesakes;
@@ -90,6 +92,8 @@ pub(super) struct Requests {
     crashed: HashMap<Symbol, Vec<Stamp>>,
     /// Pods that the taint manager evicted: whoever tainted the node may have looked at it.
     pub(super) tainted: HashSet<TaskRow>,
+    /// When a person asked for the end of which pod, and of which workload.
+    pub(super) by_person: ByPerson,
     /// Pods that were evicted, by whomever: who makes and replaces pods does not do that.
     pub(super) evicted: HashSet<TaskRow>,
     /// Pods that say themselves that a device or a disk failed them.
@@ -152,6 +156,7 @@ impl Requests {
         let mut evicted = HashSet::new();
         let mut fell_silent = Vec::new();
         let mut over_limit = HashMap::<TaskRow, Vec<Stamp>>::new();
+        let mut by_person = ByPerson::default();
         let (mut cleared, mut kubelets_recorded) = (HashSet::new(), false);
         for fact in &graph.facts {
             let signal = graph.name(fact.signal);
@@ -182,6 +187,7 @@ impl Requests {
             if SILENCE.contains(&signal) && fact.node.is_some() && fact.time != Stamp::OPEN {
                 fell_silent.push((fact.node, fact.time));
             }
+            by_person.note(graph, fact);
             let Some(pod) = fact.pod else {
                 continue;
             };
@@ -236,6 +242,7 @@ impl Requests {
             fell_silent,
             failed_by_device,
             over_limit,
+            by_person,
             cleared,
             kubelets_recorded,
             cut: coverage.iter().any(is_cut_file),

@@ -313,6 +313,7 @@ pub async fn explain(
         !(done && finding.candidate.is_none() && finding.victims.is_empty())
     });
     lost_members::mark(graph, runs, &deaths, &lost_touch, &mut findings);
+    lost_members::mark_taken(graph, rules, &deaths, &mut findings);
     pass_over_unexplained(graph, runs, &deaths, &torn_down, &mut findings);
     recurrence::mark(graph, runs, &deaths, &mut findings);
     replaced::mark(graph, &deaths, &mut findings);

@@ -253,7 +253,7 @@ fn ended_later(one: &Task, death: &Death) -> Option<String> {
     let ends = one.exits.iter().filter(|exit| !exit.init);
     let end = ends.map(|exit| exit.time).max()?;
     let is_known = end != Stamp::OPEN && death.time != Stamp::OPEN;
-    let later = end.lo.saturating_sub(death.time.lo);
+    let later = end.lo.saturating_sub(death.time.hi);
     (is_known && later > SOON).then(|| repeats::duration(later))
 }
 

@@ -127,11 +127,12 @@ impl Grouping<'_> {
         };
         // No member's end takes down the machine of another.
         let start = self.time(death).saturating_sub(after);
+        let rule = self.rules.get(own.rule);
+        let panicked = rule.is_some_and(|rule| rule.cause == "node.kernel_panic");
         let took_it = |fact: &Fact| {
             let first = self.graph.pods.get(self.pod(primary));
-            self.graph
-                .traits
-                .is(self.graph.name(fact.signal), SignalClass::TakesDown)
+            let signal = self.graph.name(fact.signal);
+            (panicked || self.graph.traits.is(signal, SignalClass::TakesDown))
                 && self.graph.is_of_machine(fact)
                 && first.is_none_or(|first| first.machines().all(|one| one != fact.node))
                 && fact.time.lo.saturating_sub(start) <= IN_HASTE
