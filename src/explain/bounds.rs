@@ -128,7 +128,7 @@ impl<'a> Bounds<'a> {
     /// Whether a batch job's own system says why it ended, and a fact is of what befell a machine after that: a node
     /// that goes down ends its jobs for that reason and no other.
     fn was_over_by_then(&self, fact: &Fact) -> bool {
-        if !self.is_of_kind(TaskKind::Job) || !is_of_machine(fact) {
+        if !self.is_of_kind(TaskKind::Job) || !self.is_of_place(fact) {
             return false;
         }
         match self.graph.name(self.death.reason) {
@@ -242,17 +242,14 @@ impl<'a> Bounds<'a> {
         }
         let of_machine = cause.filter(|fact| is_of_machine(fact));
         // Nobody asks for what comes later.
-        let is_elsewhere = |fact: &&Fact| {
-            let told_of = self.graph.pods.get(fact.pod);
-            let is_instances = told_of.is_some_and(|one| one.kind == TaskKind::Instance);
-            is_of_machine(fact) || is_instances && fact.pod != self.death.pod
-        };
         if is_sure
-            && cause.filter(is_elsewhere).is_some_and(|fact| {
-                self.requests
-                    .by_person
-                    .was_first(self.graph, self.death, fact)
-            })
+            && cause
+                .filter(|fact| self.is_of_place(fact))
+                .is_some_and(|fact| {
+                    self.requests
+                        .by_person
+                        .was_first(self.graph, self.death, fact)
+                })
         {
             return Kind::Guess;
         }
@@ -341,6 +338,13 @@ impl<'a> Bounds<'a> {
                 self.death.exit_code.is_none() && is_near(failure)
                     || failure.lo <= by && has_waited()
             })
+    }
+
+    /// Whether a fact is about a machine on which it was, or about the cloud's instance that carried that one.
+    fn is_of_place(&self, fact: &Fact) -> bool {
+        let told_of = self.graph.pods.get(fact.pod);
+        let is_instances = told_of.is_some_and(|one| one.kind == TaskKind::Instance);
+        is_of_machine(fact) || is_instances && fact.pod != self.death.pod
     }
 
     /// What ended.

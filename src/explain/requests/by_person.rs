@@ -1,14 +1,27 @@
-//! What people asked for, and when: what befell a machine only after that did not make them ask.
+//! What people asked for, or a limit, a queue or a kubelet for a reason of its own, and when: what befell a machine only after that did
+//! not make them ask.
 
 use std::collections::HashMap;
 
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, Fact, TaskRow, WorkloadRow};
 use whathappened_core::lifecycle::Mode;
+use whathappened_core::signals::named;
 use whathappened_model::table::AtRow as _;
 use whathappened_model::time::{CLOCKS, SECOND, Stamp};
 
 use super::is_request;
+
+/// Why pods are ended, whatever machine they are on.
+const OF_PODS: [&str; 2] = [named::K8S_POD_EVICTED_PRESSURE, named::K8S_POD_PREEMPTED];
+
+/// The same of workloads.
+const OF_WORKLOADS: [&str; 4] = [
+    named::K8S_WORKLOAD_DEADLINE,
+    "kueue.preempt",
+    "k8s.workload.suspen",
+    "kueue.evicted.stop",
+];
 
 /// When a person asked for the end of which pod, and of which workload.
 #[derive(Default)]
@@ -21,15 +34,14 @@ impl ByPerson {
     /// Takes notice of a fact.
     pub(super) fn note(&mut self, graph: &EntityGraph, fact: &Fact) {
         let signal = graph.name(fact.signal);
-        if !signal.ends_with("_by_user") {
-            return;
-        }
+        let by_user = signal.ends_with("_by_user");
         if let Some(pod) = fact.pod {
-            if is_request(graph, signal) {
+            if by_user && is_request(graph, signal) || OF_PODS.contains(&signal) {
                 self.pods.entry(pod).or_default().push(fact.time);
             }
         } else if let Some(workload) = fact.workload
-            && signal.starts_with("k8s.workload.deleted")
+            && (by_user && signal.starts_with("k8s.workload.deleted_by_")
+                || OF_WORKLOADS.iter().any(|one| signal.starts_with(one)))
         {
             self.workloads.entry(workload).or_default().push(fact.time);
         }
