@@ -52,10 +52,11 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'k8s.pod.admission_failed.shutdown' AND via = 'pod' AND state = 'died'
 UNION ALL
--- An instance that shut itself down; nobody asked the cloud for it.
+-- An instance that shut itself down; nobody asked the cloud for it. Whose program had ended by then bears no word of that.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'claim' AS role
 FROM links
 WHERE signal = 'cloud.instance_shut_down' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -5 AND 60
+  AND reason IS NOT NULL
 UNION ALL
 -- Alerts are silenced before maintenance; a silence alone proves none.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role

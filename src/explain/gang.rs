@@ -213,7 +213,12 @@ impl Grouping<'_> {
                 .collect();
             // Who says that another one was gone is not the one.
             let silent = gang && together.iter().any(|death| self.ended_silently(*death));
-            let echoes = |death: usize| silent && self.lost_touch(death) && self.is_symptom(death);
+            // Nor is it who missed one that an error of its own code had ended, whatever became of the others then.
+            let own = gang && together.iter().any(|death| self.ended_of_its_own(*death));
+            let echoes = |death: usize| {
+                let missed = own && !self.ended_of_its_own(death);
+                self.lost_touch(death) && (missed || silent && self.is_symptom(death))
+            };
             // Of one that was found to be lost only when it had been taken away, nobody knows when that was: who ended
             // for a reason of its own meanwhile had no need of that.
             let lost =

@@ -500,6 +500,44 @@ fn who_switched_a_machine_off_at_its_own_shell_is_named() {
 }
 
 #[test]
+fn an_error_of_its_own_code_ended_a_program_however_soon_its_machine_went() {
+    let error = |text: &str| {
+        log(&[
+            "Traceback (most recent call last):",
+            "  File \"/w/train.py\", line 4, in <module>",
+            "    main()",
+            text,
+        ])
+    };
+    let asked = |method: &str, at: &str, text: &str| {
+        let gone = gcp(method, "882", at, "system@google.com", "system_event");
+        let files = [
+            ("gcp.json", json!([gone]).to_string()),
+            ("vm-2/train.log", error(text)),
+        ];
+        verdict(&ask("vm-2", &files)).1.to_owned()
+    };
+    for method in [
+        "compute.instances.hostError",
+        "compute.instances.guestTerminate",
+        "compute.instances.preempted",
+    ] {
+        for at in ["2026-11-23T10:59:50Z", "2026-11-23T11:09:50Z"] {
+            let own = asked(method, at, "KeyError: 'sw'");
+            assert_eq!(own, "code.exception", "{method} at {at}");
+        }
+    }
+    // What a machine that fails does to a program.
+    let device = "RuntimeError: CUDA error: unspecified launch failure";
+    let host = asked(
+        "compute.instances.hostError",
+        "2026-11-23T10:59:50Z",
+        device,
+    );
+    assert_eq!(host, "cloud.host_error");
+}
+
+#[test]
 fn who_asked_for_it_some_minutes_before_is_named() {
     let asked = |sudo: &str| {
         let journal = text(&[

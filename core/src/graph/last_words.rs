@@ -59,6 +59,31 @@ impl Failures {
     }
 }
 
+/// Errors that only a program's own code and data make: no machine that goes down brings them about.
+const OWN_ERRORS: [&str; 14] = [
+    "AssertionError",
+    "AttributeError",
+    "ImportError",
+    "IndexError",
+    "KeyError",
+    "ModuleNotFoundError",
+    "NameError",
+    "NotImplementedError",
+    "OutOfMemoryError",
+    "RecursionError",
+    "TypeError",
+    "UnboundLocalError",
+    "ValueError",
+    "ZeroDivisionError",
+];
+
+/// Whether a line tells of one of those.
+fn is_own_error(event: &Event) -> bool {
+    let named = event.attribute("exception").unwrap_or_default();
+    let class = named.rsplit('.').next().unwrap_or_default();
+    OWN_ERRORS.contains(&class)
+}
+
 /// Which kind of failure a line tells of: what its signals are, and how its message begins, which names the exception.
 fn kind(event: &Event, symbols: &mut SymbolTable) -> Symbol {
     let message = event.message.as_deref().unwrap_or_default();
@@ -146,6 +171,7 @@ pub(super) fn note(
             pod.words_in = symbols.number(&event.origin.file);
             pod.words_end = line;
             pod.words_of = event.rank;
+            pod.words_are_own = is_own_error(event);
         }
     }
 }

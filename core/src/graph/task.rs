@@ -172,6 +172,8 @@ pub struct Task {
     pub(super) words_of: Option<i32>,
     /// The file in which it did.
     pub words_in: Symbol,
+    /// Whether it is an error that only its own code and data make.
+    pub words_are_own: bool,
     /// The last line of it that tells of that failure, from 1.
     pub words_end: u64,
     /// Whether lines follow it there that have no time of their own.
@@ -363,6 +365,7 @@ impl Task {
             failures: Failures::default(),
             words_of: None,
             words_in: Symbol::NONE,
+            words_are_own: false,
             words_end: 0,
             wrote_after_words: false,
             last_line: None,

@@ -331,7 +331,9 @@ fn failed(one: &Task, end: Option<&InstanceRecord>) -> Option<Stamp> {
     } else {
         failure.hi.saturating_add(CLOCKS)
     };
-    let first = end.is_none_or(|end| by < end.time.lo);
+    // Nor does a machine that goes down make an error of the program's own code, however soon it goes.
+    let own = |end: &InstanceRecord| one.words_are_own && failure.lo <= end.time.lo;
+    let first = end.is_none_or(|end| by < end.time.lo || own(end));
     (first && !since).then_some(failure)
 }
 

@@ -65,6 +65,8 @@ impl<'a> Downs<'a> {
                 && end.exit.is_none()
                 && log.exits.is_empty()
                 && log.kills.is_empty()
+                // No machine makes an error of the program's own code.
+                && !log.words_are_own
                 && steps.is_some_and(|steps| steps.made_a_step_after(end.time.lo, None))
         };
         match self.after_last_line(graph, log) {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use whathappened_core::death::{Death, DeathState};
-use whathappened_core::graph::{TaskKind, TaskRow, Workload};
+use whathappened_core::graph::{Task, TaskKind, TaskRow, Workload};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Root;
 use whathappened_core::signals::named;
@@ -213,6 +213,15 @@ impl Grouping<'_> {
             && code.map_or(is_log, |code| !matches!(code, 0 | 143))
             && !self.is_torn_down(death)
             && !self.lost_touch(death)
+    }
+
+    /// Whether the program on a cloud's instance ended by an error of its own code: when, its log says no more exactly than its
+    /// lines have times, and what was done to the instance since did not end it.
+    pub(super) fn ended_of_its_own(&self, death: usize) -> bool {
+        let one = self.deaths.get(death);
+        let task = one.and_then(|death| self.graph.pods.get(death.pod));
+        let is_own = |task: &Task| task.kind == TaskKind::Instance && task.words_are_own;
+        self.exited(death) && task.is_some_and(is_own)
     }
 
     /// Whether two members ended by themselves, of what nobody had done to them: kubelets write whole seconds, so that of one
