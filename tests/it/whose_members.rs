@@ -162,7 +162,7 @@ fn what_a_pod_owns_goes_with_it() {
     assert_eq!(verdict(&answer).0, "completed", "{answer:#}");
 }
 
-/// The audit log has a person's deletion of a TrainJob, and the garbage collector's of its pod; what is between is not known.
+/// The audit log has a person's deletion of a `TrainJob`, and the garbage collector's of its pod; what is between is not known.
 #[test]
 fn a_pod_names_the_set_that_its_job_is_of() {
     let mut labels = of_job("tj-node-0", 0);
@@ -211,7 +211,7 @@ fn a_pod_names_the_set_that_its_job_is_of() {
     assert_eq!(main["actor"]["name"], "uma", "{answer:#}");
 }
 
-/// Pods of a LeaderWorkerSet, without its object or those of its sets: all of them name it.
+/// Pods of a `LeaderWorkerSet`, without its object or those of its sets: all of them name it.
 #[test]
 fn a_leader_and_its_workers_are_one_run() {
     let member = |name: &str, set: &str, index: u32, more: &Value| {

@@ -126,13 +126,11 @@ impl TextReader for Download {
         let mut stream = LogStream::new(source, options.log_lines, options.max_line_bytes);
         for (record, number) in std::mem::take(&mut self.lines) {
             // Each line of a record is a line of the log.
-            let mut number = number;
-            for line in record.lines() {
+            for (number, line) in (number..).zip(record.lines()) {
                 match stream.line(line, number, &mut found.observations) {
                     Ok(()) => found.records += 1,
                     Err(why) => found.rejected.push((number, why)),
                 }
-                number += 1;
             }
         }
         stream.finish(&mut found.observations);

@@ -58,7 +58,7 @@ impl Layout {
     fn of(head: &[u8]) -> Option<Self> {
         let mut lines = head
             .split(|&byte| byte == b'\n')
-            .map(|line| line.trim_ascii_end())
+            .map(<[u8]>::trim_ascii_end)
             .filter(|line| !line.is_empty() && !line.starts_with(b"-- "));
         let first = lines.next()?;
         if first == b"{" {
