@@ -190,9 +190,9 @@ mod tests {
         let mut evidence = Evidence::default();
         for event in events {
             let one = Observation::Event(Box::new(event));
-            evidence.observe(one, &ruleset).unwrap();
+            evidence.observe(one, ruleset).unwrap();
         }
-        EntityGraph::build(evidence, &ruleset).unwrap()
+        EntityGraph::build(evidence, ruleset).unwrap()
     }
 
     /// Facts with a signal, and who saw them.
@@ -262,7 +262,7 @@ mod tests {
             for event in events {
                 evidence.add(&event).unwrap();
             }
-            let graph = EntityGraph::build(evidence, &ruleset).unwrap();
+            let graph = EntityGraph::build(evidence, ruleset).unwrap();
             let exits = graph.pods.iter().flat_map(|pod| &pod.exits);
             exits.map(|exit| exit.exit_code).collect()
         };
