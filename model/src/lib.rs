@@ -6,6 +6,7 @@
 
 #![warn(missing_docs)]
 
+mod added;
 pub mod collective;
 pub mod connector;
 pub mod coverage;

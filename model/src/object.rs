@@ -170,8 +170,10 @@ pub struct ObjectBody {
     /// Restart counts by container.
     pub restarts: BTreeMap<String, i64>,
     /// The main containers of a pod that run, by its own word.
+    #[serde(default, with = "crate::added")]
     pub running: Vec<String>,
     /// The main containers that are held back, since they had failed (`CrashLoopBackOff`).
+    #[serde(default, with = "crate::added")]
     pub held_back: Vec<String>,
     /// Hash of the spec, to tell whether two attempts asked for the same.
     pub spec_hash: String,

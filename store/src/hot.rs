@@ -72,7 +72,7 @@ fn read<R: Record>(row: &Row<'_>) -> rusqlite::Result<Hot<Option<R>>> {
 /// before has no checksum: that it decodes is all that can be asked of it.
 fn decoded<R: Record>(row: &Row<'_>) -> rusqlite::Result<Option<R>> {
     let body = row.get_ref("body")?.as_bytes().unwrap_or_default();
-    let Ok(decoded) = postcard::from_bytes::<R>(body) else {
+    let Ok(decoded) = R::decode(body) else {
         return Ok(None);
     };
     let sum = sum_of(R::TABLE, &decoded.place().id.to_be_bytes(), body);
@@ -114,7 +114,8 @@ pub(crate) fn put<R: Record>(
     rev: i64,
 ) -> rusqlite::Result<()> {
     let place = row.place();
-    let body = postcard::to_stdvec(row)
+    let body = row
+        .encode(Vec::new())
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
     let id = place.id.to_be_bytes();
     let row_sum = values_sum(&[

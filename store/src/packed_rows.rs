@@ -58,7 +58,7 @@ impl<R: Record> PackedRows<R> {
 
     fn append(&mut self, row: &R) -> Result<(usize, usize), postcard::Error> {
         let start = self.bodies.len();
-        self.bodies = postcard::to_extend(row, std::mem::take(&mut self.bodies))?;
+        self.bodies = row.encode(std::mem::take(&mut self.bodies))?;
         Ok((start, self.bodies.len() - start))
     }
 
@@ -72,7 +72,7 @@ impl<R: Record> PackedRows<R> {
 
     fn unpack(&self, slot: &Slot) -> Result<Box<R>, postcard::Error> {
         let body = self.bodies.get(slot.start..slot.start + slot.len);
-        postcard::from_bytes(body.unwrap_or_default())
+        R::decode(body.unwrap_or_default()).map(Box::new)
     }
 
     pub(crate) fn slots(&self) -> &[Slot] {

@@ -118,6 +118,15 @@ pub(crate) trait Record:
     /// As one caller may see it, if at all.
     fn seen(self, access_filter: &AccessFilter) -> Option<Self>;
 
+    /// Writes it behind `before`, as the hot tier holds it.
+    fn encode(&self, before: Vec<u8>) -> Result<Vec<u8>, postcard::Error> {
+        postcard::to_extend(self, before)
+    }
+    /// Reads what that wrote, or an older program did.
+    fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
+        postcard::from_bytes(bytes)
+    }
+
     fn schema() -> SchemaRef;
     fn batch(rows: &[&Self], places: &[SortKey]) -> Result<RecordBatch, ArrowError>;
     /// Says what of a batch is not what it should be.
@@ -466,6 +475,22 @@ impl Record for Object {
 
     fn merge(self, other: Self) -> Self {
         crate::merge::objects(self, other)
+    }
+
+    fn encode(&self, before: Vec<u8>) -> Result<Vec<u8>, postcard::Error> {
+        let body = &self.version.body;
+        let bytes = postcard::to_extend(self, before)?;
+        postcard::to_extend(&(&body.running, &body.held_back), bytes)
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
+        let (mut row, added) = postcard::take_from_bytes::<Self>(bytes)?;
+        // Rows of before end here.
+        if !added.is_empty() {
+            let body = &mut row.version.body;
+            (body.running, body.held_back) = postcard::from_bytes(added)?;
+        }
+        Ok(row)
     }
 
     fn schema() -> SchemaRef {

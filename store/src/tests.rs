@@ -7,6 +7,7 @@ pub(crate) mod damage;
 mod full;
 mod index_damage;
 mod many;
+mod older_rows;
 mod once;
 mod samples;
 mod search;
