@@ -266,24 +266,36 @@ fn what_failed_on_an_instance_failed_before_the_instance_was_taken() {
         })
         .to_string()
     };
-    let log = text(&[
-        "2026-12-01 08:00:00,000 INFO step 10 loss 2.5",
-        "2026-12-01 08:00:30,000 INFO step 11 loss 2.5",
-        "2026-12-01 08:01:00,000 ERROR giving up",
-        "Traceback (most recent call last):",
-        "  File \"/w/fit.py\", line 31, in fit",
-        "    batch = cache[key]",
-        "KeyError: 'shard-9'",
-    ]);
-    let asked = |at: &str| {
-        let files = [("gcp.json", preempted(at)), ("box-9/fit.log", log.clone())];
-        ask("fit", &files)
+    let asked = |at: &str, error: &str| {
+        let log = text(&[
+            "2026-12-01 08:00:00,000 INFO step 10 loss 2.5",
+            "2026-12-01 08:00:30,000 INFO step 11 loss 2.5",
+            "2026-12-01 08:01:00,000 ERROR giving up",
+            "Traceback (most recent call last):",
+            "  File \"/w/fit.py\", line 31, in fit",
+            "    batch = cache[key]",
+            error,
+        ]);
+        let files = [("gcp.json", preempted(at)), ("box-9/fit.log", log)];
+        verdict(&ask("fit", &files)).1.to_owned()
     };
-    let later = asked("2026-12-01T08:20:00.1Z");
-    assert_eq!(verdict(&later).1, "code.exception", "{later:#}");
-    // In its last moment a program may fail because of that.
-    let then = asked("2026-12-01T08:01:02.1Z");
-    assert_eq!(verdict(&then).1, "cloud.spot_reclaimed", "{then:#}");
+    let (own, of_pipe) = (
+        "KeyError: 'shard-9'",
+        "BrokenPipeError: [Errno 32] Broken pipe",
+    );
+    for error in [own, of_pipe] {
+        assert_eq!(
+            asked("2026-12-01T08:20:00.1Z", error),
+            "code.exception",
+            "{error}"
+        );
+    }
+    // In its last moment a program may fail because of that, if not with an error of its own code.
+    assert_eq!(
+        asked("2026-12-01T08:01:02.1Z", of_pipe),
+        "cloud.spot_reclaimed"
+    );
+    assert_eq!(asked("2026-12-01T08:01:02.1Z", own), "code.exception");
 }
 
 /// Files of a job that Slurm tells of in a zone that it does not name, `hours` from UTC.
